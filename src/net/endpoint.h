@@ -37,7 +37,7 @@ typedef struct {
 } dlock_seed;
 
 /* The most servers that one lock uses, and the most replicas that can be asked to confirm. */
-enum { DLOCK_MOST_SERVERS = 64, DLOCK_MOST_REPLICAS = 8 };
+enum { DLOCK_MOST_SERVERS = 64, DLOCK_MOST_REPLICAS = 8, DLOCK_MOST_NODES = 17 };
 
 enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379 };
 

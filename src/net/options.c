@@ -74,7 +74,7 @@ const dlock_option dlock_endpoint_options[] = {
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
 	/* with replicas: how many servers may confirm a lock or be promoted, the master among them; by default twice the
 	 * replicas and one */
-	{ "nodes", "nodes", WHOLE(nodes, 2, 2 * DLOCK_MOST_REPLICAS + 1), REDIS, GUARD },
+	{ "nodes", "nodes", WHOLE(nodes, 2, DLOCK_MOST_NODES), REDIS, GUARD },
 	/* with replicas: for how long no lock is granted after a fail-over, and the longest lease time; the same in all
 	 * programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS, GUARD },

@@ -189,23 +189,22 @@ static dlock_status settle_later(dlock_epoch *own, dlock_route *refused, dlock_l
 dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->whole);
-	own->proved = DLOCK_LOST;
+	own->outcome = DLOCK_LOST;
 	if (may_be_proved(&own->state)) {
-		DLOCK_JOIN(&own->whole, own->proved, dlock_route_confirm(refused, loop, now));
-		if (own->proved == DLOCK_OK) {
-			DLOCK_JOIN(&own->whole, own->proved, prove(own, refused, own->slot, &own->state, loop, now));
+		DLOCK_JOIN(&own->whole, own->outcome, dlock_route_confirm(refused, loop, now));
+		if (own->outcome == DLOCK_OK) {
+			DLOCK_JOIN(&own->whole, own->outcome, prove(own, refused, own->slot, &own->state, loop, now));
 		}
-		own->state.left = own->proved == DLOCK_OK ? 0 : own->state.left;
+		own->state.left = own->outcome == DLOCK_OK ? 0 : own->state.left;
 	}
-	own->said = own->proved;
-	if (own->proved == DLOCK_LOST) {
-		DLOCK_JOIN(&own->whole, own->said, settle_later(own, refused, loop, now));
-		if (own->said == DLOCK_OK && !may_be_proved(&own->state)) { /* how far clocks are apart is noted */
+	if (own->outcome == DLOCK_LOST) {
+		DLOCK_JOIN(&own->whole, own->outcome, settle_later(own, refused, loop, now));
+		if (own->outcome == DLOCK_OK && !may_be_proved(&own->state)) { /* how far clocks are apart is noted */
 			DLOCK_JOIN(&own->whole, own->proved, prove(own, refused, own->slot, &own->state, loop, now));
 		}
 	}
 	DLOCK_END(&own->whole);
-	return own->said == DLOCK_LOST ? DLOCK_OK : own->said;
+	return own->outcome == DLOCK_LOST ? DLOCK_OK : own->outcome; /* somebody else has told it */
 }
 
 /* ---- what it means for a request ---- */

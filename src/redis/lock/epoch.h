@@ -31,7 +31,7 @@ typedef struct {
 	int doubts;
 	dlock_epoch_state first_state;
 	int first;
-	dlock_status said, settled, told, proved;
+	dlock_status said, outcome, settled, told, proved;
 } dlock_epoch;
 
 /* A slot of a settled master is settled in a moment, in ms: a call without time to wait asks again all the same. */
