@@ -158,6 +158,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/lock/epoch.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
+      src/redis/lock/late_release.c
       src/redis/lock/renewer.c
       src/redis/lock/service.c
       src/redis/lock/wait.c

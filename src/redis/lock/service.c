@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "late_release.h"
+
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
  * epoch only (lua/epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
  * at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
@@ -81,6 +83,10 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 	dlock_subject subject = dlock_service_subject(claim);
 	dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
 
+	if (service->masters.replicas > 0) {
+		dlock_release_late(&service->masters, subject.keys.slot, service->kind->release(&subject, true),
+			dlock_after(now, claim->ttl));
+	}
 	if (!conn) {
 		return;
 	}
