@@ -192,6 +192,11 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 	own->outcome = DLOCK_LOST;
 	if (may_be_proved(&own->state)) {
 		DLOCK_JOIN(&own->whole, own->outcome, dlock_route_confirm(refused, loop, now));
+		if (own->outcome == DLOCK_OK && look_at_first(own, refused)) { /* there it is noted that the slot opened one */
+			DLOCK_JOIN(&own->whole, own->outcome, dlock_route_step(&own->first_route, loop, now));
+			refused->transient = own->first_route.transient;
+			dlock_route_end(&own->first_route);
+		}
 		if (own->outcome == DLOCK_OK) {
 			DLOCK_JOIN(&own->whole, own->outcome, prove(own, refused, own->slot, &own->state, loop, now));
 		}

@@ -5,7 +5,7 @@
 	script(ACQUIRE_REPLICATED, "acquire_replicated", "ebb93f8a50d8de2328c41ee1a09dfa239f2890b8", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
-	script(EPOCH_OF, "epoch_of", "86a67ae1c720e8860abc454cd30c930ebf3813d4", DLOCK_LUA_EPOCH_OF) \
+	script(EPOCH_OF, "epoch_of", "952881c808936c5d4fc79a4ef3bb41b602169c83", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "b6f8868e26683423d63162df329ded067ab03d79", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
@@ -867,16 +867,15 @@
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
 	"local attached = attached_until_now()\n" \
-	"local server = id .. ' ' .. (counts and full(attached) or '')\n" \
-	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
-	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
+	"local state = redis.sha1hex(id .. ' ' .. (counts and full(attached) or '') .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= id then\n" \
 	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
 	"since = now\nend\n" \
-	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"redis.call('HSET', KEYS[2], 'server', id, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
 	"return {left, id, settles, waited, attached}\n"
