@@ -42,18 +42,14 @@ dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlo
 
 void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
 {
-	double ago = (double) (guard / DLOCK_MS - left) / 1000, more = (double) left / 1000;
+	static const char why[] = "was promoted, restarted or set up, or a replica attached, and may not know all leases yet";
 
 	if (left < 0) {
 		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: was promoted, restarted or set up just now, or a replica took a full copy of it, and "
-			"its replicas have not confirmed that "
-			"yet: no lock is granted for another %.1f s from then on",
-			conn->server->label, (double) guard / DLOCK_SECOND);
+			"Redis at %s: %s: replicas have to confirm that, and no lock is granted for another %.1f s from then on",
+			conn->server->label, why, (double) guard / DLOCK_SECOND);
 	} else {
-		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: was promoted, restarted or set up %.1f s ago, or a replica took a full copy of it: "
-			"no lock is granted for another %.1f s",
-			conn->server->label, ago > 0 ? ago : 0, more);
+		dlock_fail(error, DLOCK_TIMEOUT, "Redis at %s: %s: no lock is granted for another %.1f s", conn->server->label,
+			why, (double) left / 1000);
 	}
 }
