@@ -23,7 +23,7 @@ typedef struct {
 	bool explained;   /* nothing is granted because of it, as the error says */
 
 	/* Its own. */
-	dlock_task task, settling, one, telling, proving, whole;
+	dlock_task task, whole, settling, proving;
 	dlock_route first_route, telling_route;
 	dlock_surveying surveying;
 	bool asked;   /* the nodes, since it was begun to prove it */
@@ -31,7 +31,7 @@ typedef struct {
 	int doubts;
 	dlock_epoch_state first_state;
 	int first;
-	dlock_status said, outcome, settled, told, proved;
+	dlock_status said, outcome, settled, proved; /* of these tasks */
 } dlock_epoch;
 
 /* A slot of a settled master is settled in a moment, in ms: a call without time to wait asks again all the same. */
