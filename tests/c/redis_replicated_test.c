@@ -303,6 +303,7 @@ static void check_promotion(int nodes, int skew, bool at_once, const char *what)
 	grow_old();
 	settle_known_epoch(servers.master, GUARD, 1, skew);
 	dlock_claim *held = hold(&c, "held", 10 * GUARD);
+	check(server_integer(servers.master, "PTTL Lock:held") > 10 * GUARD, "a key outlives its lease");
 	pair_fail_over(&servers);
 	dlock_nanos since = dlock_now();
 	long took = first_lock_ms(&c, "lock", since);

@@ -273,7 +273,7 @@ static void test_stocks(void)
 	dlock_inbox inbox = { .channel = "box" };
 	dlock_stock_attempt buys = { .id = "ann/1", .units = 2, .ttl = 30 * S, .number = 1 }, waits = buys;
 
-	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000 ''");
+	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000");
 	waits.inbox = &inbox;
 	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 '' box 0 1");
 	waits.limit = 4;

@@ -114,21 +114,15 @@ all_mutants() {
 		src/redis/wire/survey.c 's/insert\(firsts, old\+\+, nodes\[i\]\.first\)/insert(firsts, old++, 0)/'
 	mutant one_node_proves_it replicated "one node knows of all leases" \
 		src/net/endpoint.c 's/(int dlock_endpoint_enough\(.*\n\{\n)/$1\tif (server) return 1;\n/'
-	mutant any_history_is_continued replicated "an epoch takes over what any other was known to have" \
-		src/redis/script/lua/epoch.lua "s/opened == id or opened == field\(role, 'master_replid2'\)/opened/"
 	mutant unsettled_knows_all replicated "a master is taken to know all leases when its epoch opens" \
 		src/redis/script/lua/epoch.lua "s/seen = \(opened == id or (.*) or ''$/seen = field(role, 'master_repl_offset')/m"
 	mutant clocks_are_alike 'replicated clocks=8000' "clocks of servers are alike" \
 		src/redis/script/lua/settle_now.lua 's/ and tonumber\(skew\) <= MARGIN/ and true/'
-	mutant keys_end_with_leases 'replicated clocks=2000' "a key ends with its lease" \
+	mutant keys_end_with_leases c:redis_replicated "a key ends with its lease" \
 		src/redis/lock/kinds.c 's/ttl \+ DLOCK_CLOCK_MARGIN/ttl + 0/'
-	mutant restarted_nodes_know replicated "a node that was started again knows what it has confirmed" \
+	mutant restarted_nodes_know c:survey "a node that was started again knows what it has confirmed" \
 		src/redis/wire/survey.c 's/return left > 0 \? left \* 1000 : 0;/(void) left; return 0;/'
-	mutant partial_copies_do_not_count replicated "who attaches by a partial copy has been nowhere else" \
-		src/redis/script/lua/epoch.lua "s/\(field\(stats, 'sync_partial_ok'\) or '0'\)/'0'/" \
-		src/redis/script/lua/unchanged.lua "s/sync_partial_ok:' .. partial .. '.r'/'/" \
-		src/redis/wire/survey.c 's/survey->attached, full, partial\)/survey->attached, full, (int64_t) 0 * partial)/'
-	mutant doubts_are_proof replicated "nodes are not asked when replicas have attached" \
+	mutant doubts_are_proof c:redis_replicated "nodes are not asked when replicas have attached" \
 		src/redis/script/lua/settle_now.lua 's/local knows = .*\n.*\n/local knows = settled or seen ~= "" and tonumber(ARGV[4]) >= 0 and tonumber(ARGV[4]) <= seen + 1\n/'
 
 	mutant move_given_up 'cluster' "a slot whose keys were moved, and whose move was given up, is a new one" \
