@@ -224,8 +224,11 @@ static zend_string *address_of(const dlock_endpoint *server)
 static void print_options(const dlock_endpoint *server)
 {
 	const char *separator = "?";
-	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED, has_services = !fixed && !server->dbname;
 
+	if (server->dbname) {
+		php_printf("/%s", server->dbname);
+	}
 	if (server->database != 0) {
 		php_printf(server->path ? "?db=%d" : "/%d", server->database);
 		separator = server->path ? "&" : "?";
@@ -234,7 +237,7 @@ static void print_options(const dlock_endpoint *server)
 		php_printf("%stls=1", separator);
 		separator = "&";
 	}
-	if (server->replicas != !fixed) {
+	if (server->replicas != has_services) {
 		php_printf("%sreplicas=%d", separator, server->replicas);
 	}
 }

@@ -12,7 +12,7 @@
  * docs/hand-over.md, tests/models/tickets.pml), until enough of them notify it. */
 
 /* A task. */
-typedef struct {
+typedef struct dlock_quorum_acquiring {
 	quorum_claim *claim;
 	const dlock_wait *wait;
 	dlock_error *error;
@@ -140,11 +140,15 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 		} else if (claim->listening & server && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
 			if (voter->vote == DLOCK_VOTE_NO && claim->placed & server && voter->response.new_in_queue) {
-				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. */
-				dlock_inbox_discard(inbox);
+				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. Other
+				 * waiters may have opened another connection since. */
+				if (claim->placed_over[i] == inbox->conn->generation) {
+					dlock_inbox_discard(inbox);
+				}
 				claim->placed &= ~server;
 			} else if (voter->vote == DLOCK_VOTE_NO) {
 				claim->placed |= server;
+				claim->placed_over[i] = inbox->conn->generation;
 			}
 		}
 	}
@@ -464,7 +468,9 @@ static void plan_attempt(acquiring *own, dlock_nanos now)
 	own->last = (wait->deadline != DLOCK_FOREVER && now >= wait->deadline)
 		|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
 	own->queue = !own->last && (claim->ticket || claim->next_ticket);
-	own->opening = (dlock_opening) { .inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum };
+	own->opening = (dlock_opening) {
+		.inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum, .deadline = wait->deadline
+	};
 }
 
 /* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other. */
@@ -498,6 +504,9 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		plan_attempt(own, now);
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+			if (now >= own->wait->deadline) {
+				continue; /* that took the rest of its time */
+			}
 		}
 		DLOCK_JOIN(&own->task, own->said, attempt(own, loop, now));
 		own->claim->attempts++;
@@ -535,6 +544,14 @@ static void drop(acquiring *own, dlock_nanos now)
 	take_refusal(own, now);
 }
 
+void dlock_quorum_drop(quorum_claim *claim, dlock_nanos now)
+{
+	if (claim->acquiring && dlock_claim_is_mine(&claim->base)) {
+		drop(claim->acquiring, now);
+	}
+	claim->acquiring = NULL;
+}
+
 dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
@@ -545,10 +562,12 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	own.wait = wait;
 	own.error = error;
 	own.agreement.task.at = 0;
+	claim->acquiring = &own;
 	dlock_status status = dlock_loop_run(
 		quorum_backend_of(claim)->loop, acquire_step, &own, DLOCK_FOREVER, wait);
 	if (status == DLOCK_INTERRUPTED) {
-		drop(&own, dlock_now());
+		dlock_quorum_drop(claim, dlock_now());
 	}
+	claim->acquiring = NULL;
 	return status;
 }
