@@ -197,14 +197,14 @@ static void check_call(const dlock_call *call, const dlock_conn *conn)
 
 static void check_inbox(dlock_inbox *inbox)
 {
-	char waiter[sizeof inbox->notified];
+	char waiter[DLOCK_PERMIT_ID_MAX + 1];
 	dlock_grant grant;
 
 	dlock_inbox_update(inbox);
-	size_t len = strnlen(inbox->notified, sizeof inbox->notified);
-	MUST(len <= DLOCK_PERMIT_ID_MAX && !memchr(inbox->notified, ' ', len));
-	memcpy(waiter, inbox->notified, len + 1);
-	if (len > 0) {
+	while (inbox->notices) {
+		size_t len = strnlen(inbox->notices->waiter, sizeof waiter);
+		MUST(len > 0 && len <= DLOCK_PERMIT_ID_MAX && !memchr(inbox->notices->waiter, ' ', len));
+		memcpy(waiter, inbox->notices->waiter, len + 1);
 		MUST(dlock_inbox_take(inbox, waiter, &grant) && !dlock_inbox_take(inbox, waiter, &grant));
 	}
 }

@@ -5,12 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Several waiters of a process may be told in one packet, and take it one after the other. */
-typedef struct dlock_notice {
-	struct dlock_notice *next;
-	dlock_grant grant;
-	char waiter[];
-} notice;
+typedef dlock_notice notice;
 
 /* What nobody has taken, since its waiter went before it came, is forgotten when there are more than these for each
  * that listens. */

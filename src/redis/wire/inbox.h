@@ -14,6 +14,13 @@ typedef struct {
 	int64_t fencing_token; /* 0: no grant, the waiter is only to try */
 } dlock_grant;
 
+/* A message that its waiter has not taken yet: several may be told in one packet, and take it one after the other. */
+typedef struct dlock_notice {
+	struct dlock_notice *next;
+	dlock_grant grant;
+	char waiter[];
+} dlock_notice;
+
 /* Where one server notifies this process that it is a waiter's turn: a subscription on a connection of its own. It is
  * made when the process first waits there, before it queues, and kept, so that no message is missed. */
 typedef struct dlock_inbox {
@@ -27,7 +34,7 @@ typedef struct dlock_inbox {
 	bool published; /* it was tried, and they may or may not: */
 	bool silent;    /* scripts may not publish */
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_PLAIN_LEN];
-	struct dlock_notice *notices;       /* messages that are not taken yet; the last one first */
+	dlock_notice *notices;              /* the last one first */
 	int notice_count;
 	int listeners;                      /* as long as there are any, it is polled */
 	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for
