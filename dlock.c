@@ -67,7 +67,7 @@ PHP_INI_BEGIN()
 	 * `ini_set()` */
 	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names, zend_dlock_globals,
 		dlock_globals)
-PHP_INI_END()
+PHP_INI_END();
 
 static void register_exceptions(void)
 {
