@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 9dbef23475e9a751e3da186a2591e9c1574b5c41 */
+ * Stub hash: d69128e27740f51f050537936b9f734e369ed472 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
@@ -9,6 +9,16 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_metrics, 0, 0, IS_STRING, 
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setWaiter, 0, 1, IS_CALLABLE, 1)
+	ZEND_ARG_TYPE_INFO(0, waiter, IS_CALLABLE, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_beginRequest, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_endRequest, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_describe_server, 0, 1, IS_ARRAY, 0)
@@ -239,8 +249,7 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_remaining, 0, 0, IS_DOUBLE, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_assertHeld, 0, 0, IS_VOID, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Lease_assertHeld arginfo_Dlock_beginRequest
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_refresh, 0, 0, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
@@ -461,6 +470,9 @@ ZEND_END_ARG_INFO()
 ZEND_FUNCTION(Dlock_setLabel);
 ZEND_FUNCTION(Dlock_metrics);
 ZEND_FUNCTION(Dlock_stats);
+ZEND_FUNCTION(Dlock_setWaiter);
+ZEND_FUNCTION(Dlock_beginRequest);
+ZEND_FUNCTION(Dlock_endRequest);
 ZEND_FUNCTION(Dlock_describe_server);
 ZEND_FUNCTION(Dlock_break_lock);
 #if defined(DLOCK_ZOOKEEPER)
@@ -561,6 +573,9 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", setLabel, Dlock_setLabel, arginfo_Dlock_setLabel)
 	ZEND_NS_FALIAS("Dlock", metrics, Dlock_metrics, arginfo_Dlock_metrics)
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
+	ZEND_NS_FALIAS("Dlock", setWaiter, Dlock_setWaiter, arginfo_Dlock_setWaiter)
+	ZEND_NS_FALIAS("Dlock", beginRequest, Dlock_beginRequest, arginfo_Dlock_beginRequest)
+	ZEND_NS_FALIAS("Dlock", endRequest, Dlock_endRequest, arginfo_Dlock_endRequest)
 	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
 	ZEND_NS_FALIAS("Dlock", break_lock, Dlock_break_lock, arginfo_Dlock_break_lock)
 #if defined(DLOCK_ZOOKEEPER)

@@ -356,7 +356,7 @@ static bool send_function(pg_link *link, const dlock_db_call *call)
 
 static bool send_listen(pg_link *link, const dlock_db_call *call)
 {
-	char sql[sizeof "UNLISTEN " + DLOCK_TOKEN_MAX];
+	char sql[sizeof "UNLISTEN " + sizeof call->other];
 
 	snprintf(sql, sizeof sql, "%s %s", call->function == DLOCK_DB_LISTEN ? "LISTEN" : "UNLISTEN", call->other);
 	return PQsendQueryParams(link->conn, sql, 0, NULL, NULL, NULL, NULL, 0);
@@ -383,6 +383,10 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 {
 	int count = PQnfields(result);
 
+	if (dlock_db_signatures[call->function].tells) {
+		free(call->text);
+		call->text = strdup(PQgetvalue(result, 0, 0));
+	}
 	for (int i = 0; i < count && i < DLOCK_DB_MOST_NUMBERS; i++) {
 		call->answer[i] = strtoll(PQgetvalue(result, 0, i), NULL, 10);
 	}
