@@ -69,7 +69,7 @@ PHP_INI_BEGIN()
 	 * `ini_set()` */
 	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names, zend_dlock_globals,
 		dlock_globals)
-PHP_INI_END();
+PHP_INI_END()
 
 static void register_exceptions(void)
 {
@@ -150,9 +150,9 @@ static PHP_MINIT_FUNCTION(dlock)
 	register_exceptions();
 	register_classes();
 	dlock_loss_signals_init();
-	dlock_metrics_begin((int) DLOCK_G(metrics_names));
 	dlock_strands_init(dlock_loss_signal_strand_goes_on, dlock_hold_end_strand);
 	dlock_worker_init();
+	dlock_metrics_begin((int) DLOCK_G(metrics_names));
 	return SUCCESS;
 }
 

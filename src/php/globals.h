@@ -75,11 +75,11 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_pools pools;
 	dlock_counters counters;
 	dlock_loss_signal loss_signal;
+	zend_ulong strands;  /* how many there were (strand.c) */
+	zend_ulong request;  /* the number of this one, and of what follows it */
 	dlock_worker *worker;     /* its slot among those of all processes; NULL: none */
 	uint64_t worker_process;  /* whose that is */
 	uint64_t published[DLOCK_METRIC_WORKER_COUNTS]; /* what the totals have of its counters */
-	zend_ulong strands;  /* how many there were (strand.c) */
-	zend_ulong request;  /* the number of this one, and of what follows it */
 
 	/* This request's. */
 	dlock_description *description; /* what others are told of it; NULL: not made yet (description.c) */
