@@ -294,7 +294,9 @@ dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dl
 	round->keep.keeping = keeping;
 	round->lease = *lease;
 	round->lease.keys = (dlock_keys) { .lock = copy_key(&room, keys.lock), .slot = keys.slot };
-	round->lease.keys.held = copy_key(&room, keys.held);
+	if (keys.held.len > 0) {
+		round->lease.keys.held = copy_key(&room, keys.held);
+	}
 	round->description = dlock_description_retain(description);
 	if (keys.fence.len > 0) {
 		round->lease.keys.fence = copy_key(&room, keys.fence);
