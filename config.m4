@@ -264,6 +264,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/interrupts.c
       src/php/holder_watch.c
       src/php/loss_signal.c
+      src/php/metrics.c
+      src/php/metrics_text.c
       src/php/request.c
       src/php/settings.c
       src/php/stats.c
