@@ -2,6 +2,7 @@
 #define DLOCK_PHP_BACKENDS_H
 
 #include "../lock/backend.h"
+#include "../database/pool.h"
 #include "../memcached/pool.h"
 #include "../net/endpoint.h"
 #include "../redis/wire/pool.h"
@@ -17,6 +18,7 @@ typedef struct {
 	dlock_loop loop; /* of all of these */
 	dlock_pool redis;
 	dlock_memcached_pool memcached;
+	dlock_db_pool databases;
 #ifdef DLOCK_ZOOKEEPER
 	dlock_zk_pool *zookeeper; /* NULL: not used yet */
 #endif
@@ -34,6 +36,9 @@ dlock_pools_counts dlock_pools_count(const dlock_pools *pools);
 
 /* Finishes what is under way, until `deadline`. */
 void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline);
+
+/* The request ends: nobody who waits in a strand goes on. */
+void dlock_pools_forget_waits(dlock_pools *pools);
 
 /* Frees connections that were closed for want of use. No call may be under way. */
 void dlock_pools_free_retired(dlock_pools *pools);

@@ -49,7 +49,8 @@ static const dlock_keys in_slot = { .lock = { "lock", 4 },
 	.fence = { "f{s}", 4 },
 	.epoch = { "e{s}", 4 },
 	.slot = 7 };
-static const dlock_epoch_rule guard = { 60 * S, true }, copies = { 1500 * MS + 1, false }, short_guard = { 1, false };
+static const dlock_epoch_rule guard = { 60 * S, true, 2 }, copies = { 1500 * MS + 1, false, 2 },
+							  short_guard = { 1, false, 2 };
 
 static void test_acquire(void)
 {
@@ -95,6 +96,30 @@ static void test_acquire(void)
 	says(dlock_request_acquire(keys,
 			 &(dlock_attempt){ .token = "t", .ttl = DLOCK_TTL_MAX, .grant = true, .legacy = true, .unnotified = true }),
 		"acquire 4 lock dlock:fence queue waiters t 31536000000 0 '' '' '' '' '' 1 1");
+}
+
+static void test_looking(void)
+{
+	dlock_keys held = keys;
+	held.held = (dlock_arg) { "held", 4 };
+
+	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .inbox = &inbox,
+										 .description = "host GET /cart", .number = 1 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0 '' box host GET /cart '' 1");
+	says(dlock_request_acquire(
+			 keys, &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .description = "host", .number = 1 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0");
+	says(dlock_request_inspect(held, 100), "inspect 4 lock queue waiters held 100");
+	says(dlock_request_permits_inspect(held, 0), "permits_inspect 2 lock held 0");
+	says(dlock_request_describe(held, "id", "1 2 host", 30 * S, false),
+		"describe 3 lock held dlock:seen id 1 2 host 30000 ''");
+	held.fence = (dlock_arg) { "dlock:fence:{s}", 15 };
+	says(dlock_request_describe(held, "id", "1 2 host", 30 * S, true),
+		"describe 3 lock held dlock:seen:{s} id 1 2 host 30000 1");
+	says(dlock_request_seen(DLOCK_ARG("dlock:seen"), 1000), "seen 1 dlock:seen 1000");
+	says(dlock_request_break(keys, "id", "me", false), "break 4 lock dlock:fence queue waiters id me ''");
+	says(dlock_request_break(keys, "id", "me", true), "break 4 lock dlock:fence queue waiters id me 1");
+	says(dlock_request_permits_break(DLOCK_ARG("pool"), "id", "me", false), "permits_break 1 pool id me ''");
 }
 
 static void test_release(void)
@@ -159,8 +184,9 @@ static void test_replicated(void)
 			 &(dlock_attempt){ .token = "t", .ttl = S, .number = 3, .inbox = &inbox, .ticket = 9, .grant = true },
 			 short_guard),
 		"acquire_replicated 5 lock f{s} q{s} w{s} e{s} t 1000 1 - box 9 3");
-	says(dlock_request_unchanged(keys, "t", guard, NULL), "unchanged 2 lock dlock:era t 60000");
-	says(dlock_request_unchanged(in_slot, "t", copies, "old"), "unchanged 2 lock e{s} t 1500 old");
+	says(dlock_request_unchanged(keys, "t", guard, NULL, false), "unchanged 2 lock dlock:era t 60000");
+	says(dlock_request_unchanged(keys, "t", guard, NULL, true), "unchanged 2 lock dlock:era t 60000 '' 1");
+	says(dlock_request_unchanged(in_slot, "t", copies, "old", false), "unchanged 2 lock e{s} t 1500 old");
 }
 
 static void test_epochs(void)
@@ -171,6 +197,8 @@ static void test_epochs(void)
 	says(dlock_request_settle(keys, &epoch, guard, NULL), "settle 2 dlock:fence dlock:era abcdef 60000 -12");
 	says(dlock_request_settle(in_slot, &epoch, copies, &now), "settle 2 f{s} e{s} abcdef 1500 -12 0 0 0");
 	says(dlock_request_settle(in_slot, &epoch, short_guard, &later), "settle 2 f{s} e{s} abcdef 1 -12 250 60000 3");
+	dlock_survey survey = { .attached = "3 1", .first = 77, .skew = -1 };
+	says(dlock_request_settle_now(in_slot, &epoch, copies, &survey), "settle_now 2 f{s} e{s} abcdef 1500 3 1 77 -1");
 	says(dlock_request_epoch_of(in_slot, guard, 0, &epoch), "epoch_of 2 e{s} e{s}:slots 60000 '' 0 -12");
 	says(dlock_request_epoch_of(in_slot, copies, 16383, &later), "epoch_of 2 e{s} e{s}:slots 1500 - 16383 -12");
 }
@@ -217,8 +245,8 @@ static void test_permits_replicated(void)
 		"permits_acquire_replicated 2 lock e{s} i 1099511627776 7 1000 box 9 3 1 1 -");
 	says(dlock_request_permits_acquire_replicated(keys, &waiter, guard),
 		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 box 9 3 1 60000 ''");
-	says(dlock_request_permits_unchanged(keys, "i", guard, NULL), "permits_unchanged 2 lock dlock:era i 60000");
-	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old"), "permits_unchanged 2 lock e{s} i 1500 old");
+	says(dlock_request_permits_unchanged(keys, "i", guard, NULL, false), "permits_unchanged 2 lock dlock:era i 60000");
+	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old", true), "permits_unchanged 2 lock e{s} i 1500 old 1");
 	says(dlock_request_permits_release_replicated(keys, &one, guard),
 		"permits_release_replicated 2 lock dlock:era i 60000");
 	says(dlock_request_permits_release_replicated(in_slot, &buyer, copies),
@@ -245,7 +273,7 @@ static void test_stocks(void)
 	dlock_inbox inbox = { .channel = "box" };
 	dlock_stock_attempt buys = { .id = "ann/1", .units = 2, .ttl = 30 * S, .number = 1 }, waits = buys;
 
-	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000 ''");
+	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000");
 	waits.inbox = &inbox;
 	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 '' box 0 1");
 	waits.limit = 4;
@@ -283,7 +311,7 @@ static void nothing(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(acquire), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
+	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
 		TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
 	static const tap_setting setting = { nothing, nothing };
 

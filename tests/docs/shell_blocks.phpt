@@ -337,10 +337,12 @@ function installation(string $code): string
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
-        } elseif (preg_match('~^install (\S+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (\S+) (\S+)/\s~', $line, $part)) {
-            is_executable(TOP . "/$part[1]") && is_dir(TOP . "/$part[3]") || $wrong[] = "there is no command $part[1], or no folder $part[3]";
-            $part[2] === $part[4] && reads($part[1], "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$part[3]'~")
-                || $wrong[] = "$part[1] does not look for its folder in $part[2]";
+        } elseif (preg_match('~^install (.+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (.+) (\S+)/\s~', $line, $part)) {
+            foreach (array_combine(explode(' ', $part[1]), explode(' ', $part[3])) as $command => $folder) {
+                is_executable(TOP . "/$command") && is_dir(TOP . "/$folder") || $wrong[] = "there is no command $command, or no folder $folder";
+                $part[2] === $part[4] && reads($command, "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$folder'~")
+                    || $wrong[] = "$command does not look for its folder in $part[2]";
+            }
         } elseif (preg_match('/^echo extension=dlock\.so > .* && phpenmod dlock && (php --ri dlock)$/', $line, $look)) {
             command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
             str_contains(typed($look[1], $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";
@@ -440,6 +442,14 @@ function drawing(string $code): string
     return implode("\n", array_map(fn (string $path) => "no $path", $missing));
 }
 
+/** A screen of "dlock watch": its head is the one that the command prints. */
+function watched(string $code): string
+{
+    preg_match("/\\\$rows = \\[\\[('[^\\]]*')\\]\\];/", (string) file_get_contents(dirname(__DIR__, 2) . '/console/show.php'), $head);
+    $columns = str_replace(["', '", "'"], ['  ', ''], $head[1] ?? '?');
+    return preg_match('/^' . preg_replace('/  /', ' {2,}', preg_quote($columns, '/')) . '$/m', $code) ? '' : "there is no line with $columns";
+}
+
 // ---- the blocks ---------------------------------------------------------------------------------------------------------
 
 function rule_for(string $language, string $code): ?string
@@ -465,6 +475,7 @@ function rule_for(string $language, string $code): ?string
             $each_line('/locks') => 'zookeeper_nodes',
             str_starts_with($code, 'ACL SETUSER ') => 'acl',
             str_starts_with($code, 'problem: ') => 'doctor_report',
+            str_starts_with($code, '$ dlock ') => 'watched',
             (bool) preg_match('~\|-|-\||├──| src/\w+ ~', $code) => 'drawing',
             default => null,
         },

@@ -7,7 +7,7 @@
 
 #include "lock/operations.h" /* the project's */
 #include "lock/renewal.h"
-#include "redis/wire/pool_source.h"
+#include "redis/wire/pool.h"
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, PAUSES = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
@@ -29,7 +29,7 @@ extern const workload locks, semaphores, read_write_locks, stocks;
 /* ---- what goes wrong ---- */
 
 typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY, FLUSH_ALL,
-	CUT_SERVERS, NEW_SET, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, TAKE_ADDRESS, FAIL_CALL, FAULT_KINDS } fault_kind;
+	CUT_SERVERS, NEW_SET, BACK_UP, STALE_SENTINEL, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, TAKE_ADDRESS, FAIL_CALL, FAULT_KINDS } fault_kind;
 
 typedef struct {
 	nanos time, length;
@@ -69,7 +69,7 @@ extern run_options options;
 extern bool quiet;
 
 typedef struct {
-	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers;
+	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers, broken;
 	nanos longest_overrun, longest_wait;
 } run_counts;
 
@@ -120,6 +120,7 @@ typedef struct {
 	int resource;
 	nanos since;   /* its acquisition was begun */
 	nanos robbed;  /* when its key was taken away by force; 0: never */
+	nanos broken;  /* when it was taken from it in the way that has no two holders; 0: never */
 	nanos checked; /* the deadline that was compared with the servers' */
 } holding;
 
@@ -194,6 +195,8 @@ void note_waits(client *client, int resource, nanos timeout);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 void note_ended(const client *client, const char *token, int resource); /* it has released, given back, or failed to acquire */
 void note_key_deleted(int resource); /* by somebody who may not */
+void note_broken(int resource, const char *id, bool done); /* not `done`: perhaps, or about to be */
+bool is_break_of(const char *value, const char *token);    /* what is left of a holder whose lock was broken */
 void note_failed(const client *client, const char *why); /* acquire has, for another reason than its time */
 void note_data_lost(int server);     /* it has restarted without */
 

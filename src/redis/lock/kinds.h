@@ -1,6 +1,7 @@
 #ifndef DLOCK_REDIS_KINDS_H
 #define DLOCK_REDIS_KINDS_H
 
+#include "../request/inspect_requests.h"
 #include "../request/permits_requests.h"
 #include "keep.h"
 #include "wait.h"
@@ -26,14 +27,19 @@ typedef struct {
 	int64_t fencing_token, permits, pttl;
 } dlock_said;
 
+/* A key outlives its lease by so much where replicas confirm: a server that is promoted ends it by its own clock.
+ * settle_now.lua has the number, too. */
+#define DLOCK_CLOCK_MARGIN DLOCK_SECOND
+
 /* Requests are NULL when out of memory. */
 typedef struct {
 	/* Asks for it. DLOCK_LOST: refused. */
 	dlock_call *(*acquire)(const dlock_subject *subject);
 	dlock_status (*read_acquire)(const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error);
 
-	/* Behind a WAIT, where replicas take full copies: is all as it was? `old`: of an exchange. */
-	dlock_call *(*unchanged)(const dlock_subject *subject, const char *old);
+	/* Behind a WAIT, where replicas attach: is all as it was? `old`: of an exchange; `final`: if not, it is given
+	 * back. */
+	dlock_call *(*unchanged)(const dlock_subject *subject, const char *old, bool final);
 
 	/* Gives it back; with `leaves` also its place in the queue, where it waits. */
 	dlock_call *(*release)(const dlock_subject *subject, bool leaves);
@@ -56,6 +62,13 @@ typedef struct {
 	dlock_call *(*counts)(dlock_arg key, int64_t capacity);
 	dlock_status (*read_counts)(
 		const dlock_call *call, const dlock_conn *conn, bool *held, int64_t *available, dlock_error *error);
+
+	/* For those who look. */
+	const char *noun; /* what it is called */
+	dlock_call *(*inspect)(dlock_keys keys, int most);
+	dlock_status (*read_inspection)(
+		const dlock_call *call, const dlock_conn *conn, dlock_inspection *out, dlock_error *error);
+	dlock_call *(*break_claim)(dlock_keys keys, const char *id, const char *by, bool now);
 
 	/* The numbers of requests that come with grants begin again here. */
 	int64_t numbers;

@@ -1,7 +1,7 @@
 #ifndef DLOCK_REDIS_TOPOLOGY_H
 #define DLOCK_REDIS_TOPOLOGY_H
 
-#include "../wire/pool_source.h"
+#include "../wire/pool.h"
 
 /* Where the masters of a service are, as far as this pool's thread knows: of a Redis behind Sentinels, of each slot of
  * a cluster, or the one server that has a fixed address. What it knows may be out of date: the servers decide who is a
@@ -11,8 +11,17 @@
 
 typedef struct dlock_topology dlock_topology;
 
+/* A task that is dropped with the topology. */
+typedef struct dlock_owned {
+	struct dlock_owned *next;
+	void (*free)(struct dlock_owned *owned);
+} dlock_owned;
+
 /* The service's, kept over requests like the connections; NULL when out of memory. */
 dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_endpoint *service);
+
+void dlock_topology_own(dlock_topology *topology, dlock_owned *owned);
+void dlock_topology_disown(dlock_topology *topology, dlock_owned *owned);
 
 /* How many slots it has: 1, or DLOCK_SLOTS. */
 bool dlock_topology_has_slots(const dlock_topology *topology);

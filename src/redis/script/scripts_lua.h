@@ -1,51 +1,58 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "897347db163b3e501bb330c0a08b72bd5cc1cda2", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "e93cd1ab813e0c050a3b8633511f427b343b771b", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "868504b242dbd86da0d2bc86463881f9e1174a75", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
+	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
-	script(EPOCH_OF, "epoch_of", "a06fed8bef6b7e8f55f71e9491c505a55e792df2", DLOCK_LUA_EPOCH_OF) \
+	script(EPOCH_OF, "epoch_of", "952881c808936c5d4fc79a4ef3bb41b602169c83", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
-	script(EXCHANGE_REPLICATED, "exchange_replicated", "f08059aaa2cfafbd2cf787741293a01dac18683d", DLOCK_LUA_EXCHANGE_REPLICATED) \
+	script(EXCHANGE_REPLICATED, "exchange_replicated", "b6f8868e26683423d63162df329ded067ab03d79", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
+	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
-	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "765edb5b1b23fe1a3dc33c36832dcf1fdfe157ec", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7e17775c151d9c482dd2cb0d65a6f1b9b92407db", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "89e8986a09439aecf14f0664a5e8b75e5981078e", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7faca00a6403fd5b2dbd300d8c815654ccec893d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "c32458a0f6b02d98014c4c45bceb1356ffbf8a19", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "0fa2ddeb403c6882ad6245d74886e108e81c895c", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_INSPECT, "permits_inspect", "13a1f353196e87b4e4efd1f69c2b7966cc052e5e", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "fd7f820b8b54bb3eb79605b35de85b171bece14f", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "606feb2b2a7c1e9df3c708397bd3d46548f7a912", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "ff5c14532cce9b1223b57d0972c0284e4f2c0221", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "afca59d61705544b6b21cdce97b501d5a2669e3a", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "21424acf07fe4c290cfbd1fa479f6fadb7f3cf19", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "4cddec88900309619a01a83bc15944cf9afe83ac", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "5e0b5330659ed9e5d14ee718dd58e6b4de95d3a7", DLOCK_LUA_PERMITS_RESTORE) \
-	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
+	script(PERMITS_RESTORE, "permits_restore", "72158ffff0e22bdde0f4cc8e8371c1de56c37fd8", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_UNCHANGED, "permits_unchanged", "bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
-	script(RELEASE, "release", "7c88fef32b990df998b4b8badf1b0bc28134eee7", DLOCK_LUA_RELEASE) \
+	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
-	script(RESTORE, "restore", "2b60ea79215795ddbd5a2b71e9a7c53034f3f85e", DLOCK_LUA_RESTORE) \
-	script(SETTLE, "settle", "ab25f87f686e189770fb14812f7df681e790d423", DLOCK_LUA_SETTLE) \
+	script(RESTORE, "restore", "5ee42415fa64869109c198738ac2bdb31d77c291", DLOCK_LUA_RESTORE) \
+	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
+	script(SETTLE, "settle", "abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
+	script(SETTLE_NOW, "settle_now", "ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", "49ed2259a469f9ee3d8ad334bbe3ef90ac40f745", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_CONFIRM, "stock_confirm", "c7157277eaa0a990f83d15e4914d10ff4809276f", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
-	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_ORDERS, "stock_orders", "d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", "826ae23618280b248d530838197c083202983849", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESERVE, "stock_reserve", "54353aeab844c421af5d79e59b5b7b9b89279fb3", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
-	script(UNCHANGED, "unchanged", "67e497d8b2873e401d55dd1e7c3f5a52843c4fa0", DLOCK_LUA_UNCHANGED)
+	script(UNCHANGED, "unchanged", "34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
 	"local function clock_of(key, refusal)\n" \
@@ -62,6 +69,7 @@
 
 #define DLOCK_LUA_CONTEND \
 	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NOTE_SEEN \
 	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
 	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
 	"local function next_ticket()\n" \
@@ -121,7 +129,8 @@
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if emptied or left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
 	"return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\nend\n" \
@@ -137,41 +146,61 @@
 	"return failure(reply)\n"
 
 #define DLOCK_LUA_EPOCH \
-	"local function info(section, field)\n" \
+	"local function info(section)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\nend\n" \
-	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return text\nend\n" \
+	"local function field(text, name)\n" \
+	"local _, last = string.find(text, '\\n' .. name .. ':', 1, true)\n" \
 	"return last and string.match(text, '^%x+', last + 1)\nend\n" \
-	"local function replication_id()\n" \
-	"return info('replication', 'master_replid')\nend\n" \
-	"local function full_copies()\n" \
-	"return info('stats', 'sync_full') or '0'\nend\n" \
+	"local function attached_until_now()\n" \
+	"local stats = info('stats')\n" \
+	"return (field(stats, 'sync_full') or '0') .. ' ' .. (field(stats, 'sync_partial_ok') or '0')\nend\n" \
+	"local function full(attached)\n" \
+	"return string.match(attached, '^%d+')\nend\n" \
 	"local function read_epoch(epoch)\n" \
-	"return string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\nend\n" \
+	"return string.match(redis.call('GET', epoch) or '',\n" \
+	"'^(%x+) (%d+) (%-?%d+) (%d+) (%d+ %d+) (%d*) (%d*) (%d*)$')\nend\n" \
+	"local function write_epoch(epoch, ...)\n" \
+	"redis.call('SET', epoch, table.concat({...}, ' '))\nend\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\nend\n" \
+	"local FAR = 262144\n" \
 	"local function check_epoch(epoch, guard, counts, doubts)\n" \
-	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited, copies = read_epoch(epoch)\n" \
+	"local role = info('replication')\n" \
+	"local id = field(role, 'master_replid')\n" \
+	"local opened, longest, settles, waited, attached, base, seen, skew = read_epoch(epoch)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
-	"return 0, id, settles, waited\nend\n" \
+	"if settled then\n" \
+	"local offset = field(role, 'master_repl_offset')\n" \
+	"local is_far = seen ~= '' and offset - seen > FAR\n" \
+	"local until_now = (doubts and counts or is_far) and attached_until_now() or attached\n" \
+	"local unchanged = attached == until_now or doubts == 'full' and full(attached) == full(until_now)\n" \
+	"if is_far and attached == until_now then\n" \
+	"seen = offset\n" \
+	"write_epoch(epoch, id, guard, settles, waited, attached, base, seen, skew)\nend\n" \
+	"if unchanged or not (doubts and counts) then\n" \
+	"return 0, id, settles .. '/' .. seen, waited\nend\nend\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
-	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"seen = (opened == id or opened == field(role, 'master_replid2')) and not longer and seen or ''\n" \
+	"if opened ~= id or settled\n" \
+	"or counts and string.sub(settles, 1, 1) ~= '0' and full(attached) ~= full(attached_until_now()) then\n" \
+	"settles, waited, attached, base, skew = '0' .. us, '0', attached_until_now(), '', seen ~= '' and skew or ''\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"base = longer and '' or base\n" \
+	"seen = left == 0 and base or seen\n" \
 	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles = string.format('%.0f', left == 0 and -at or now + left)\n" \
 	"waited = string.format('%.0f', math.max(guard, waited))\nend\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', epoch, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\nend\n" \
-	"return left, id, settles, waited\nend\n"
+	"write_epoch(epoch, id, guard, settles, waited, attached, base, seen, skew)\nend\n" \
+	"return left, id, settles .. '/' .. seen, waited\nend\n"
 
 #define DLOCK_LUA_FAILURE \
 	"local function failure(problem)\n" \
@@ -248,19 +277,19 @@
 	"now = now or clock(waiters)\n" \
 	"local state = redis.call('HGET', waiters, first) or ''\n" \
 	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
-	"local live = sign and now - sign < STALE\n" \
+	"local live, channel = sign and now - sign < STALE, string.match(inbox or '', '^%S*')\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"local receivers = redis.pcall('PUBLISH', channel, first .. ' ' .. number .. ' ' .. token)\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
 	"elseif receivers > 0 then\n" \
 	"return first\nend\n" \
 	"else\n" \
 	"local receivers = live and (told == '0' or now - told < GRACE * 1000)\n" \
-	"and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"and redis.pcall('PUBLISH', channel, first) or 0\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return nil\n" \
 	"elseif receivers > 0 then\n" \
@@ -273,6 +302,28 @@
 	"return nil, true\nend\n" \
 	"first, ticket = take_first(queue, fence)\nend\n" \
 	"return first\nend\n"
+
+#define DLOCK_LUA_ID \
+	"local function id_of(value)\n" \
+	"local digits = string.match(value, '^9999999999:(.*)$') or value\n" \
+	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
+	"return string.sub(digits, 1, 24)\nend\n" \
+	"return 'x' .. string.sub(redis.sha1hex(value), 1, 23)\nend\n"
+
+#define DLOCK_LUA_NOTE_SEEN \
+	"local function note_seen(seen, lock, now, lasts)\n" \
+	"local until_then = redis.pcall('ZSCORE', seen, lock)\n" \
+	"if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then\n" \
+	"return\nend\n" \
+	"local added, left = redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock), redis.pcall('PTTL', seen)\n" \
+	"if type(left) == 'number' and left < lasts then\n" \
+	"redis.pcall('PEXPIRE', seen, string.format('%.0f', 2 * lasts))\nend\n" \
+	"if added ~= 1 then\n" \
+	"return\nend\n" \
+	"local first = redis.pcall('ZRANGE', seen, 0, 9, 'WITHSCORES')\n" \
+	"for i = 2, #first, 2 do\n" \
+	"if tonumber(first[i]) < now then\n" \
+	"redis.pcall('ZREM', seen, first[i - 1])\nend\nend\nend\n"
 
 #define DLOCK_LUA_PERMITS_CLOCK \
 	"local function clock(pool)\n" \
@@ -380,7 +431,7 @@
 	"if #others == 0 then\n" \
 	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
 	"for _, other in ipairs(others) do\n" \
-	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
 	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
 	"return true\nend\nend\n" \
 	"return false\nend\n" \
@@ -432,7 +483,7 @@
 	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or 0), blocked = 0, grants = 0, removed = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
 	"local function next_token(state)\n" \
@@ -503,7 +554,7 @@
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
-	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
 	"if tonumber(capacity) <= state.blocked then\n" \
 	"return false, true\nend\n" \
 	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
@@ -563,6 +614,14 @@
 	"count = 32\nend\n" \
 	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
+
+#define DLOCK_LUA_SETTLED_FENCE \
+	"local UNHEARD = 1048576\n" \
+	"local function raise_settled(fence, at)\n" \
+	"local last = tonumber(redis.call('GET', fence) or 0)\n" \
+	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
+	"if last < least then\n" \
+	"redis.call('SET', fence, string.format('%.0f', least))\nend\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
 	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15\n" \
@@ -828,9 +887,12 @@
 	"mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"counted = queued == 0 and redis.pcall('INCR', fence)\nend\n" \
-	"local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')\n" \
+	"local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ %d* (%d*)')\n" \
 	"local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
 	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
+	"if settled and seen ~= '' then\n" \
+	"local _, last = string.find(role, '\\nmaster_repl_offset:', settled, true)\n" \
+	"settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144\nend\n" \
 	"if settled then\n" \
 	"grant()\n" \
 	"if type(counted) == 'number' and counted > 1 then\n" \
@@ -854,10 +916,51 @@
 	"return reply\nend\nend\n" \
 	DLOCK_LUA_CONTEND
 
+#define DLOCK_LUA_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	"local lock, queue = KEYS[1], KEYS[3]\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"if not holder or id_of(holder) ~= ARGV[1] then\n" \
+	"return -1\nend\n" \
+	"if ARGV[3] == '1' then\n" \
+	"local queued = redis.call('ZPOPMIN', queue)\n" \
+	"if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"return 0\nend\n" \
+	"local left = redis.call('PTTL', lock)\n" \
+	"if left == -1 then\n" \
+	"return -2\n" \
+	"elseif string.find(holder, 'broken:', 1, true) then\n" \
+	"return left\nend\n" \
+	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],\n" \
+	"'PX', math.max(left, 1))\n" \
+	"return left\n"
+
 #define DLOCK_LUA_CHECK \
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PTTL', KEYS[1])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_DESCRIBE \
+	DLOCK_LUA_NOTE_SEEN \
+	"local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]\n" \
+	"local time = redis.call('TIME')\n" \
+	"local now = time[1] * 1000 + math.floor(time[2] / 1000)\n" \
+	"note_seen(KEYS[3], KEYS[1], now, 2 * ttl)\n" \
+	"if ARGV[4] ~= '1' then\n" \
+	"redis.call('SET', held, id .. ' ' .. text, 'PX', 2 * ttl)\n" \
+	"else\n" \
+	"redis.call('HSET', held, id, string.format('%.0f', now + 2 * ttl) .. ' ' .. text)\n" \
+	"if redis.call('PTTL', held) < 2 * ttl then\n" \
+	"redis.call('PEXPIRE', held, 2 * ttl)\nend\n" \
+	"local count = redis.pcall('HLEN', held)\n" \
+	"if type(count) == 'number' and count % 64 == 0 then\n" \
+	"local all = redis.pcall('HGETALL', held)\n" \
+	"for i = 2, #all, 2 do\n" \
+	"if tonumber(string.match(all[i], '^%d+') or 0) < now then\n" \
+	"redis.pcall('HDEL', held, all[i - 1])\nend\nend\nend\nend\n"
 
 #define DLOCK_LUA_DROP \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
@@ -867,23 +970,22 @@
 #define DLOCK_LUA_EPOCH_OF \
 	DLOCK_LUA_EPOCH \
 	"local counts = ARGV[2] ~= '-'\n" \
-	"local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, true)\n" \
+	"local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, 'full')\n" \
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
-	"local copies = full_copies()\n" \
-	"local server = id .. ' ' .. (counts and copies or '')\n" \
-	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
-	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
+	"local attached = attached_until_now()\n" \
+	"local state = redis.sha1hex(id .. ' ' .. (counts and full(attached) or '') .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= id then\n" \
 	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
 	"since = now\nend\n" \
-	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"redis.call('HSET', KEYS[2], 'server', id, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
-	"return {left, id, settles, waited, copies}\n"
+	"return {left, id, settles, waited, attached}\n"
 
 #define DLOCK_LUA_EXCHANGE \
 	DLOCK_LUA_SWAP \
@@ -901,6 +1003,31 @@
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_INSPECT \
+	DLOCK_LUA_ID \
+	"local STALE = 3000000\n" \
+	"local holder = redis.pcall('GET', KEYS[1])\n" \
+	"if type(holder) == 'table' then\n" \
+	"return holder -- another program's key, of another type\nend\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local now = time.err and '0' or time[1] .. string.format('%06d', time[2])\n" \
+	"local id = holder and id_of(holder) or ''\n" \
+	"local said = holder and redis.pcall('GET', KEYS[4])\n" \
+	"said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''\n" \
+	"if holder and string.find(holder, 'broken:', 1, true) then\n" \
+	"said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')\nend\n" \
+	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
+	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
+	"for _, name in ipairs(names) do\n" \
+	"local sign, about = string.match(redis.call('HGET', KEYS[3], name) or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
+	"if sign and (now == '0' or now - sign < STALE) then\n" \
+	"reply[#reply + 1] = id_of(name)\n" \
+	"reply[#reply + 1] = about\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[5] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_KEEP \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
@@ -955,6 +1082,34 @@
 	DLOCK_LUA_PERMITS_POOL \
 	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
+
+#define DLOCK_LUA_PERMITS_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool = KEYS[1]\n" \
+	"local now = math.floor(clock(pool) / 1000)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS), 'WITHSCORES')\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"if id_of(name) == ARGV[1] then\n" \
+	"if ARGV[3] ~= '1' and string.sub(name, 1, 7) == 'broken:' then\n" \
+	"return holders[i + 1] - now\nend\n" \
+	"local permits, used = redis.call('ZSCORE', pool, 'w' .. name), redis.call('ZSCORE', pool, '$used')\n" \
+	"redis.call('ZREM', pool, holders[i], 'w' .. name)\n" \
+	"if ARGV[3] == '1' then\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
+	"return 0\nend\n" \
+	"local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]\n" \
+	"local ends, before = holders[i + 1], redis.call('ZSCORE', pool, 'h' .. other)\n" \
+	"if before then\n" \
+	"ends = math.max(ends, before)\n" \
+	"permits = (permits or 1) + (redis.call('ZSCORE', pool, 'w' .. other) or 1)\nend\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. other)\n" \
+	"if permits then\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. other)\nend\n" \
+	"return ends - now\nend\nend\n" \
+	"return -1\n"
 
 #define DLOCK_LUA_PERMITS_CHECK \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1016,6 +1171,47 @@
 	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, cap or ARGV[5]) then\n" \
 	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
+
+#define DLOCK_LUA_PERMITS_INSPECT \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool, most = KEYS[1], ARGV[1]\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local us = time.err and 0 or time[1] * 1000000 + time[2]\n" \
+	"local now, reply = math.floor(us / 1000), {string.format('%.0f', us), 0, 0}\n" \
+	"local function add(kind, name, left, permits, said)\n" \
+	"for _, word in ipairs({kind, id_of(name), left, permits, said}) do\n" \
+	"reply[#reply + 1] = word\nend\nend\n" \
+	"local range = string.format('(%.0f', WAITS)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"local broken = string.match(name, '^broken:[^:]*:(.*)$')\n" \
+	"local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))\n" \
+	"said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''\n" \
+	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name) or 1), said)\nend\n" \
+	"local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)\n" \
+	"local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')\n" \
+	"local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)\n" \
+	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0, most) or {}\n" \
+	"local names = {}\n" \
+	"if queue < PHASES or #writers == 0 then\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\n" \
+	"else\n" \
+	"names[1] = table.remove(writers, 1)\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\nend\n" \
+	"for i = 1, math.min(#names, tonumber(most)) do\n" \
+	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(names[i], 2))\n" \
+	"local permits, id, said = string.match(names[i], '^q(%d+) %d+ (%S+) %S* ?(.*)$')\n" \
+	"if permits and sign and (us == 0 or now - math.floor(-sign / 1000) < STALE) then\n" \
+	"add('q', id, 0, tonumber(permits), said)\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[3] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_KEEP \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1127,20 +1323,23 @@
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
 	"if not ends then\n" \
 	"return 0\nend\n" \
-	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
-	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
+	"local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
+	"if full and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
 	"return 1\nend\n" \
 	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)\n" \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')\n" \
 	"if unsettled == 0 then\n" \
-	"return 1\nend\n" \
+	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
+	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local old = ARGV[3] or ''\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
-	"if not ARGV[3] then\n" \
+	"if old == '' then\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
 	"elseif permits then\n" \
-	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3], permits, 'w' .. ARGV[3])\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. old, permits, 'w' .. old)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3])\nend\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. old)\nend\n" \
 	"return {unsettled, replid, settles}\n"
 
 #define DLOCK_LUA_PUBLISH \
@@ -1217,24 +1416,57 @@
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
 
+#define DLOCK_LUA_SEEN \
+	"local time = redis.call('TIME')\n" \
+	"local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))\n" \
+	"return redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf', 'LIMIT', 0, ARGV[1])\n"
+
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_FENCING \
-	"local UNHEARD = 1048576\n" \
-	"local opened, longest, settles = read_epoch(KEYS[2])\n" \
-	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then\n" \
+	"local opened, longest, settles, _, _, _, seen, skew = read_epoch(KEYS[2])\n" \
+	"local role = info('replication')\n" \
+	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or field(role, 'master_replid') ~= opened then\n" \
 	"return 0\nend\n" \
 	"local guard = math.max(longest, ARGV[2])\n" \
 	"local left, waited = tonumber(ARGV[4] or guard), tonumber(ARGV[5] or guard)\n" \
-	"if settles ~= ARGV[3] or waited < guard then\n" \
+	"if settles .. '/' .. seen ~= ARGV[3] or waited < guard then\n" \
 	"return 0\nend\n" \
 	"local at = time() + left + 1\n" \
-	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f %s', opened, guard, at, waited, ARGV[6] or full_copies()))\n" \
-	"local last = tonumber(redis.call('GET', KEYS[1]) or 0)\n" \
-	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
-	"if last < least then\n" \
-	"redis.call('SET', KEYS[1], string.format('%.0f', least))\nend\n" \
+	"local until_now = attached_until_now()\n" \
+	"local attached = ARGV[6] or until_now\n" \
+	"local base = attached == until_now and field(role, 'master_repl_offset') or ''\n" \
+	"local times = string.format('%.0f %.0f %.0f', guard, at, waited)\n" \
+	"write_epoch(KEYS[2], opened, times, attached, base, seen, skew)\n" \
+	DLOCK_LUA_SETTLED_FENCE \
+	"raise_settled(KEYS[1], at)\n" \
 	"return left + 1\n"
+
+#define DLOCK_LUA_SETTLE_NOW \
+	DLOCK_LUA_EPOCH \
+	DLOCK_LUA_FENCING \
+	"local MARGIN = 1000\n" \
+	"local opened, longest, settles, waited, attached, base, seen, skew = read_epoch(KEYS[2])\n" \
+	"local role = info('replication')\n" \
+	"if opened ~= ARGV[1] or field(role, 'master_replid') ~= opened or attached_until_now() ~= ARGV[3] then\n" \
+	"return 0\nend\n" \
+	"local now, settled = time(), string.sub(settles, 1, 1) == '-'\n" \
+	"local found = ARGV[5] == '-1' and '' or ARGV[5]\n" \
+	"local carried = settled and now + settles > tonumber(longest) and '0' or skew\n" \
+	"local together = carried ~= '' and found ~= '' and string.format('%.0f', carried + found) or ''\n" \
+	"local knows = seen ~= '' and tonumber(ARGV[4]) >= 0 and tonumber(ARGV[4]) <= seen + 1\n" \
+	"and tonumber(longest) <= tonumber(ARGV[2])\n" \
+	"if knows and (settled or skew ~= '' and tonumber(skew) <= MARGIN) then\n" \
+	"local offset = field(role, 'master_repl_offset')\n" \
+	"local at = settled and settles or string.format('%.0f', -now)\n" \
+	"write_epoch(KEYS[2], opened, longest, at, settled and waited or longest, ARGV[3], offset, offset, together)\n" \
+	"if not settled then\n" \
+	DLOCK_LUA_SETTLED_FENCE \
+	"raise_settled(KEYS[1], now)\nend\n" \
+	"return 1\nend\n" \
+	"if not settled and seen == '' and found ~= skew then\n" \
+	"write_epoch(KEYS[2], opened, longest, settles, waited, attached, base, seen, found)\nend\n" \
+	"return 0\n"
 
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1384,8 +1616,8 @@
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
-	"local score, units, used, sold, queue, shift, signature, fence =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence'))\n" \
+	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
 	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
@@ -1394,6 +1626,8 @@
 	"units = units or 1\n" \
 	"redis.call('PERSIST', pool)\n" \
 	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
+	"if full and tonumber(used) == tonumber(units) then\n" \
+	"redis.call('ZADD', pool, 0, '$full')\nend\n" \
 	"return {1}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1491,7 +1725,7 @@
 
 #define DLOCK_LUA_STOCK_ORDERS \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local LOOKS = 1000\n" \
+	"local LOOKS = 250\n" \
 	"local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])\n" \
 	"local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
 	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
@@ -1556,13 +1790,16 @@
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
-	"local full, had, fence = unpack(redis.call('ZMSCORE', pool, '$full', held, '$fence'))\n" \
-	"if full and not had then\n" \
-	"time = full ~= '0' and redis.pcall('TIME')\n" \
-	"us = time and not time.err and time[1] * 1000000 + time[2]\n" \
-	"if not time or us and us < -full * 1000 and us > -fence - 1e6 then\n" \
+	"local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')\n" \
+	"local full = n[1]\n" \
+	"if full and not n[2] then\n" \
+	"if full == '0' then\n" \
+	"return 0\nend\n" \
+	"time = redis.pcall('TIME')\n" \
+	"us = not time.err and time[1] * 1000000 + time[2]\n" \
+	"if us and us < -full * 1000 and us > -n[3] - 1e6 then\n" \
 	"return 0\nend\nend\nend\n" \
-	"local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')\n" \
+	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
 	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
 	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))\n" \
 	"if not had and not queue and not closed and not shift and used then\n" \
@@ -1570,7 +1807,7 @@
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
 	"local now = us and math.floor(us / 1000)\n" \
 	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used\n" \
-	"and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then\n" \
+	"and (not limit or (has or 0) + wants <= limit) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
 	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
@@ -1579,9 +1816,10 @@
 	"else\n" \
 	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\nend\n" \
 	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
+	"return (function()\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
+	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
 	"local stock = read(pool, us or clock(pool), 1)\n" \
 	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
 	"local was, new = 0, false\n" \
@@ -1644,11 +1882,12 @@
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
 	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
-	"redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')\nend\n" \
+	"redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
-	"string.format('%.0f', place), new and 1 or 0}\n"
+	"string.format('%.0f', place), new and 1 or 0}\n" \
+	"end)()\n"
 
 #define DLOCK_LUA_STOCK_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1705,15 +1944,18 @@
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\nend\n" \
-	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
-	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
+	"local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
+	"if full and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
 	"return 1\nend\n" \
 	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)\n" \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')\n" \
 	"if unsettled == 0 then\n" \
-	"return 1\nend\n" \
-	"if ARGV[3] then\n" \
-	"redis.call('SET', KEYS[1], ARGV[3], 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \
+	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
+	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local old = ARGV[3] or ''\n" \
+	"if old ~= '' then\n" \
+	"redis.call('SET', KEYS[1], old, 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \
 	"else\n" \
 	"redis.call('DEL', KEYS[1])\nend\n" \
 	"return {unsettled, replid, settles}\n"

@@ -1,8 +1,53 @@
 #include "inbox.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Several waiters of a process may be told in one packet, and take it one after the other. */
+typedef struct dlock_notice {
+	struct dlock_notice *next;
+	dlock_grant grant;
+	char waiter[];
+} notice;
+
+/* What nobody has taken, since its waiter went before it came, is forgotten when there are more than these for each
+ * that listens. */
+enum { LEAST_NOTICES = 64, NOTICES_OF_EACH = 4 };
+
+/* NULL: there is none. */
+static notice **find(dlock_inbox *inbox, const char *waiter, size_t len)
+{
+	notice **at = &inbox->notices;
+
+	while (*at && (strncmp((*at)->waiter, waiter, len) != 0 || (*at)->waiter[len] != '\0')) {
+		at = &(*at)->next;
+	}
+	return *at ? at : NULL;
+}
+
+static void forget(dlock_inbox *inbox, notice **at)
+{
+	notice *forgotten = *at;
+
+	*at = forgotten->next;
+	free(forgotten);
+	inbox->notice_count--;
+}
+
+static void make_room(dlock_inbox *inbox)
+{
+	int most = LEAST_NOTICES + NOTICES_OF_EACH * inbox->listeners;
+
+	if (inbox->notice_count > most) {
+		notice **last = &inbox->notices;
+		while ((*last)->next) {
+			last = &(*last)->next;
+		}
+		forget(inbox, last);
+	}
+}
 
 /* A message is ["message", channel, "waiter" or "waiter number fencing-token"]. */
 static void on_push(void *context, const redisReply *reply)
@@ -14,15 +59,24 @@ static void on_push(void *context, const redisReply *reply)
 	}
 	char *text = reply->element[2]->str;
 	size_t len = strcspn(text, " ");
-	if (len > 0 && len <= DLOCK_PERMIT_ID_MAX) {
+	notice *added = len > 0 && len <= DLOCK_PERMIT_ID_MAX ? calloc(1, sizeof *added + len + 1) : NULL;
+	if (added) {
+		notice **before = find(inbox, text, len);
 		char *rest = text + len;
-		memcpy(inbox->notified, text, len);
-		inbox->notified[len] = '\0';
-		inbox->grant.number = strtoll(rest, &rest, 10);
-		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
-		inbox->news++;
+		if (before) {
+			forget(inbox, before);
+		}
+		memcpy(added->waiter, text, len);
+		added->grant.number = strtoll(rest, &rest, 10);
+		added->grant.fencing_token = strtoll(rest, NULL, 10);
+		added->next = inbox->notices;
+		inbox->notices = added;
+		inbox->notice_count++;
+		make_room(inbox);
 	}
 }
+
+static const dlock_source_ops source_ops;
 
 dlock_inbox *dlock_inbox_new(dlock_endpoint *server)
 {
@@ -35,6 +89,7 @@ dlock_inbox *dlock_inbox_new(dlock_endpoint *server)
 	if (inbox) {
 		inbox->conn->on_push = on_push;
 		inbox->conn->push_context = inbox;
+		inbox->conn->source.ops = &source_ops;
 	}
 	return inbox;
 }
@@ -44,6 +99,9 @@ void dlock_inbox_free(dlock_inbox *inbox)
 	dlock_call_release(inbox->subscribing);
 	dlock_call_release(inbox->publishing);
 	dlock_conn_free(inbox->conn);
+	while (inbox->notices) {
+		forget(inbox, &inbox->notices);
+	}
 	free(inbox);
 }
 
@@ -62,10 +120,10 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox)
  * in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
-	char id[DLOCK_TOKEN_LEN + 1];
+	char id[DLOCK_TOKEN_PLAIN_LEN + 1];
 
 	if (inbox->process != dlock_process_current()) {
-		if (!dlock_token(id)) {
+		if (!dlock_plain_token(id)) {
 			return false;
 		}
 		snprintf(inbox->channel, sizeof inbox->channel, "dlock:inbox:%s", id);
@@ -221,11 +279,54 @@ dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nano
 
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
 {
-	bool notified = *waiter && !strcmp(inbox->notified, waiter); /* a waiter that has not queued yet has no name */
+	/* A waiter that has not queued yet has no name. */
+	notice **notified = inbox->notices && *waiter ? find(inbox, waiter, strlen(waiter)) : NULL;
 
 	if (notified) {
-		inbox->notified[0] = '\0';
-		*grant = inbox->grant;
+		*grant = (*notified)->grant;
+		forget(inbox, notified);
 	}
 	return notified;
 }
+
+/* ---- as a source ---- */
+
+static dlock_inbox *inbox_of(const dlock_source *source)
+{
+	return ((const dlock_conn *) ((const char *) source - offsetof(dlock_conn, source)))->push_context;
+}
+
+/* Also one that is being opened: it may be so now. */
+static bool is_polled(const dlock_inbox *inbox)
+{
+	return dlock_conn_busy(inbox->conn) || (inbox->listeners > 0 && dlock_inbox_is_open(inbox));
+}
+
+static int poll_source(dlock_source *source, struct pollfd *fds, int room)
+{
+	return is_polled(inbox_of(source)) ? dlock_conn_poll(inbox_of(source)->conn, fds, room) : 0;
+}
+
+static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
+{
+	(void) count;
+	if (fds->revents) {
+		dlock_conn_advance(inbox_of(source)->conn);
+		dlock_inbox_update(inbox_of(source));
+	}
+}
+
+static void expire_source(dlock_source *source)
+{
+	if (is_polled(inbox_of(source))) {
+		dlock_conn_expire(inbox_of(source)->conn);
+		dlock_inbox_update(inbox_of(source));
+	}
+}
+
+static dlock_nanos source_timer(const dlock_source *source)
+{
+	return is_polled(inbox_of(source)) ? dlock_conn_timer(inbox_of(source)->conn) : DLOCK_FOREVER;
+}
+
+static const dlock_source_ops source_ops = { poll_source, advance_source, expire_source, source_timer, NULL, NULL };

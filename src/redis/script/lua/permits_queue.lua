@@ -14,7 +14,7 @@ local PASSED = 32
 local function state_of(pool, us, used, fence, queue, lasts, most)
 	queue = tonumber(queue or 0)
 	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
-		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or 0), blocked = 0, grants = 0, removed = 0 }
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
@@ -148,7 +148,7 @@ end
 -- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The second result: but for those that ask with a
 -- higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
-	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')
+	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	if tonumber(capacity) <= state.blocked then
 		return false, true
 	end
