@@ -229,7 +229,7 @@ static nanos draw_timeout(stream *random)
 
 static dlock_status acquire(client *client, dlock_claim *claim, int resource, nanos timeout, dlock_error *error)
 {
-	dlock_wait wait = { .deadline = dlock_now() + timeout };
+	dlock_wait wait = { .deadline = dlock_now() + timeout, .suspend = strand_suspend(client->process) };
 
 	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource, (double) claim->ttl / SECOND, (double) timeout / SECOND,
 		claim->token);

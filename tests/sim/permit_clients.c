@@ -244,7 +244,8 @@ static void section(client *client, bool last)
 	nanos timeout = last ? 120 * SECOND : draw_chance(random, 0.2) ? 0 : draw_below(random, (draw_chance(random, 0.2) ? 40 : 8) * SECOND);
 	nanos signal = !last && draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER;
 	dlock_claim *claim = claim_new(client, resource);
-	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
+	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal,
+		.suspend = strand_suspend(client->process) };
 	dlock_error error = { "" };
 
 	say(client->process->name, "wants %" PRId64 " of hall:%d for %.3f s within %.3f s, as %.4s", claim->permits, resource, seconds(claim->ttl),

@@ -12,7 +12,9 @@
 #define SOON (50 * MS)
 /* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
 #define TOGETHER (30 * MS)
-#define TOGETHER_ANEW (250 * MS) /* it was told of another master, or had no answer, at the end of its last call */
+/* Its last call has failed: it asks who is the master first. One that does not answer is passed over after 200 ms, and
+ * two questions are 50 ms apart (HEDGE and PAUSE in src/redis/route/topology.c). */
+#define TOGETHER_ANEW (250 * MS)
 /* A connection of its renewal, and a batch that is under way. */
 #define TOLD_LATE (500 * MS)
 

@@ -229,4 +229,7 @@ void pauses_begin(process *process);
 /* Those that are drawn up to such a call, at most so many; returns how many. */
 int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *out, int most);
 
+/* How a wait of the process is suspended; NULL: it sleeps (strands.c). */
+dlock_suspend *strand_suspend(const process *process);
+
 #endif

@@ -150,7 +150,8 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 	do {
 		nanos signal = draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER, begun = now, paused = client->process->paused_total;
 		dlock_stock_turn turn = { .stock = own_of(client)->stock, .order = &q.order, .ttl = ttl, .limit = stock_limit(o->products[0]), .strict = o->products[0] % 4 == 2 };
-		dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
+		dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal,
+		.suspend = strand_suspend(client->process) };
 		status = turn.stock->ops->reserve(&turn, &wait, answer, &error);
 		if (status == DLOCK_INTERRUPTED) {
 			turn.stock->ops->leave(&turn);
