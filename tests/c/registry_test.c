@@ -266,7 +266,7 @@ static void test_find_among_many(void)
 		const dlock_claim *claim = entries[i].claim;
 		bad += dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, 0, NULL)
 			!= claim;
-		bad += dlock_registry_find_made_by(&registry, &counts.base, claim->resource, claim->resource_len)
+		bad += dlock_registry_find_made_by(&registry, &counts.base, claim->resource, claim->resource_len, 0)
 			!= &entries[i];
 		bad += dlock_registry_find(&registry, &counts.base, claim->resource, claim->resource_len, claim->token)
 			!= &entries[i];
