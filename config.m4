@@ -8,6 +8,12 @@ PHP_ARG_WITH([zookeeper],
     [dlock: build ZkLock; on by default where the client library is found])],
   [auto], [no])
 
+PHP_ARG_WITH([pgsql-lock],
+  [for locks in PostgreSQL],
+  [AS_HELP_STRING([--with-pgsql-lock],
+    [dlock: locks in PostgreSQL; on by default where libpq is found])],
+  [auto], [no])
+
 PHP_ARG_ENABLE([dlock-tls],
   [whether dlock is to have TLS],
   [AS_HELP_STRING([--enable-dlock-tls],
@@ -58,6 +64,24 @@ if test "$PHP_DLOCK" != "no"; then
       AC_MSG_RESULT([no, building without TLS to Redis])
       if test "$PHP_DLOCK_TLS" = "yes"; then
         AC_MSG_ERROR([--enable-dlock-tls was given, but OpenSSL was not found; install its development package (Debian: libssl-dev)])
+      fi
+    fi
+  fi
+
+  dnl ---- PostgreSQL ----
+  DLOCK_DATABASE_SOURCES=""
+  if test "$PHP_PGSQL_LOCK" != "no"; then
+    AC_MSG_CHECKING([for libpq 14 or later])
+    if $PKG_CONFIG --atleast-version=14 libpq; then
+      AC_MSG_RESULT([$($PKG_CONFIG --modversion libpq)])
+      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I libpq)])
+      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs libpq)], [DLOCK_SHARED_LIBADD])
+      DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_PGSQL=1"
+      DLOCK_DATABASE_SOURCES="$DLOCK_DATABASE_SOURCES src/database/postgresql.c"
+    else
+      AC_MSG_RESULT([no, building without locks in PostgreSQL])
+      if test "$PHP_PGSQL_LOCK" = "yes"; then
+        AC_MSG_ERROR([--with-pgsql-lock was given, but libpq 14 or later was not found; install its development package (Debian: libpq-dev)])
       fi
     fi
   fi
@@ -136,11 +160,21 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/description.c
+      src/lock/inspection.c
       src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
       src/lock/renewal_list.c
       src/lock/renewal_thread.c
+      src/database/acquire.c
+      src/database/backend.c
+      src/database/call.c
+      src/database/pool.c
+      src/database/question.c
+      src/database/renewal.c
+      src/database/session.c
+      src/database/sql_text.c
       src/memcached/backend.c
       src/memcached/conn.c
       src/memcached/item.c
@@ -156,6 +190,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/memory/table.c
       src/redis/lock/acquire.c
       src/redis/lock/epoch.c
+      src/redis/lock/inspect.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
       src/redis/lock/renewer.c
@@ -165,9 +200,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum.c
       src/redis/redlock/quorum_acquire.c
       src/redis/redlock/quorum_attach.c
+      src/redis/redlock/quorum_inspect.c
       src/redis/redlock/quorum_renewal.c
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/uptime_rule.c
+      src/redis/request/inspect_requests.c
       src/redis/request/keys.c
       src/redis/request/permits_requests.c
       src/redis/request/replicated_requests.c
@@ -196,6 +233,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/backends.c
       src/php/class/arguments.c
       src/php/class/describe.c
+      src/php/class/inspection.c
       src/php/class/distributed_lock.c
       src/php/class/lease.c
       src/php/class/lock_manager.c
@@ -210,6 +248,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/stock_order.c
       src/php/class/testing.c
       src/php/classes.c
+      src/php/description.c
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c
@@ -222,7 +261,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/settings.c
       src/php/stats.c
       src/php/unkept.c
-    ]) $DLOCK_ZOOKEEPER_SOURCES,
+    ]) $DLOCK_ZOOKEEPER_SOURCES $DLOCK_DATABASE_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/database $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
 fi

@@ -57,6 +57,12 @@ PHP_INI_BEGIN()
 	/* release at the end of a request what it still holds */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,
 		zend_dlock_globals, dlock_globals)
+	/* what others see of a process in `inspect()`: `path` ("GET /cart", without the query; on the command line the script's
+	 * name), `script`, or `none`. `Dlock\setLabel()` says more */
+	SETTING("label", "path", dlock_update_label, label)
+	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
+	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
+		dlock_globals)
 PHP_INI_END()
 
 static void register_exceptions(void)
@@ -91,6 +97,8 @@ static void register_classes(void)
 	dlock_manager_register(dlock_ce_zk_lock);
 #endif
 
+	dlock_ce_inspection = register_class_Dlock_Inspection();
+	dlock_ce_party = register_class_Dlock_Party();
 	dlock_ce_semaphore_interface = register_class_Dlock_SemaphoreInterface();
 	dlock_ce_semaphore = register_class_Dlock_Semaphore(dlock_ce_semaphore_interface);
 	dlock_manager_register(dlock_ce_semaphore);

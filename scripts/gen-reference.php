@@ -253,7 +253,7 @@ function settings_section(): array
     $handlers = file_get_contents('src/php/settings.c');
     preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
     // /* what it means */, and below that the entry.
-    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_ALL, )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
+    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_(?:ALL|SYSTEM), )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
     count($entries) === substr_count($lines[1], "\n\tS") && str_starts_with($lines[1], "\t/* ")
         || throw new Undocumented('an INI entry of dlock.c could not be read: each has a comment above it');
     $limits = [];
@@ -291,7 +291,7 @@ function options_section(): array
 {
     preg_match('/dlock_endpoint_options\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/options.c'), $lines);
     // /* what it means */, and below that the row.
-    preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, ([\w *]+), ([\w *]+))?\), (\w+), ([\w |]+) \},$~ms', $lines[1], $rows,
+    preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, ([\w *]+), ([\w *]+))?\), ([\w |]+?), ([\w |]+) \},$~ms', $lines[1], $rows,
         PREG_SET_ORDER | PREG_UNMATCHED_AS_NULL);
     count($rows) === substr_count($lines[1], "\n\t{") || throw new Undocumented('a row of options.c could not be read: each has a comment above it');
 
@@ -303,14 +303,15 @@ function options_section(): array
         $in_array = $key ?? match (true) {
             str_contains($flags, 'TLS') => "ssl' => ['$name",
             str_starts_with($name, 'sentinel_') => 'sentinelAuth',
-            default => $name === 'tls' ? 'ssl' : 'auth',
+            default => ['tls' => 'ssl', 'socket' => 'host'][$name] ?? 'auth',
         };
         $may_be = match ($type) {
             'SECONDS', 'WHOLE' => number_of($least) . ' to ' . number_of($most) . ($type === 'SECONDS' ? ' s' : ''),
             'TEXT' => 'a text',
             'ON', 'OFF' => '0, 1, false, true',
         };
-        $for = ['ANY' => 'all', 'REDIS' => 'Redis', 'SENTINEL' => 'Sentinels'][$schemes];
+        $for = ['ANY' => 'all', 'REDIS' => 'Redis', 'SENTINEL' => 'Sentinels', 'REDIS | DATABASE' => 'Redis, databases', 'DATABASE' => 'databases',
+            'PGSQL' => 'PostgreSQL'][$schemes];
         $out[] = '| ' . ($in_query ? code($name) : "($name)") . ' | ' . code(str_contains($in_array, "'") ? "'$in_array']" : $in_array) . " | $may_be | $for | "
             . str_replace("\n\t * ", ' ', $meaning) . ' |';
     }
@@ -358,7 +359,9 @@ function reference(): string
         if ((new Doc($function->getDocComment()))->all('internal') !== []) {
             continue;
         }
-        check_counters($function); // there is one
+        if ($function->name === 'Dlock\stats') {
+            check_counters($function);
+        }
         $contents[] = $function->name;
         array_push($body, ...callable_section($function, "## $function->name"));
     }

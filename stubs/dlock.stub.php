@@ -117,6 +117,8 @@ namespace {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         public function isLocked(string $resource): bool {}
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        public function inspectAll(int $limit = 100): array {}
     }
 
     /**
@@ -195,6 +197,10 @@ namespace {
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::isLocked */
         public function isLocked(string $resource): bool {}
+        /** @implementation-alias DistributedLock::inspect */
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        /** @implementation-alias DistributedLock::inspectAll */
+        public function inspectAll(int $limit = 100): array {}
     }
 
 #ifdef DLOCK_ZOOKEEPER
@@ -271,6 +277,10 @@ namespace {
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::isLocked */
         public function isLocked(string $resource): bool {}
+        /** @implementation-alias DistributedLock::inspect */
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        /** @implementation-alias DistributedLock::inspectAll */
+        public function inspectAll(int $limit = 100): array {}
     }
 #endif
 }
@@ -289,7 +299,8 @@ namespace Dlock {
      * What DistributedLock, RedLock, ZkLock and both sides of a ReadWriteLock have in common. Use it as the type of a parameter.
      *
      * A resource is 1 to 1024 bytes, any bytes. With its prefix it must not be a key that dlock uses itself on Redis: "dlock:fence",
-     * "dlock:era", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:fence:" or "dlock:era:".
+     * "dlock:era", "dlock:seen", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:held:", "dlock:fence:", "dlock:era:" or
+     * "dlock:seen:".
      */
     interface LockManager
     {
@@ -355,6 +366,73 @@ namespace Dlock {
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
          */
         public function isLocked(string $resource): bool;
+
+        /**
+         * Returns who holds the lock and who waits for it, at one moment and without disturbing them. For people and monitors: the
+         * answer may be outdated when it arrives (docs/operations.md).
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $waiters     the first so many in detail, 0 to 1000
+         * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
+         */
+        public function inspect(string $resource, int $waiters = 100): Inspection;
+
+        /**
+         * Returns locks that are waited for, or have been held for longer than a third of their lease time, the longest held first. It reads
+         * an index, not all keys.
+         *
+         * @param int $limit 1 to 1000
+         * @return array a list of Inspection, with one waiter in detail at most
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException
+         * @throws DlockException on ZooKeeper, memcached and memory://, which have no index
+         */
+        public function inspectAll(int $limit = 100): array;
+    }
+
+    /** Of a lock at one moment: who holds it, who waits for it (LockManager::inspect()). */
+    final class Inspection
+    {
+        /** As it was asked for. */
+        public readonly string $resource;
+        /** When it was so, a Unix time by the server's clock. */
+        public readonly float $at;
+        /** A list of Party. A lock has none or one. */
+        public readonly array $holders;
+        /** A list of Party, in the order in which they will be served, as far as that is decided. */
+        public readonly array $waiters;
+        /** How many wait in all. */
+        public readonly int $waiting;
+        /** RedLock: what each server has, by "host:port": "held", "other" (held by another client), "free", or why it is not known. */
+        public readonly array $servers;
+
+        private function __construct() {}
+    }
+
+    /** A claim on a lock as others see it: one that holds it, or waits (Inspection). */
+    final class Party
+    {
+        /** Names this claim; not its token: nothing can be released with it. "" where it has no name. */
+        public readonly string $id;
+        /** Host name; until it has told that, its IPv4 address; "" where neither is known, as of another program. */
+        public readonly string $host;
+        /** 0: not known. */
+        public readonly int $pid;
+        /** What the process has told of itself, see setLabel(); null: nothing yet. */
+        public readonly ?string $label;
+        /** "lock", "read", "write" or "permits". */
+        public readonly string $mode;
+        /** As Lease::$permits. */
+        public readonly int $permits;
+        /** When it asked for it, a Unix time by its host's clock; null: not known. */
+        public readonly ?float $askedAt;
+        /** Since when it holds it, likewise; null: it waits, or has not told yet. */
+        public readonly ?float $heldSince;
+        /** Seconds of its lease, as the server has it; null: it waits, or the session is the lease. */
+        public readonly ?float $remaining;
+        /** Of its lease; null: it waits, or has not told yet. */
+        public readonly ?int $fencingToken;
+
+        private function __construct() {}
     }
 
     /** What a holder knows of its lease, without asking a server (docs/leases.md). */
@@ -389,7 +467,7 @@ namespace Dlock {
     {
         /** As given to acquire(). */
         public readonly string $resource;
-        /** Owner token, 128 random bits. Not shown by dumps, traces and json_encode(), but by foreach and get_object_vars(). */
+        /** Owner token: host, pid, time, and 80 random bits. Not shown by dumps, traces and json_encode(), but by foreach and get_object_vars(). */
         public readonly string $token;
         /**
          * Larger than that of every earlier holder of the resource; numbers may be skipped. For stores that reject a late write:
@@ -514,6 +592,24 @@ namespace Dlock {
          * @throws ConnectionException the server is unreachable
          */
         public function availablePermits(string $resource): int;
+
+        /**
+         * As LockManager::inspect(): who holds permits, and who waits for some.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $waiters     the first so many of each in detail, 0 to 1000
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function inspect(string $resource, int $waiters = 100): Inspection;
+
+        /**
+         * As LockManager::inspectAll().
+         *
+         * @param int $limit 1 to 1000
+         * @return array a list of Inspection
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function inspectAll(int $limit = 100): array;
     }
 
     /**
@@ -563,6 +659,10 @@ namespace Dlock {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
         public function availablePermits(string $resource): int {}
+        /** @implementation-alias DistributedLock::inspect */
+        public function inspect(string $resource, int $waiters = 100): Inspection {}
+        /** @implementation-alias DistributedLock::inspectAll */
+        public function inspectAll(int $limit = 100): array {}
     }
 
     /** The methods of ReadWriteLock, as a type for parameters and test doubles. */
@@ -644,6 +744,10 @@ namespace Dlock {
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
         /** @implementation-alias DistributedLock::isLocked */
         public function isLocked(string $resource): bool {}
+        /** @implementation-alias DistributedLock::inspect */
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        /** @implementation-alias DistributedLock::inspectAll */
+        public function inspectAll(int $limit = 100): array {}
     }
 
     /** How an order stands. */
@@ -956,6 +1060,16 @@ namespace Dlock {
     }
 
     /**
+     * What others see of this process in inspect() from now on, until the request ends: an order, a job, a user's number. A lock that is
+     * held or waited for already keeps the label that it was asked for with.
+     *
+     * @param string|null $label at most 120 bytes of UTF-8, without control characters; null: back to INI dlock.label
+     * @return string|null the one before that was set in this way; null: there was none
+     * @throws \ValueError for what is no such text
+     */
+    function setLabel(?string $label): ?string {}
+
+    /**
      * For tests of applications (docs/testing-your-app.md).
      *
      * @strict-properties
@@ -1013,6 +1127,20 @@ namespace Dlock {
      *         found by Sentinels or nodes, these are the seeds, and there is no host
      */
     function describe_server(#[\SensitiveParameter] string|array $server): array {}
+
+    /**
+     * Takes a lock from its holder: for the command dlock, which has the questions and warnings around it (docs/operations.md).
+     *
+     * @internal
+     * @param object $locks    a LockManager or Semaphore
+     * @param string $resource 1 to 1024 bytes, any bytes
+     * @param string $id       the holder's Party::$id
+     * @param string $by       who does it, for those who look
+     * @param bool $now        give it on before the holder can know
+     * @return float|null seconds until it is free; null: that is not the holder any more
+     * @throws ConnectionException | DlockException when it could not be done
+     */
+    function break_lock(object $locks, string $resource, string $id, string $by, bool $now = false): ?float {}
 
 #ifdef DLOCK_ZOOKEEPER
     /**

@@ -100,18 +100,21 @@ static bool check_options(dlock_endpoint *server, dlock_error *error)
 		[DLOCK_ENDPOINT_REDIS] = "it names no Sentinels",
 		[DLOCK_ENDPOINT_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
 		[DLOCK_ENDPOINT_MEMORY] = "memory:// is no server",
+		[DLOCK_ENDPOINT_PGSQL] = "dlock has none for PostgreSQL",
+		[DLOCK_ENDPOINT_MYSQL] = "dlock has none for MySQL",
 	};
+	bool has_services = server->discovery == DLOCK_ENDPOINT_SENTINEL || server->discovery == DLOCK_ENDPOINT_CLUSTER;
 
-	if (server->kind != DLOCK_ENDPOINT_REDIS && server->discovery != DLOCK_ENDPOINT_FIXED) {
+	if (server->kind != DLOCK_ENDPOINT_REDIS && has_services) {
 		return dlock_reject(error, "must have no sentinels and no cluster: only Redis has them");
 	}
 	if (server->replicas < 0) {
-		server->replicas = server->discovery == DLOCK_ENDPOINT_FIXED ? 0 : 1;
+		server->replicas = has_services ? 1 : 0;
 	}
 	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
 		return false;
 	}
-	if (server->user && !server->password) {
+	if (server->user && !server->password && !dlock_endpoint_is_database(server)) {
 		return dlock_reject(error, "must have a password for the user");
 	}
 	if (server->sentinel_user && !server->sentinel_password) {
@@ -134,7 +137,8 @@ static bool check_seeds(const dlock_endpoint *server, dlock_error *error)
 {
 	if (server->seed_count == 0) {
 		return dlock_reject(error, "must name a %s",
-			server->discovery == DLOCK_ENDPOINT_SENTINEL ? "Sentinel" : "node of the cluster");
+			server->discovery == DLOCK_ENDPOINT_SENTINEL ? "Sentinel"
+				: server->discovery == DLOCK_ENDPOINT_HOSTS ? "host, or have a socket" : "node of the cluster");
 	}
 	for (int i = 0; i < server->seed_count; i++) {
 		const dlock_seed *seed = &server->seeds[i];
@@ -159,8 +163,38 @@ static bool is_service(const char *name)
 	return *name && !*c && c - name <= 100;
 }
 
+static bool is_schema(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	return len > 0 && len <= 63 && !name[len] && (*name < '0' || *name > '9');
+}
+
+static bool check_database(const dlock_endpoint *server, dlock_error *error)
+{
+	if (!server->dbname || strlen(server->dbname) > 64) {
+		return dlock_reject(error, "must have a database of at most 64 bytes, as in \"%s://user:password@host/shop\"",
+			dlock_endpoint_scheme(server));
+	}
+	if (server->schema && !is_schema(server->schema)) {
+		return dlock_reject(error, "must have a schema of a to z, 0 to 9 and _, at most 63 characters");
+	}
+	if (server->guard != 0 && server->guard < DLOCK_SHORTEST_GUARD_OF_DATABASES) {
+		return dlock_reject(error, "must have a guard of at least %d seconds",
+			(int) (DLOCK_SHORTEST_GUARD_OF_DATABASES / DLOCK_SECOND));
+	}
+	if (server->path) {
+		return (strlen(server->path) <= 100 && *server->path == '/' && server->seed_count == 0)
+			|| dlock_reject(error, "must have a socket with an absolute path of at most 100 bytes, and no host then");
+	}
+	return check_seeds(server, error);
+}
+
 static bool check_place(const dlock_endpoint *server, dlock_error *error)
 {
+	if (dlock_endpoint_is_database(server)) {
+		return check_database(server, error);
+	}
 	if (server->discovery == DLOCK_ENDPOINT_CLUSTER) {
 		return check_seeds(server, error);
 	}
@@ -223,13 +257,46 @@ static void make_lower(char *host)
 	}
 }
 
+/* That of an array is one of several, as a DSN can have them. */
+static bool take_host(dlock_endpoint *server, dlock_error *error)
+{
+	if (server->kind == DLOCK_ENDPOINT_PGSQL && !server->schema && !dlock_endpoint_set(&server->schema, "dlock", 5)) {
+		return dlock_reject(error, "cannot be read: out of memory");
+	}
+	if (server->socket && !dlock_endpoint_set(&server->path, server->socket, strlen(server->socket))) {
+		return dlock_reject(error, "cannot be read: out of memory");
+	}
+	if (!server->host) {
+		return true;
+	}
+	bool added = dlock_endpoint_add_seed(server, server->host, strlen(server->host), server->port, error);
+	free(server->host);
+	server->host = NULL;
+	return added;
+}
+
 bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error)
 {
+	if (dlock_endpoint_is_database(server) && !take_host(server, error)) {
+		return false;
+	}
 	if (!check_options(server, error) || !check_place(server, error)) {
 		return false;
 	}
+#ifndef DLOCK_PGSQL
+	if (server->kind == DLOCK_ENDPOINT_PGSQL) {
+		return dlock_reject(error, "must not be PostgreSQL: this build of dlock has no client for it, since libpq "
+			"(Debian: libpq-dev) was not there when it was built");
+	}
+#endif
+#ifndef DLOCK_MYSQL
+	if (server->kind == DLOCK_ENDPOINT_MYSQL) {
+		return dlock_reject(error, "must not be MySQL or MariaDB: this build of dlock has no client for them, since "
+			"libmariadb (Debian: libmariadb-dev) was not there when it was built");
+	}
+#endif
 #ifndef DLOCK_TLS
-	if (server->tls || server->sentinel_tls) {
+	if ((server->tls || server->sentinel_tls) && !dlock_endpoint_is_database(server)) {
 		return dlock_reject(error, "must not ask for TLS (rediss://): this build of dlock has no TLS, "
 			"because OpenSSL was not found when it was built; docs/installation.md says what to install");
 	}
@@ -238,7 +305,7 @@ bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error)
 	for (int i = 0; i < server->seed_count; i++) {
 		make_lower(server->seeds[i].host);
 	}
-	server->port = server->discovery == DLOCK_ENDPOINT_FIXED ? server->port : 0;
+	server->port = server->discovery == DLOCK_ENDPOINT_FIXED || server->path ? server->port : 0;
 	if (server->discovery == DLOCK_ENDPOINT_SENTINEL && !dlock_option_is_given(server, &server->sentinel_tls)) {
 		server->sentinel_tls = server->tls;
 	}
@@ -291,10 +358,15 @@ void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *
 	}
 }
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
 bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b)
 {
 	return a == b || (a->kind == b->kind && !strcmp(a->label, b->label) && a->database == b->database
-		&& a->discovery == b->discovery);
+		&& a->discovery == b->discovery && is_same_text(a->dbname, b->dbname) && is_same_text(a->schema, b->schema));
 }
 
 /* ---- the servers of a service ---- */

@@ -12,13 +12,20 @@
  * field by field, sealed once, and shared read-only after that. */
 
 /* What is spoken there. */
-typedef enum { DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_MEMCACHED, DLOCK_ENDPOINT_MEMORY } dlock_endpoint_kind;
+typedef enum {
+	DLOCK_ENDPOINT_REDIS,
+	DLOCK_ENDPOINT_MEMCACHED,
+	DLOCK_ENDPOINT_MEMORY,
+	DLOCK_ENDPOINT_PGSQL,
+	DLOCK_ENDPOINT_MYSQL /* or MariaDB */
+} dlock_endpoint_kind;
 
-/* How the Redis server that has a key is found. */
+/* How the server that has a key is found. */
 typedef enum {
 	DLOCK_ENDPOINT_FIXED,    /* it is at `host` and `port`, or at `path` */
 	DLOCK_ENDPOINT_SENTINEL, /* it is the master of `service`, which Sentinels name */
-	DLOCK_ENDPOINT_CLUSTER   /* it is the master of the key's hash slot, which the nodes of a Redis Cluster name */
+	DLOCK_ENDPOINT_CLUSTER,  /* it is the master of the key's hash slot, which the nodes of a Redis Cluster name */
+	DLOCK_ENDPOINT_HOSTS     /* it is the one of `seeds` that can be written to, a database; or at `path` */
 } dlock_endpoint_discovery;
 
 /* Both together, by the names in DSNs: redis (rediss, unix), sentinel, ... */
@@ -27,10 +34,12 @@ typedef enum {
 	DLOCK_SCHEME_SENTINEL,
 	DLOCK_SCHEME_CLUSTER,
 	DLOCK_SCHEME_MEMCACHED,
-	DLOCK_SCHEME_MEMORY
+	DLOCK_SCHEME_MEMORY,
+	DLOCK_SCHEME_PGSQL,
+	DLOCK_SCHEME_MYSQL
 } dlock_scheme;
 
-/* A Sentinel, or a node of a cluster, that may be asked. */
+/* A Sentinel, a node of a cluster, or a host of a database, that may be asked. */
 typedef struct {
 	char *host;
 	int port;
@@ -39,9 +48,11 @@ typedef struct {
 /* The most servers that one lock uses, and the most replicas that can be asked to confirm. */
 enum { DLOCK_MOST_SERVERS = 64, DLOCK_MOST_REPLICAS = 8 };
 
-enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379 };
+enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379, DLOCK_PGSQL_PORT = 5432, DLOCK_MYSQL_PORT = 3306 };
 
 #define DLOCK_SHORTEST_GUARD (DLOCK_SECOND / 10)
+/* As long as a lock is handed over for. */
+#define DLOCK_SHORTEST_GUARD_OF_DATABASES (3 * DLOCK_SECOND)
 #define DLOCK_LONGEST_GUARD (3600 * DLOCK_SECOND)
 #define DLOCK_LONGEST_TIMEOUT (3600 * DLOCK_SECOND)
 
@@ -79,10 +90,16 @@ typedef struct {
 	char *sentinel_user, *sentinel_password;
 	int replicas; /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders.
 					 -1: not given, until it is sealed */
-	dlock_nanos guard; /* with replicas: no lease is longer, and no lock is granted for so long after a fail-over. 0:
-						  not given, to be set before use */
+	dlock_nanos guard; /* with replicas, and of a database: no lease is longer, and no lock is granted for so long after
+						  a fail-over. 0: not given, to be set before use */
 	/* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
 	bool resync_guard;
+
+	/* Of a database: */
+	char *dbname;
+	char *socket; /* as given; then also `path` */
+	char *schema; /* of PostgreSQL, in which its tables and functions are */
+	bool create;  /* make these where they are missing */
 
 	char *node_id; /* of a cluster's node that was at this address, in hexadecimal digits; NULL: not known, and no
 					  matter. Not in `key` */
@@ -96,6 +113,18 @@ typedef struct {
 dlock_endpoint *dlock_endpoint_new(dlock_nanos connect_timeout, dlock_nanos read_timeout);
 dlock_endpoint *dlock_endpoint_retain(dlock_endpoint *server);
 void dlock_endpoint_release(dlock_endpoint *server);
+
+/* Is it PostgreSQL, MySQL or MariaDB? */
+static inline bool dlock_endpoint_is_database(const dlock_endpoint *server)
+{
+	return server->kind >= DLOCK_ENDPOINT_PGSQL;
+}
+
+/* Has it a guard: can another server come in its place, that lacks its last leases? */
+static inline bool dlock_endpoint_has_guard(const dlock_endpoint *server)
+{
+	return server->replicas > 0 || dlock_endpoint_is_database(server);
+}
 
 /* The same server and database, however one logs in there? */
 bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b);
@@ -112,7 +141,7 @@ bool dlock_endpoint_add_seed(dlock_endpoint *server, const char *host, size_t le
 bool dlock_endpoint_parse_seed(dlock_endpoint *server, const char *text, size_t len, dlock_error *error);
 
 /* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "sentinel", "cluster",
- * "memcached" or "memory". */
+ * "memcached", "memory", "pgsql" or "mysql". */
 bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error);
 
 /* The scheme that a DSN of this server begins with; and, as one, redis, rediss and unix. */

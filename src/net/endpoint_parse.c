@@ -22,6 +22,7 @@ static const struct scheme {
 	{ "cluster", DLOCK_SCHEME_CLUSTER, DLOCK_ENDPOINT_REDIS, DLOCK_ENDPOINT_CLUSTER, DLOCK_REDIS_PORT, false },
 	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_ENDPOINT_MEMCACHED, DLOCK_ENDPOINT_FIXED, 11211, false },
 	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_ENDPOINT_MEMORY, DLOCK_ENDPOINT_FIXED, 0, false },
+	{ "pgsql", DLOCK_SCHEME_PGSQL, DLOCK_ENDPOINT_PGSQL, DLOCK_ENDPOINT_HOSTS, DLOCK_PGSQL_PORT, false },
 };
 
 bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error)
@@ -40,15 +41,15 @@ bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t 
 			error, "must not be ZooKeeper: use ZkLock, Dlock\\Semaphore or Dlock\\ReadWriteLock");
 	}
 	return dlock_reject(error,
-		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached:// or memory://, "
-		"like \"redis://127.0.0.1:6379\"");
+		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// "
+		"or pgsql://, like \"redis://127.0.0.1:6379\"");
 }
 
 static const struct scheme *scheme_of(const dlock_endpoint *server)
 {
 	const struct scheme *scheme = schemes;
 
-	while (scheme->kind != server->kind || scheme->discovery != server->discovery) {
+	while (scheme->kind != server->kind || (scheme->discovery != server->discovery && !dlock_endpoint_is_database(server))) {
 		scheme++;
 	}
 	return scheme;
@@ -80,7 +81,9 @@ static bool parse_host(char **field, int *port, const char *text, const char *en
 
 bool dlock_endpoint_parse_seed(dlock_endpoint *server, const char *text, size_t len, dlock_error *error)
 {
-	int port = server->discovery == DLOCK_ENDPOINT_SENTINEL ? DLOCK_SENTINEL_PORT : DLOCK_REDIS_PORT;
+	int port = server->discovery == DLOCK_ENDPOINT_SENTINEL ? DLOCK_SENTINEL_PORT
+		: server->discovery == DLOCK_ENDPOINT_HOSTS         ? server->port
+														  : DLOCK_REDIS_PORT;
 	char *host = NULL;
 	bool good = parse_host(&host, &port, text, text + len, error)
 		&& dlock_endpoint_add_seed(server, host, strlen(host), port, error);
@@ -108,6 +111,9 @@ static bool parse_database(dlock_endpoint *server, const char *text, const char 
 {
 	const dlock_option *database = dlock_option_find(server, DLOCK_FORM_QUERY, "database");
 
+	if (dlock_endpoint_is_database(server)) {
+		return text >= stop || dlock_dsn_decode(&server->dbname, text, (size_t) (stop - text), error);
+	}
 	return text >= stop || dlock_option_read(server, database, "database", text, (size_t) (stop - text), error);
 }
 
@@ -117,6 +123,9 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 	const char *slash = memchr(text, '/', (size_t) (stop - text)), *end = slash ? slash : stop;
 	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
 
+	if (dlock_endpoint_is_database(server) && end == text) { /* it is at a socket */
+		return !slash || parse_database(server, slash + 1, stop, error);
+	}
 	if (fixed ? !parse_host(&server->host, &server->port, text, end, error) : !parse_seeds(server, text, end, error)) {
 		return false;
 	}
@@ -128,6 +137,17 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 		}
 	}
 	return !slash || parse_database(server, slash + 1, stop, error);
+}
+
+/* A database may know its users without a password. */
+static bool parse_login(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
+{
+	size_t len = dsn->login ? (size_t) (dsn->place - 1 - dsn->login) : 0;
+
+	if (dlock_endpoint_is_database(server) && len > 0 && !memchr(dsn->login, ':', len)) {
+		return dlock_dsn_decode(&server->user, dsn->login, len, error);
+	}
+	return dlock_dsn_login(dsn, &server->user, &server->password, error);
 }
 
 static bool parse_place(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
@@ -169,6 +189,6 @@ bool dlock_endpoint_parse(dlock_endpoint *server, const char *dsn, size_t len, d
 
 	return dlock_dsn_split(&parts, dsn, len, error)
 		&& dlock_endpoint_set_scheme(server, parts.scheme, parts.scheme_len, error)
-		&& dlock_dsn_login(&parts, &server->user, &server->password, error) && parse_place(server, &parts, error)
+		&& parse_login(server, &parts, error) && parse_place(server, &parts, error)
 		&& dlock_dsn_query(&parts, read_option, server, error);
 }

@@ -19,7 +19,9 @@
 enum {
 	SENTINEL = 1 << DLOCK_SCHEME_SENTINEL,
 	REDIS = 1 << DLOCK_SCHEME_REDIS | SENTINEL | 1 << DLOCK_SCHEME_CLUSTER,
-	ANY = REDIS | 1 << DLOCK_SCHEME_MEMCACHED | 1 << DLOCK_SCHEME_MEMORY,
+	PGSQL = 1 << DLOCK_SCHEME_PGSQL,
+	DATABASE = PGSQL | 1 << DLOCK_SCHEME_MYSQL,
+	ANY = REDIS | 1 << DLOCK_SCHEME_MEMCACHED | 1 << DLOCK_SCHEME_MEMORY | DATABASE,
 
 	QUERY = DLOCK_OPTION_QUERY,
 	KEY = DLOCK_OPTION_KEY,
@@ -36,31 +38,31 @@ const dlock_option dlock_endpoint_options[] = {
 	/* database number; a cluster has only 0. In a DSN also `db`, or after the host, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
 	/* user name; default: Redis' default user. In a DSN before the host: `user:password@` */
-	{ "user", NULL, TEXT(user), REDIS, KEY | MASTERS },
+	{ "user", NULL, TEXT(user), REDIS | DATABASE, KEY | MASTERS },
 	/* password of the user; in a DSN without a user `:password@` */
-	{ "password", NULL, TEXT(password), REDIS, KEY | SECRET | MASTERS },
+	{ "password", NULL, TEXT(password), REDIS | DATABASE, KEY | SECRET | MASTERS },
 	/* lookup, connection, TLS and login together; default `dlock.connect_timeout` */
 	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
 	/* for each reply; default `dlock.read_timeout` */
 	{ "read_timeout", "readTimeout", SECONDS(read_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
-	/* TLS for masters, cluster nodes and Sentinels; a single server has the scheme `rediss://` instead */
-	{ "tls", NULL, OFF(tls), REDIS, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
+	/* TLS for masters, cluster nodes, Sentinels and databases; a single Redis has the scheme `rediss://` instead */
+	{ "tls", NULL, OFF(tls), REDIS | DATABASE, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
 	/* check the certificate; default on */
-	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS, TLS },
+	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS | DATABASE, TLS },
 	/* check the name in the certificate; default on */
-	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS, TLS },
+	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS | DATABASE, TLS },
 	/* the name in the certificate; default: the host */
 	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
 	/* file with the certificates of trusted authorities; default: the system's */
-	{ "cafile", NULL, TEXT(tls_cafile), REDIS, TLS | DLOCK_OPTION_FILE },
+	{ "cafile", NULL, TEXT(tls_cafile), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
 	/* folder with such certificates */
 	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* file with the client's certificate */
-	{ "local_cert", NULL, TEXT(tls_cert), REDIS, TLS | DLOCK_OPTION_FILE },
+	{ "local_cert", NULL, TEXT(tls_cert), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
 	/* file with its key; default: the same file */
-	{ "local_pk", NULL, TEXT(tls_key), REDIS, TLS | DLOCK_OPTION_FILE },
+	{ "local_pk", NULL, TEXT(tls_key), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
 	/* passphrase of that key */
-	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS, TLS | SECRET },
+	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS | DATABASE, TLS | SECRET },
 	/* the name of the master in the Sentinels' configuration; in a DSN after the hosts */
 	{ "service", "service", TEXT(service), SENTINEL, 0 },
 	/* TLS for the Sentinels, if it differs from that for the servers */
@@ -72,11 +74,19 @@ const dlock_option dlock_endpoint_options[] = {
 	/* how many replicas must acknowledge a lock; default 1 with Sentinels and in a cluster, otherwise 0. With 0, a failover
 	 * can make two holders */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
-	/* with replicas: the pause in granting locks after a failover, and the longest lease time; the same in all programs.
+	/* with replicas or a database (3 s or more): the pause in granting locks after a failover, and the longest lease.
 	 * Default: dlock.restart_guard (10 s if that is 0), or dlock.ttl if that is longer */
-	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS, GUARD },
+	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
 	/* with replicas: the same pause after a full resynchronization of a replica; default on */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
+	/* name of the database; in a DSN after the hosts, as in `pgsql://h/shop` */
+	{ "database", "database", TEXT(dbname), DATABASE, QUERY | KEY },
+	/* the unix socket; with PostgreSQL the directory that it is in */
+	{ "socket", NULL, TEXT(socket), DATABASE, QUERY | KEY },
+	/* the schema with dlock's tables and functions; default `dlock` */
+	{ "schema", "schema", TEXT(schema), PGSQL, QUERY | KEY },
+	/* create these tables and functions if they are missing */
+	{ "create", "create", OFF(create), DATABASE, QUERY | KEY },
 	{ 0 }
 };
 
@@ -117,14 +127,17 @@ static const char *name_in(const dlock_endpoint *server, dlock_option_form form,
 
 const dlock_option *dlock_option_find(const dlock_endpoint *server, dlock_option_form form, const char *name)
 {
+	const dlock_option *found = NULL;
+
 	name = form == DLOCK_FORM_QUERY && !strcmp(name, "db") ? "database" : name;
 	for (DLOCK_EACH_OPTION(option)) {
 		const char *known = name_in(server, form, option);
-		if (known && !strcmp(known, name)) {
-			return option;
+		/* Of two with that name, the one for this scheme. */
+		if (known && !strcmp(known, name) && (!found || option->schemes & 1u << dlock_scheme_of(server))) {
+			found = option;
 		}
 	}
-	return NULL;
+	return found;
 }
 
 /* Its name is repeated where it cannot be the end of a password, as after an unencoded ? it may be. */
@@ -148,7 +161,9 @@ void dlock_option_unknown(const dlock_endpoint *server, dlock_option_form form, 
 	dlock_append(error, known[form], shown);
 	for (DLOCK_EACH_OPTION(option)) {
 		const char *other = name_in(server, form, option);
-		if (!other || (form == DLOCK_FORM_QUERY && !(option->schemes & 1u << dlock_scheme_of(server)))) {
+		bool is_of_scheme = option->schemes & 1u << dlock_scheme_of(server);
+		bool is_of_kind = dlock_endpoint_is_database(server) ? is_of_scheme : option->schemes & ~(unsigned) DATABASE;
+		if (!other || !(form == DLOCK_FORM_QUERY ? is_of_scheme : is_of_kind)) {
 			continue;
 		}
 		if (last) {
@@ -211,9 +226,10 @@ bool dlock_options_check(const dlock_endpoint *server, unsigned scheme, const ch
 			continue;
 		}
 		if (!(option->schemes & scheme)) {
-			return dlock_reject(error, "must have no %s, since %s", option->name, reason);
+			return dlock_reject(error, "must have no %s, since %s", option->name,
+				option->schemes & ~(unsigned) DATABASE ? reason : "it is no database");
 		}
-		if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
+		if (option->flags & DLOCK_OPTION_REPLICAS && !dlock_endpoint_has_guard(server)) {
 			return dlock_reject(error, "must have a %s only where replicas is 1 or more", option->name);
 		}
 	}

@@ -6,6 +6,7 @@
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/md5.h"
 
+#include "../database/backend.h"
 #include "../memcached/backend.h"
 #include "../memory/backend.h"
 #include "../memory/stock.h"
@@ -20,6 +21,7 @@ void dlock_pools_begin(dlock_pools *pools)
 {
 	dlock_pool_join(&pools->redis, &pools->loop);
 	dlock_memcached_pool_join(&pools->memcached, &pools->loop);
+	dlock_db_pool_join(&pools->databases, &pools->loop);
 }
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
@@ -29,6 +31,9 @@ dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 
 	unsigned long opened, reopened;
 	dlock_memcached_pool_count(&pools->memcached, &opened, &reopened);
+	counts.connections += opened;
+	counts.reconnections += reopened;
+	dlock_db_pool_count(&pools->databases, &opened, &reopened);
 	counts.connections += opened;
 	counts.reconnections += reopened;
 #ifdef DLOCK_ZOOKEEPER
@@ -41,6 +46,7 @@ void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 {
 	dlock_pool_drain(&pools->redis, deadline);
 	dlock_memcached_pool_drain(&pools->memcached, deadline);
+	dlock_db_pool_drain(&pools->databases, deadline);
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_drain(pools->zookeeper, deadline);
@@ -57,6 +63,7 @@ void dlock_pools_clear(dlock_pools *pools)
 {
 	dlock_pool_clear(&pools->redis);
 	dlock_memcached_pool_clear(&pools->memcached);
+	dlock_db_pool_clear(&pools->databases);
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_free(pools->zookeeper);
@@ -70,7 +77,7 @@ dlock_ttl_range dlock_ttls_on(const dlock_endpoint *server)
 	if (server->kind == DLOCK_ENDPOINT_MEMCACHED) {
 		return dlock_memcached_ttls;
 	}
-	return server->replicas > 0 ? (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true } : DLOCK_ANY_TTL;
+	return dlock_endpoint_has_guard(server) ? (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true } : DLOCK_ANY_TTL;
 }
 
 static void digest(const char *text, size_t len, char hex[64 + 1])
@@ -90,6 +97,9 @@ dlock_backend *dlock_backend_on(
 	switch (server->kind) {
 	case DLOCK_ENDPOINT_MEMCACHED:
 		return dlock_memcached_new(&pools->memcached, server, prefix, prefix_len, digest);
+	case DLOCK_ENDPOINT_PGSQL:
+	case DLOCK_ENDPOINT_MYSQL:
+		return dlock_db_new(&pools->databases, server, prefix, prefix_len);
 	case DLOCK_ENDPOINT_MEMORY:
 		return dlock_memory_new(server->host, prefix, prefix_len, 1, false);
 	default:

@@ -119,7 +119,8 @@ static const char *class_of(const char *kind, size_t len)
 		const char *kind, *class;
 	} known[] = {
 		{ "single", "DistributedLock" }, { "quorum", "RedLock" }, { "memcached", "DistributedLock on memcached" },
-		{ "memory", "DistributedLock on memory://" }, { "semaphore", "Dlock\\Semaphore" },
+		{ "memory", "DistributedLock on memory://" }, { "pgsql", "DistributedLock on PostgreSQL" },
+		{ "mysql", "DistributedLock on MySQL" }, { "semaphore", "Dlock\\Semaphore" },
 		{ "read", "readLock() of Dlock\\ReadWriteLock" }, { "write", "writeLock() of Dlock\\ReadWriteLock" },
 	};
 

@@ -6,6 +6,9 @@
 #ifdef DLOCK_ZOOKEEPER
 #include <zookeeper/zookeeper.h>
 #endif
+#ifdef DLOCK_PGSQL
+#include <libpq-fe.h>
+#endif
 #ifdef DLOCK_TLS
 #include <openssl/crypto.h>
 #include <openssl/opensslv.h>
@@ -61,6 +64,13 @@ void dlock_print_info(zend_module_entry *module)
 	php_info_print_table_row(2, "TLS library", OpenSSL_version(OPENSSL_VERSION));
 #else
 	php_info_print_table_row(2, "TLS (rediss://)", "not in this build");
+#endif
+#ifdef DLOCK_PGSQL
+	char version[64];
+	snprintf(version, sizeof version, "libpq %d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
+	php_info_print_table_row(2, "PostgreSQL client", version);
+#else
+	php_info_print_table_row(2, "PostgreSQL client", "not in this build");
 #endif
 #ifdef DLOCK_ZOOKEEPER
 	print_library("ZooKeeper client", ZOO_VERSION, (void *) (uintptr_t) zookeeper_close);

@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include "description.h"
 #include "globals.h"
 
 #include "SAPI.h"
@@ -104,6 +105,19 @@ static bool is_switch(const char *text)
 	return false;
 }
 
+/* NULL: it is none of these. In a php.ini `none` is a word for the empty text. */
+static const char *label_named(const char *text)
+{
+	static const char *const known[] = { "path", "script", "none" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcasecmp(text, known[i])) {
+			return known[i];
+		}
+	}
+	return *text ? NULL : "none";
+}
+
 bool dlock_check_settings(void)
 {
 	const struct {
@@ -127,9 +141,16 @@ bool dlock_check_settings(void)
 			return false;
 		}
 	}
-	const char *release = INI_STR("dlock.release_on_shutdown");
-	if (!is_switch(release)) {
-		zend_value_error("dlock.release_on_shutdown must be On or Off, \"%.40s\" given", release);
+	const char *switches[] = { "dlock.release_on_shutdown", "dlock.describe" };
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		const char *value = zend_ini_string((char *) switches[i], strlen(switches[i]), 0);
+		if (!is_switch(value)) {
+			zend_value_error("%s must be On or Off, \"%.40s\" given", switches[i], value);
+			return false;
+		}
+	}
+	if (!label_named(INI_STR("dlock.label"))) {
+		zend_value_error("dlock.label must be path, script or none, \"%.40s\" given", INI_STR("dlock.label"));
 		return false;
 	}
 	return true;
@@ -203,8 +224,11 @@ static zend_string *address_of(const dlock_endpoint *server)
 static void print_options(const dlock_endpoint *server)
 {
 	const char *separator = "?";
-	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED, has_services = !fixed && !server->dbname;
 
+	if (server->dbname) {
+		php_printf("/%s", server->dbname);
+	}
 	if (server->database != 0) {
 		php_printf(server->path ? "?db=%d" : "/%d", server->database);
 		separator = server->path ? "&" : "?";
@@ -213,7 +237,7 @@ static void print_options(const dlock_endpoint *server)
 		php_printf("%stls=1", separator);
 		separator = "&";
 	}
-	if (server->replicas != !fixed) {
+	if (server->replicas != has_services) {
 		php_printf("%sreplicas=%d", separator, server->replicas);
 	}
 }
@@ -258,4 +282,22 @@ dlock_endpoint *dlock_endpoint_from_ini(void)
 		return NULL;
 	}
 	return server;
+}
+
+ZEND_INI_MH(dlock_update_label)
+{
+	const char *label = label_named(ZSTR_VAL(new_value));
+
+	(void) mh_arg3;
+	if (!label) {
+		refuse_value(entry, stage, "must be path, script or none", new_value);
+		if (stage == ZEND_INI_STAGE_RUNTIME) {
+			return FAILURE;
+		}
+	}
+	*(const char **) ZEND_INI_GET_ADDR() = label ? label : "none";
+	if (stage != ZEND_INI_STAGE_STARTUP) {
+		dlock_description_forget();
+	}
+	return SUCCESS;
 }

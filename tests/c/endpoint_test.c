@@ -97,12 +97,15 @@ static void put_server(FILE *out, const dlock_endpoint *server)
 	put_number(out, "replicas", server->replicas, 0);
 	put_number(out, "guard", server->guard, 0);
 	put_number(out, "resync_guard", server->resync_guard, true);
+	put(out, "dbname", server->dbname);
+	put(out, "schema", server->schema);
+	put_number(out, "create", server->create, false);
 }
 
 /* With a master and a Sentinel, as the service has them. */
 static void put_service(FILE *out, const dlock_endpoint *service)
 {
-	dlock_endpoint *members[] = { service->seed_count ? dlock_endpoint_member(service, "Node", 77) : NULL,
+	dlock_endpoint *members[] = { service->seed_count && !service->dbname ? dlock_endpoint_member(service, "Node", 77) : NULL,
 		service->service ? dlock_endpoint_sentinel(service, 0) : NULL };
 
 	put_server(out, service);
@@ -173,6 +176,11 @@ static bool is_as_known(const char *says, const known_dsn *known)
 {
 	bool refused = !strncmp(known->says, "refused", 7);
 
+#ifndef DLOCK_PGSQL
+	if (!strncmp(known->says, "pgsql", 5)) {
+		return strstr(says, "libpq-dev");
+	}
+#endif
 #ifndef DLOCK_TLS
 	if (!refused && strstr(known->says, "tls=1")) {
 		return !strncmp(says, NO_TLS, strlen(NO_TLS));
@@ -475,14 +483,15 @@ static bool holds_together(const dlock_endpoint *server)
 {
 	bool tcp = server->host && *server->host && !server->path;
 	bool unix_socket = (server->path && *server->path == '/' && !server->host) || server->kind == DLOCK_ENDPOINT_MEMORY;
-	bool service = server->discovery != DLOCK_ENDPOINT_FIXED;
-	bool place = service ? server->seed_count > 0 && !server->host && !server->path && server->port == 0
+	bool database = dlock_endpoint_is_database(server), service = server->discovery != DLOCK_ENDPOINT_FIXED;
+	bool place = database ? server->dbname && !server->host && (server->seed_count > 0) == !server->path
+		: service ? server->seed_count > 0 && !server->host && !server->path && server->port == 0
 		&& (server->discovery == DLOCK_ENDPOINT_SENTINEL) == (server->service != NULL)
 		: (tcp || unix_socket) && (server->kind == DLOCK_ENDPOINT_MEMORY || (server->port >= 1 && server->port <= 65535));
 
 	return place && server->database >= 0 && server->replicas >= 0 && server->replicas <= 8
-		&& (!server->guard || server->replicas > 0) && server->read_timeout > 0 && server->connect_timeout > 0
-		&& (!server->user || server->password) && server->label && *server->label && server->key && *server->key;
+		&& (!server->guard || server->replicas > 0 || database) && server->read_timeout > 0 && server->connect_timeout > 0
+		&& (!server->user || server->password || database) && server->label && *server->label && server->key && *server->key;
 }
 
 static void search(uint64_t seed, long iterations)

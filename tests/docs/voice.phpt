@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/markdown.inc';
 
-/** CONTRIBUTING.md has what to write instead of most of them. */
+/** CONTRIBUTING.md, "Style", has what to write instead. */
 const AVOIDED = ['to be had', 'but on', 'but for', 'but that', 'somebody', 'anybody', 'whoever', 'is at it', 'rented', 'see to it', 'gives away', 'all the same',
     'lest', 'seldom', 'for ever', 'of late', 'whatever becomes of', 'also where', 'such as are', 'piece', 'pieces', 'article', 'articles', 'full copy',
     'era', 'eras', 'must be no', 'says so', 'fail-over', 'fail-overs', 'hand-over', 'hand-overs'];
@@ -62,7 +62,7 @@ foreach (documents() as $file) {
         }
     }
 }
-within(1000, $lines, 4000, 'lines of docs/ without the reference');
+within(1000, $lines, 4200, 'lines of docs/ without the reference');
 
 // ---- each class that users construct has an example ----
 foreach (['DistributedLock', 'RedLock', 'ZkLock', 'Dlock\Semaphore', 'Dlock\ReadWriteLock', 'Dlock\Stock', 'Dlock\Reservation', 'Dlock\Lease'] as $class) {

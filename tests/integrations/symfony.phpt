@@ -252,6 +252,14 @@ $slow = new class(managers()['DistributedLock'][0]()) implements Dlock\LockManag
     {
         return $this->locks->isLocked($resource);
     }
+    public function inspect(string $resource, int $waiters = 100): Dlock\Inspection
+    {
+        return $this->locks->inspect($resource, $waiters);
+    }
+    public function inspectAll(int $limit = 100): array
+    {
+        return $this->locks->inspectAll($limit);
+    }
 };
 $over = new Key(unique('over'));
 fails(LockExpiredException::class, '*', fn () => (new DlockStore($slow, 2))->save($over),

@@ -10,6 +10,17 @@
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 
+/* PHP loads extensions so that they look into their own libraries first; they must look here. */
+void *dlopen(const char *path, int flags)
+{
+	static void *(*next)(const char *, int);
+
+	if (!next) {
+		next = (void *(*)(const char *, int)) dlsym(RTLD_NEXT, "dlopen");
+	}
+	return next(path, flags & ~RTLD_DEEPBIND);
+}
+
 static int is_of_extension(void *caller)
 {
 	Dl_info info;

@@ -51,7 +51,7 @@ static nanos draw_ttl(stream *random)
 
 static dlock_claim *new_claim(client *client, dlock_backend *backend, int resource)
 {
-	char name[32];
+	char name[32], label[16];
 	dlock_error error;
 
 	lock_name(resource, name, sizeof name);
@@ -60,6 +60,8 @@ static dlock_claim *new_claim(client *client, dlock_backend *backend, int resour
 		unsigned long failed = failed_calls();
 		dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), ttl, NULL, &error);
 		if (claim) {
+			snprintf(label, sizeof label, "c%d", client->process->number);
+			claim->description = dlock_description_new("host", label, strlen(label));
 			return claim;
 		}
 		try_again(failed, "a claim");
@@ -198,6 +200,28 @@ static void attach(client *client, dlock_backend *backend, int resource)
 	dlock_claim_free(claim);
 }
 
+/* As somebody at a terminal: looks who holds it, perhaps thinks about it, and takes it from that one. */
+static void break_lock(client *client, dlock_backend *backend, int resource)
+{
+	char name[32];
+	dlock_inspection seen = { 0 };
+	dlock_error error = { "" };
+	dlock_nanos left = 0;
+
+	lock_name(resource, name, sizeof name);
+	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
+		dlock_break how = { .id = seen.parties[0].id, .by = "somebody" };
+		if (draw_chance(&client->random, 0.3)) {
+			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+		}
+		note_broken(resource, how.id, false);
+		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
+		note_broken(resource, how.id, status == DLOCK_OK);
+		say(client->process->name, "breaks seat:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status, (double) left / SECOND, error.message);
+	}
+	dlock_inspection_end(&seen);
+}
+
 static nanos draw_timeout(stream *random)
 {
 	return draw_chance(random, 0.2) ? 0 : draw_below(random, draw_chance(random, 0.2) ? 40 * SECOND : 8 * SECOND);
@@ -275,6 +299,8 @@ static void *client_main(void *argument)
 		int passed_on = (int) draw_below(random, options.resources);
 		if (*handles[passed_on] && draw_chance(random, 0.5)) {
 			attach(client, backend, passed_on);
+		} else if (backend->ops->break_claim && draw_chance(random, 0.05)) {
+			break_lock(client, backend, passed_on);
 		} else {
 			section(client, backend, 0, false);
 		}

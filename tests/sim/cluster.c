@@ -35,6 +35,7 @@ struct cluster_node {
 	nanos last_bus[NODES];         /* when its last message arrives at each */
 	int migrating_slot, migrating_to, importing_slot, importing_from;
 	bool takes_back; /* the move of migrating_slot is given up */
+	bool notes_lost; /* its first slot was another one, where clients note what they know of all its slots */
 	bool forgotten[NODES];         /* it does not know them */
 	bool is_alone;                 /* the only master of another cluster */
 };
@@ -235,6 +236,7 @@ static void take_over(cluster_node *n, cluster_node *master)
 		}
 	}
 	say("clus", "s%d takes over from s%d, epoch %" PRIu64, n->number, master->number, n->epoch);
+	n->notes_lost = false;
 	redis_promote(n->server);
 	sum.failovers++;
 	change_claims(n);
@@ -286,6 +288,16 @@ static void look(void *context, uint64_t unused)
 
 /* ---- slots that move ---- */
 
+static int first_slot(const cluster_node *n)
+{
+	int slot = 0;
+
+	while (slot < DLOCK_SLOTS && n->owner[slot] != n->number) {
+		slot++;
+	}
+	return slot;
+}
+
 static void begin_move(cluster_node *from, cluster_node *to, int slot)
 {
 	to->importing_slot = slot;
@@ -293,6 +305,7 @@ static void begin_move(cluster_node *from, cluster_node *to, int slot)
 	from->migrating_slot = slot;
 	from->migrating_to = to->number;
 	from->takes_back = false;
+	from->notes_lost |= slot == first_slot(from);
 }
 
 /* As a node is told it that has the slot, or gets it. */
@@ -314,6 +327,7 @@ static void set_slot_node(cluster_node *n, int slot, const cluster_node *to)
 
 static void end_move(cluster_node *from, cluster_node *to, int slot)
 {
+	to->notes_lost |= slot < first_slot(to);
 	set_slot_node(to, slot, to);
 	set_slot_node(from, slot, to);
 	say("clus", "slot %d is at s%d now", slot, to->number);
@@ -381,8 +395,8 @@ void cluster_move_slot(int slot, int choice, nanos gives_up)
 	if (!from || !to || from->slots_of[from->number] < 2 || !reaches(from, to)) {
 		return;
 	}
-	if (from->migrating_slot != NOBODY || to->importing_slot != NOBODY) {
-		return;
+	if (from->migrating_slot != NOBODY || to->importing_slot != NOBODY || (gives_up != NEVER && from->notes_lost)) {
+		return; /* the last: docs/fail-over.md forbids it, and nothing tells then */
 	}
 	say("clus", "slot %d moves from s%d to s%d", slot, from->number, to->number);
 	redis_delete_slot(to->server, slot); /* what a move left there that was given up: MIGRATE would refuse */
@@ -531,6 +545,7 @@ static void name_of(int number, char name[41])
 	for (int i = 0; i < 40; i++) {
 		name[i] = "0123456789abcdef"[(number * 7 + i * (number + 3)) % 16];
 	}
+	name[0] = (char) ('a' + number / 16); /* all others are the same for each sixteenth number */
 	name[40] = '\0';
 }
 

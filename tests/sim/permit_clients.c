@@ -60,6 +60,7 @@ static dlock_claim *claim_new(client *client, int resource)
 		failed = failed_calls();
 	}
 	claim->permits = draw_permits(&client->random, permit_pools[resource].capacity);
+	claim->description = dlock_description_new("host", "a label", strlen("a label"));
 	return claim;
 }
 
@@ -208,6 +209,28 @@ static void attach(client *client, int resource)
 	dlock_claim_free(claim);
 }
 
+/* As somebody at a terminal: looks who holds some, perhaps thinks about it, and takes them from one of those. */
+static void break_permits(client *client, int resource)
+{
+	dlock_backend *backend = permits_of(client)->backends[resource];
+	char name[32];
+	dlock_inspection seen = { 0 };
+	dlock_error error = { "" };
+	dlock_nanos left = 0;
+
+	permits_name(resource, name, sizeof name);
+	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
+		dlock_break how = { .id = seen.parties[draw_below(&client->random, seen.holders)].id, .by = "somebody" };
+		if (draw_chance(&client->random, 0.3)) {
+			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+		}
+		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
+		sum.broken += status == DLOCK_OK;
+		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status, (double) left / SECOND, error.message);
+	}
+	dlock_inspection_end(&seen);
+}
+
 /* A signal: it is asked about whenever the waiter has woken up. */
 static bool is_interrupted(void *context)
 {
@@ -273,6 +296,8 @@ static void *client_main(void *argument)
 		int passed_on = (int) draw_below(&client->random, options.resources);
 		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
 			attach(client, passed_on);
+		} else if (draw_chance(&client->random, 0.05)) {
+			break_permits(client, passed_on);
 		} else {
 			section(client, false);
 		}

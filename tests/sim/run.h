@@ -69,7 +69,7 @@ extern run_options options;
 extern bool quiet;
 
 typedef struct {
-	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers;
+	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers, broken;
 	nanos longest_overrun, longest_wait;
 } run_counts;
 
@@ -120,6 +120,7 @@ typedef struct {
 	int resource;
 	nanos since;   /* its acquisition was begun */
 	nanos robbed;  /* when its key was taken away by force; 0: never */
+	nanos broken;  /* when it was taken from it in the way that has no two holders; 0: never */
 	nanos checked; /* the deadline that was compared with the servers' */
 } holding;
 
@@ -194,6 +195,8 @@ void note_waits(client *client, int resource, nanos timeout);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 void note_ended(const client *client, const char *token, int resource); /* it has released, given back, or failed to acquire */
 void note_key_deleted(int resource); /* by somebody who may not */
+void note_broken(int resource, const char *id, bool done); /* not `done`: perhaps, or about to be */
+bool is_break_of(const char *value, const char *token);    /* what is left of a holder whose lock was broken */
 void note_failed(const client *client, const char *why); /* acquire has, for another reason than its time */
 void note_data_lost(int server);     /* it has restarted without */
 

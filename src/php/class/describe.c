@@ -18,7 +18,7 @@ static void add_option(zval *array, const dlock_endpoint *server, const dlock_op
 {
 	void *field = dlock_option_field(server, option);
 
-	if (option->flags & DLOCK_OPTION_REPLICAS && server->replicas == 0) {
+	if (option->flags & DLOCK_OPTION_REPLICAS && !dlock_endpoint_has_guard(server)) {
 		add_assoc_null(array, name);
 		return;
 	}
@@ -97,10 +97,18 @@ static void add_seeds(zval *array, const dlock_endpoint *server)
 	add_assoc_zval(array, "seeds", &seeds);
 }
 
+/* Those of databases are for these alone. */
+static bool is_shown(const dlock_endpoint *server, const dlock_option *option)
+{
+	return dlock_endpoint_is_database(server)
+		? option->schemes & 1u << dlock_scheme_of(server) && strcmp(option->name, "socket")
+		: option->schemes & 1u << DLOCK_SCHEME_REDIS || option->schemes & 1u << DLOCK_SCHEME_SENTINEL;
+}
+
 ZEND_FUNCTION(Dlock_describe_server)
 {
-	static const char *const kinds[] = { "redis", "memcached", "memory" },
-		*const discoveries[] = { "fixed", "sentinel", "cluster" };
+	static const char *const kinds[] = { "redis", "memcached", "memory", "pgsql", "mysql" },
+		*const discoveries[] = { "fixed", "sentinel", "cluster", "hosts" };
 	zval *spec;
 
 	ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -121,7 +129,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 	add_assoc_string(return_value, "discovery", discoveries[server->discovery]);
 	add_seeds(return_value, server);
 	for (DLOCK_EACH_OPTION(option)) {
-		if (!(option->flags & DLOCK_OPTION_SSL) && !is_of_sentinels(option)) {
+		if (!(option->flags & DLOCK_OPTION_SSL) && !is_of_sentinels(option) && is_shown(server, option)) {
 			add_option(return_value, server, option, option->name);
 		}
 	}

@@ -1,5 +1,6 @@
 
 #include "../classes.h"
+#include "../description.h"
 #include "../errors.h"
 #include "../globals.h"
 #include "../handle.h"
@@ -242,11 +243,13 @@ ZEND_METHOD(DistributedLock, attach)
 	if (!manager) {
 		RETURN_THROWS();
 	}
+	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_handle_open(handle, manager->backend, token, &error);
 	if (!claim) {
 		zend_argument_value_error(1, "%s", error.message);
 		RETURN_THROWS();
 	}
+	claim->description = dlock_description_retain(description);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, &error);
 	dlock_status status = hold ? dlock_claim_attach(claim, token, &error) : DLOCK_FAILED;
 	if (status != DLOCK_OK) {

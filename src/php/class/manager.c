@@ -4,6 +4,7 @@
 
 #include "../../lock/renewal.h"
 #include "../classes.h"
+#include "../description.h"
 #include "../ending.h"
 #include "../errors.h"
 #include "../globals.h"
@@ -360,6 +361,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}
+	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_claim_new(
 		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
@@ -367,6 +369,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		return DLOCK_FAILED;
 	}
 	claim->permits = permits;
+	claim->description = dlock_description_retain(description);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
 	if (status == DLOCK_OK) {

@@ -11,6 +11,8 @@ static const char *refusal(const dlock_endpoint *server)
 {
 	return server->kind == DLOCK_ENDPOINT_MEMCACHED
 		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached"
+		: dlock_endpoint_is_database(server)
+		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered in databases"
 		: NULL;
 }
 

@@ -27,7 +27,10 @@ static bool check_member(dlock_endpoint **servers, int count)
 		zend_argument_value_error(1,
 			"must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
 			"were told",
-			count - 1, server->kind == DLOCK_ENDPOINT_MEMCACHED ? "a memcached" : "no server");
+			count - 1,
+			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "a memcached"
+				: dlock_endpoint_is_database(server) ? "a database"
+												   : "no server");
 		return false;
 	}
 	if (server->discovery != DLOCK_ENDPOINT_FIXED || server->replicas > 0) {
@@ -186,7 +189,7 @@ ZEND_METHOD(RedLock, lock)
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
 	add_assoc_str(return_value, "resource", zend_string_copy(resource));
-	add_assoc_stringl(return_value, "token", hold->entry.claim->token, DLOCK_TOKEN_LEN);
+	add_assoc_string(return_value, "token", hold->entry.claim->token);
 	add_assoc_long(return_value, "fencingToken", (zend_long) hold->entry.claim->fencing_token);
 }
 

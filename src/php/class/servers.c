@@ -51,8 +51,8 @@ static bool set_scheme(dlock_endpoint *server, const zval *value, position at)
 	}
 	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
 	if (!dlock_endpoint_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
-		|| server->discovery != DLOCK_ENDPOINT_FIXED) {
-		return reject(at, "must have a scheme that is redis, rediss, unix, memcached or memory");
+		|| (server->discovery != DLOCK_ENDPOINT_FIXED && !dlock_endpoint_is_database(server))) {
+		return reject(at, "must have a scheme that is redis, rediss, unix, memcached, memory or pgsql");
 	}
 	return true;
 }
@@ -104,7 +104,7 @@ static bool read_port(int *out, const zval *value, bool has_path, position at)
 
 static bool set_port(dlock_endpoint *server, const zval *value, position at)
 {
-	if (server->discovery != DLOCK_ENDPOINT_FIXED) {
+	if (server->discovery == DLOCK_ENDPOINT_SENTINEL || server->discovery == DLOCK_ENDPOINT_CLUSTER) {
 		return reject(at, "must have no port but those of its sentinels or cluster");
 	}
 	return read_port(&server->port, value, server->path != NULL, at);
@@ -408,13 +408,14 @@ dlock_endpoint *dlock_endpoint_from_zval(const zval *spec, uint32_t arg, zend_lo
 void dlock_endpoint_complete(dlock_endpoint *server)
 {
 	double guard = DLOCK_G(restart_guard) > 0 ? DLOCK_G(restart_guard) : 10;
+	dlock_nanos least = dlock_endpoint_is_database(server) ? DLOCK_SHORTEST_GUARD_OF_DATABASES : DLOCK_SHORTEST_GUARD;
 
-	if (server->replicas > 0 && server->guard == 0) {
+	if (dlock_endpoint_has_guard(server) && server->guard == 0) {
 		/* Not by an object's own lease time: all that use a service need the same guard. */
 		guard = DLOCK_G(ttl) > guard ? DLOCK_G(ttl) : guard;
 		server->guard = guard < (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND) ? dlock_from_seconds(guard)
 																			  : DLOCK_LONGEST_GUARD;
-		server->guard = server->guard > DLOCK_SHORTEST_GUARD ? server->guard : DLOCK_SHORTEST_GUARD;
+		server->guard = server->guard > least ? server->guard : least;
 	}
 }
 

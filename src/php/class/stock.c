@@ -109,8 +109,9 @@ static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, 1);
-	if (server && server->kind == DLOCK_ENDPOINT_MEMCACHED) {
-		zend_argument_value_error(1, "must name Redis: on memcached, a stock is not offered%s",
+	if (server && (server->kind == DLOCK_ENDPOINT_MEMCACHED || dlock_endpoint_is_database(server))) {
+		zend_argument_value_error(1, "must name Redis: %s, a stock is not offered%s",
+			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "on memcached" : "in databases",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_endpoint_release(server);
 		return NULL;

@@ -113,7 +113,8 @@ static void ask_for_votes(acquiring *own, dlock_nanos now)
 		.ttl = claim->base.ttl,
 		.least_fencing_token = dlock_quorum_propose(backend),
 		.waiter = claim->waiter,
-		.ticket = claim->ticket };
+		.ticket = claim->ticket,
+		.description = dlock_description_text(claim->base.description) };
 
 	claim->listening = own->queue ? open_inboxes(backend) : 0; /* an answer may open another meanwhile */
 	own->until = now + claim->base.ttl - dlock_drift(claim->base.ttl);

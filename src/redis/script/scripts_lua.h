@@ -1,36 +1,42 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "897347db163b3e501bb330c0a08b72bd5cc1cda2", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "e93cd1ab813e0c050a3b8633511f427b343b771b", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "0c7bbb2bcb9695c6904c50b5ff7ce74a4a3cde30", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
+	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EPOCH_OF, "epoch_of", "a06fed8bef6b7e8f55f71e9491c505a55e792df2", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "f08059aaa2cfafbd2cf787741293a01dac18683d", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
+	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
-	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "856543e70671449893aeec3efe6cb9165d3956ae", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "2cb38a2be79fc1e9d5416f6ca68295db50e39326", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "89e8986a09439aecf14f0664a5e8b75e5981078e", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "e31c82b8abe742bb86d05d2774118d5323eab11d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "0056c80d316b743ee5a29daf661889846eb273a3", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "7ead9d1903f9cfbb6e88a5ebb3ec2903d21a9305", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_INSPECT, "permits_inspect", "13a1f353196e87b4e4efd1f69c2b7966cc052e5e", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "471a04e4ca0c26198330f41d3f303108d5cb96bf", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "e880030daaa61090aed9478096fe15268c6ef186", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "0823511cf00c2c0e95e37563f36d1d40c91deafb", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "afca59d61705544b6b21cdce97b501d5a2669e3a", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "21424acf07fe4c290cfbd1fa479f6fadb7f3cf19", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "6eaaae6c9aaa61a97885b9a45bc8bab89c4d7c98", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "3fac422b9e6da9d90864980e53cf3155bd8e8660", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "ae3da9ac21a39418d2ebeb8d48eac422f746fd5b", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
-	script(RELEASE, "release", "7c88fef32b990df998b4b8badf1b0bc28134eee7", DLOCK_LUA_RELEASE) \
+	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", "2b60ea79215795ddbd5a2b71e9a7c53034f3f85e", DLOCK_LUA_RESTORE) \
+	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
 	script(SETTLE, "settle", "ab25f87f686e189770fb14812f7df681e790d423", DLOCK_LUA_SETTLE) \
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
@@ -62,6 +68,7 @@
 
 #define DLOCK_LUA_CONTEND \
 	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NOTE_SEEN \
 	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
 	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
 	"local function next_ticket()\n" \
@@ -121,7 +128,8 @@
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if emptied or left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
 	"return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\nend\n" \
@@ -248,19 +256,19 @@
 	"now = now or clock(waiters)\n" \
 	"local state = redis.call('HGET', waiters, first) or ''\n" \
 	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
-	"local live = sign and now - sign < STALE\n" \
+	"local live, channel = sign and now - sign < STALE, string.match(inbox or '', '^%S*')\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"local receivers = redis.pcall('PUBLISH', channel, first .. ' ' .. number .. ' ' .. token)\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
 	"elseif receivers > 0 then\n" \
 	"return first\nend\n" \
 	"else\n" \
 	"local receivers = live and (told == '0' or now - told < GRACE * 1000)\n" \
-	"and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"and redis.pcall('PUBLISH', channel, first) or 0\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return nil\n" \
 	"elseif receivers > 0 then\n" \
@@ -273,6 +281,28 @@
 	"return nil, true\nend\n" \
 	"first, ticket = take_first(queue, fence)\nend\n" \
 	"return first\nend\n"
+
+#define DLOCK_LUA_ID \
+	"local function id_of(value)\n" \
+	"local digits = string.match(value, '^9999999999:(.*)$') or value\n" \
+	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
+	"return string.sub(digits, 1, 24)\nend\n" \
+	"return 'x' .. string.sub(redis.sha1hex(value), 1, 23)\nend\n"
+
+#define DLOCK_LUA_NOTE_SEEN \
+	"local function note_seen(seen, lock, now, lasts)\n" \
+	"local until_then = redis.pcall('ZSCORE', seen, lock)\n" \
+	"if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then\n" \
+	"return\nend\n" \
+	"local added, left = redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock), redis.pcall('PTTL', seen)\n" \
+	"if type(left) == 'number' and left < lasts then\n" \
+	"redis.pcall('PEXPIRE', seen, string.format('%.0f', 2 * lasts))\nend\n" \
+	"if added ~= 1 then\n" \
+	"return\nend\n" \
+	"local first = redis.pcall('ZRANGE', seen, 0, 9, 'WITHSCORES')\n" \
+	"for i = 2, #first, 2 do\n" \
+	"if tonumber(first[i]) < now then\n" \
+	"redis.pcall('ZREM', seen, first[i - 1])\nend\nend\nend\n"
 
 #define DLOCK_LUA_PERMITS_CLOCK \
 	"local function clock(pool)\n" \
@@ -380,7 +410,7 @@
 	"if #others == 0 then\n" \
 	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
 	"for _, other in ipairs(others) do\n" \
-	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
 	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
 	"return true\nend\nend\n" \
 	"return false\nend\n" \
@@ -503,7 +533,7 @@
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
-	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
 	"if tonumber(capacity) <= state.blocked then\n" \
 	"return false, true\nend\n" \
 	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
@@ -854,10 +884,51 @@
 	"return reply\nend\nend\n" \
 	DLOCK_LUA_CONTEND
 
+#define DLOCK_LUA_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	"local lock, queue = KEYS[1], KEYS[3]\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"if not holder or id_of(holder) ~= ARGV[1] then\n" \
+	"return -1\nend\n" \
+	"if ARGV[3] == '1' then\n" \
+	"local queued = redis.call('ZPOPMIN', queue)\n" \
+	"if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"return 0\nend\n" \
+	"local left = redis.call('PTTL', lock)\n" \
+	"if left == -1 then\n" \
+	"return -2\n" \
+	"elseif string.find(holder, 'broken:', 1, true) then\n" \
+	"return left\nend\n" \
+	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],\n" \
+	"'PX', math.max(left, 1))\n" \
+	"return left\n"
+
 #define DLOCK_LUA_CHECK \
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PTTL', KEYS[1])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_DESCRIBE \
+	DLOCK_LUA_NOTE_SEEN \
+	"local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]\n" \
+	"local time = redis.call('TIME')\n" \
+	"local now = time[1] * 1000 + math.floor(time[2] / 1000)\n" \
+	"note_seen(KEYS[3], KEYS[1], now, 2 * ttl)\n" \
+	"if ARGV[4] ~= '1' then\n" \
+	"redis.call('SET', held, id .. ' ' .. text, 'PX', 2 * ttl)\n" \
+	"else\n" \
+	"redis.call('HSET', held, id, string.format('%.0f', now + 2 * ttl) .. ' ' .. text)\n" \
+	"if redis.call('PTTL', held) < 2 * ttl then\n" \
+	"redis.call('PEXPIRE', held, 2 * ttl)\nend\n" \
+	"local count = redis.pcall('HLEN', held)\n" \
+	"if type(count) == 'number' and count % 64 == 0 then\n" \
+	"local all = redis.pcall('HGETALL', held)\n" \
+	"for i = 2, #all, 2 do\n" \
+	"if tonumber(string.match(all[i], '^%d+') or 0) < now then\n" \
+	"redis.pcall('HDEL', held, all[i - 1])\nend\nend\nend\nend\n"
 
 #define DLOCK_LUA_DROP \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
@@ -901,6 +972,31 @@
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_INSPECT \
+	DLOCK_LUA_ID \
+	"local STALE = 3000000\n" \
+	"local holder = redis.pcall('GET', KEYS[1])\n" \
+	"if type(holder) == 'table' then\n" \
+	"return holder -- another program's key, of another type\nend\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local now = time.err and '0' or time[1] .. string.format('%06d', time[2])\n" \
+	"local id = holder and id_of(holder) or ''\n" \
+	"local said = holder and redis.pcall('GET', KEYS[4])\n" \
+	"said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''\n" \
+	"if holder and string.find(holder, 'broken:', 1, true) then\n" \
+	"said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')\nend\n" \
+	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
+	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
+	"for _, name in ipairs(names) do\n" \
+	"local sign, about = string.match(redis.call('HGET', KEYS[3], name) or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
+	"if sign and (now == '0' or now - sign < STALE) then\n" \
+	"reply[#reply + 1] = id_of(name)\n" \
+	"reply[#reply + 1] = about\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[5] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_KEEP \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
@@ -955,6 +1051,34 @@
 	DLOCK_LUA_PERMITS_POOL \
 	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
+
+#define DLOCK_LUA_PERMITS_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool = KEYS[1]\n" \
+	"local now = math.floor(clock(pool) / 1000)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS), 'WITHSCORES')\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"if id_of(name) == ARGV[1] then\n" \
+	"if ARGV[3] ~= '1' and string.sub(name, 1, 7) == 'broken:' then\n" \
+	"return holders[i + 1] - now\nend\n" \
+	"local permits, used = redis.call('ZSCORE', pool, 'w' .. name), redis.call('ZSCORE', pool, '$used')\n" \
+	"redis.call('ZREM', pool, holders[i], 'w' .. name)\n" \
+	"if ARGV[3] == '1' then\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
+	"return 0\nend\n" \
+	"local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]\n" \
+	"local ends, before = holders[i + 1], redis.call('ZSCORE', pool, 'h' .. other)\n" \
+	"if before then\n" \
+	"ends = math.max(ends, before)\n" \
+	"permits = (permits or 1) + (redis.call('ZSCORE', pool, 'w' .. other) or 1)\nend\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. other)\n" \
+	"if permits then\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. other)\nend\n" \
+	"return ends - now\nend\nend\n" \
+	"return -1\n"
 
 #define DLOCK_LUA_PERMITS_CHECK \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1016,6 +1140,47 @@
 	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, cap or ARGV[5]) then\n" \
 	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
+
+#define DLOCK_LUA_PERMITS_INSPECT \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool, most = KEYS[1], ARGV[1]\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local us = time.err and 0 or time[1] * 1000000 + time[2]\n" \
+	"local now, reply = math.floor(us / 1000), {string.format('%.0f', us), 0, 0}\n" \
+	"local function add(kind, name, left, permits, said)\n" \
+	"for _, word in ipairs({kind, id_of(name), left, permits, said}) do\n" \
+	"reply[#reply + 1] = word\nend\nend\n" \
+	"local range = string.format('(%.0f', WAITS)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"local broken = string.match(name, '^broken:[^:]*:(.*)$')\n" \
+	"local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))\n" \
+	"said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''\n" \
+	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name) or 1), said)\nend\n" \
+	"local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)\n" \
+	"local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')\n" \
+	"local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)\n" \
+	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0, most) or {}\n" \
+	"local names = {}\n" \
+	"if queue < PHASES or #writers == 0 then\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\n" \
+	"else\n" \
+	"names[1] = table.remove(writers, 1)\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\nend\n" \
+	"for i = 1, math.min(#names, tonumber(most)) do\n" \
+	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(names[i], 2))\n" \
+	"local permits, id, said = string.match(names[i], '^q(%d+) %d+ (%S+) %S* ?(.*)$')\n" \
+	"if permits and sign and (us == 0 or now - math.floor(-sign / 1000) < STALE) then\n" \
+	"add('q', id, 0, tonumber(permits), said)\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[3] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_KEEP \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1216,6 +1381,11 @@
 	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', lock))))\n" \
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
+
+#define DLOCK_LUA_SEEN \
+	"local time = redis.call('TIME')\n" \
+	"local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))\n" \
+	"return redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf', 'LIMIT', 0, ARGV[1])\n"
 
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_EPOCH \

@@ -66,10 +66,10 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox)
  * in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
-	char id[DLOCK_TOKEN_LEN + 1];
+	char id[DLOCK_TOKEN_PLAIN_LEN + 1];
 
 	if (inbox->process != dlock_process_current()) {
-		if (!dlock_token(id)) {
+		if (!dlock_plain_token(id)) {
 			return false;
 		}
 		snprintf(inbox->channel, sizeof inbox->channel, "dlock:inbox:%s", id);

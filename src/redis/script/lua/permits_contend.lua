@@ -140,7 +140,7 @@ local function is_behind_itself()
 		others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)
 	end
 	for _, other in ipairs(others) do
-		local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)$')
+		local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')
 		if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then
 			return true
 		end

@@ -148,7 +148,7 @@ end
 -- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The second result: but for those that ask with a
 -- higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
-	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')
+	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	if tonumber(capacity) <= state.blocked then
 		return false, true
 	end

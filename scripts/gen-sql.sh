@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Makes src/database/sql_generated.h from the files in sql/, which create=1 in an address runs. --check: is it up to date?
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+out=src/database/sql_generated.h
+
+# Comments and indentation are for readers of the file.
+text_of() {
+	sed -E -e '/^[[:space:]]*--/d' -e 's/[[:space:]]+-- [^'"'"']*$//' -e 's/^[[:space:]]+//' -e '/^$/d' \
+		-e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/' "$1"
+}
+
+generate() {
+	echo "/* Generated from sql/ by scripts/gen-sql.sh. */"
+	local name
+	for name in postgresql mysql; do
+		[ -e "sql/$name.sql" ] || continue
+		printf 'const char dlock_sql_%s[] =\n' "$name"
+		text_of "sql/$name.sql" | sed '$s/$/;/'
+	done
+}
+
+if [ "${1-}" = --check ]; then
+	generate | diff - "$out" > /dev/null || { echo "gen-sql: $out is not what sql/ gives: run scripts/gen-sql.sh" >&2; exit 1; }
+else
+	generate > "$out"
+fi

@@ -1,0 +1,329 @@
+-- dlock on PostgreSQL: tables and functions, version 1 of the protocol. Run by whoever is to own them, in the database of the locks; it may be
+-- run again. Then: GRANT dlock_user TO the role of the application. How it works: docs/database.md.
+--
+-- A lock is a row for each grant, of which the one with the highest fencing token counts. Found from that end of the index, it is found as fast
+-- while an old snapshot (a report, a dump) keeps the rows before it from being removed. One row that is updated would not be.
+--
+-- The tables are UNLOGGED: nothing is written to the log. A crash, a promotion and a restored backup empty them all at once, the era with them.
+-- Then an era begins, in which nobody is granted a lock until its guard is over, which is at least as long as any lease.
+--
+-- Each function first takes an advisory lock: what is done to one name is done one after the other.
+BEGIN;
+SET LOCAL client_min_messages = warning;
+SELECT pg_advisory_xact_lock(hashtext('dlock'), hashtext('create'));
+CREATE SCHEMA IF NOT EXISTS dlock;
+
+DO $create$
+BEGIN
+	IF to_regclass('dlock.era') IS NOT NULL THEN
+		RETURN;
+	END IF;
+	CREATE UNLOGGED TABLE dlock.locks (
+		name bytea NOT NULL,
+		fence bigint NOT NULL, -- the fencing token
+		token text NOT NULL,   -- the owner's
+		expires timestamptz NOT NULL,
+		served bigint NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
+		PRIMARY KEY (name, fence)
+	) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 2000);
+	CREATE UNLOGGED TABLE dlock.waiters (
+		name bytea NOT NULL,
+		ticket bigint NOT NULL,
+		token text NOT NULL,
+		inbox text NOT NULL,   -- the channel on which it listens
+		number bigint NOT NULL, -- of its last request
+		sign timestamptz NOT NULL, -- its last sign of life
+		PRIMARY KEY (name, ticket)
+	) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 2000);
+	CREATE UNLOGGED TABLE dlock.era (
+		one boolean PRIMARY KEY DEFAULT true CHECK (one),
+		line text NOT NULL, -- the timeline, and this table: a dump that is restored has another one
+		settles timestamptz NOT NULL,
+		guard_ms bigint NOT NULL
+	);
+	CREATE TABLE dlock.guard (one boolean PRIMARY KEY DEFAULT true CHECK (one), ms bigint NOT NULL); -- logged: the longest that was ever announced
+	INSERT INTO dlock.guard (ms) VALUES (0);
+	-- There cannot be a lease yet.
+	INSERT INTO dlock.era (line, settles, guard_ms)
+		VALUES (left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.' || 'dlock.era'::regclass::oid, clock_timestamp(), 0);
+END
+$create$;
+
+-- A name that is too long for an index is cut, and has its digest at its end; so it is longer than those that are not cut.
+CREATE OR REPLACE FUNCTION dlock.cut_1(p_name bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS
+	$$ SELECT CASE WHEN octet_length(p_name) <= 222 THEN p_name ELSE substr(p_name, 1, 223) || sha256(p_name) END $$;
+
+-- The ms until locks are granted; 0: they are. An era that is missing, or of another timeline, begins now.
+CREATE OR REPLACE FUNCTION dlock.unsettled_1(p_guard_ms bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	e record;
+	g bigint;
+	v_line text := left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.' || 'dlock.era'::regclass::oid;
+BEGIN
+	SELECT ms INTO STRICT g FROM dlock.guard;
+	IF p_guard_ms > g THEN
+		UPDATE dlock.guard SET ms = p_guard_ms WHERE ms < p_guard_ms;
+		g := p_guard_ms;
+	END IF;
+	INSERT INTO dlock.era AS o (line, settles, guard_ms) VALUES (v_line, clock_timestamp() + g * interval '1 ms', g)
+		ON CONFLICT (one) DO UPDATE SET line = excluded.line, guard_ms = excluded.guard_ms,
+			settles = CASE WHEN o.line <> excluded.line THEN excluded.settles ELSE o.settles END
+		WHERE o.line <> excluded.line OR o.guard_ms < excluded.guard_ms;
+	SELECT * INTO STRICT e FROM dlock.era;
+	IF e.settles <= clock_timestamp() THEN
+		RETURN 0;
+	END IF;
+	RETURN greatest(1, ceil(extract(epoch FROM e.settles - clock_timestamp()) * 1000))::bigint;
+END
+$$;
+
+-- Puts the next grant in the place of the newest row. NULL: not yet, since a transaction relies on that one (dlock.assert()).
+CREATE OR REPLACE FUNCTION dlock.put_1(l dlock.locks, p_name bytea, p_token text, p_ttl_ms bigint, p_served bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	t timestamptz := clock_timestamp();
+	f bigint := greatest(coalesce(l.fence, 0) + 1, (extract(epoch FROM t) * 1e6)::bigint);
+BEGIN
+	IF l.fence IS NOT NULL THEN
+		DELETE FROM dlock.locks d WHERE d.ctid =
+			(SELECT k.ctid FROM dlock.locks k WHERE k.name = p_name AND k.fence = l.fence FOR UPDATE SKIP LOCKED);
+		IF NOT FOUND THEN
+			RETURN NULL;
+		END IF;
+	END IF;
+	INSERT INTO dlock.locks VALUES (p_name, f, p_token, t + p_ttl_ms * interval '1 ms', p_served);
+	RETURN f;
+END
+$$;
+
+-- Hands the lock over to the first waiter that lives, for 3 s. False: there is none, or it cannot be handed over yet; then the waiter is told to
+-- ask.
+CREATE OR REPLACE FUNCTION dlock.serve_1(l dlock.locks) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	w record;
+	f bigint;
+BEGIN
+	SELECT * INTO w FROM dlock.waiters q WHERE q.name = l.name AND q.ticket > l.served AND q.sign > clock_timestamp() - interval '3 s'
+		ORDER BY q.ticket LIMIT 1;
+	IF NOT FOUND OR dlock.unsettled_1(0) > 0 THEN
+		RETURN false;
+	END IF;
+	f := dlock.put_1(l, l.name, w.token, 3000, w.ticket);
+	IF f IS NOT NULL THEN
+		DELETE FROM dlock.waiters q WHERE q.name = l.name AND q.ticket <= w.ticket;
+	END IF;
+	PERFORM pg_notify(w.inbox, w.token || ' ' || w.number || ' ' || coalesce(f, 0));
+	RETURN f IS NOT NULL;
+END
+$$;
+
+-- fence > 0: it is the token's. Otherwise again_ms until it is worth asking again, and why: 1: another one has it, or is in front; 2: the era is
+-- unsettled; 3: a transaction relies on the holder before. With an inbox it queues, with its ticket or, with 0, at the end; without one it leaves
+-- the queue.
+CREATE OR REPLACE FUNCTION dlock.acquire_1(p_name bytea, p_token text, p_inbox text, p_ttl_ms bigint, p_guard_ms bigint, p_ticket bigint,
+	p_number bigint, OUT fence bigint, OUT again_ms bigint, OUT ticket bigint, OUT why bigint)
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+	t timestamptz;
+	w record;
+	u bigint := 0;
+	settled boolean;
+BEGIN
+	IF current_setting('transaction_isolation') <> 'read committed' THEN
+		RAISE 'dlock.acquire_1() needs READ COMMITTED';
+	END IF;
+	IF octet_length(p_name) > 222 THEN
+		p_name := dlock.cut_1(p_name);
+	END IF;
+	PERFORM pg_advisory_xact_lock('dlock.locks'::regclass::oid::int, hashtext(encode(p_name, 'hex')));
+	SELECT k.* INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	SELECT true INTO settled FROM dlock.era e WHERE e.settles <= clock_timestamp() AND e.guard_ms >= p_guard_ms
+		AND e.line = left(pg_walfile_name(pg_current_wal_lsn()), 8) || '.' || 'dlock.era'::regclass::oid;
+	IF settled IS NULL THEN
+		u := dlock.unsettled_1(p_guard_ms);
+	END IF;
+	t := clock_timestamp();
+	fence := 0;
+	again_ms := u;
+	ticket := p_ticket;
+	why := CASE WHEN u > 0 THEN 2 ELSE 1 END;
+	IF u = 0 AND l.token = p_token AND l.expires > t THEN -- it was handed over, or this is asked for once more
+		UPDATE dlock.locks k SET expires = greatest(k.expires, t + p_ttl_ms * interval '1 ms') WHERE k.name = p_name AND k.fence = l.fence;
+		fence := l.fence;
+		RETURN;
+	END IF;
+	IF u = 0 AND (l.fence IS NULL OR l.expires <= t) THEN
+		SELECT q.ticket, q.token INTO w FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0)
+			AND q.sign > t - interval '3 s' ORDER BY q.ticket LIMIT 1;
+		IF w.ticket IS NULL OR w.token = p_token THEN
+			fence := coalesce(dlock.put_1(l, p_name, p_token, p_ttl_ms, coalesce(w.ticket, l.served, 0)), 0);
+			IF fence > 0 THEN
+				IF p_ticket > 0 THEN
+					DELETE FROM dlock.waiters q WHERE q.name = p_name AND q.ticket <= p_ticket AND (q.ticket = p_ticket OR q.ticket <= w.ticket);
+				END IF;
+				RETURN;
+			END IF;
+			why := 3;
+			again_ms := 50;
+		ELSIF l.fence IS NOT NULL AND dlock.serve_1(l) THEN
+			l.expires := t + interval '3 s';
+		ELSE
+			again_ms := 50;
+		END IF;
+	END IF;
+	IF l.expires > t THEN
+		again_ms := greatest(again_ms, 1 + ceil(extract(epoch FROM l.expires - t) * 1000)::bigint);
+	END IF;
+	IF p_inbox = '' THEN
+		IF p_ticket > 0 THEN
+			DELETE FROM dlock.waiters q WHERE q.name = p_name AND q.ticket = p_ticket;
+		END IF;
+		RETURN;
+	END IF;
+	IF p_ticket <= coalesce(l.served, 0) THEN -- new, or it did not take up what it was handed
+		ticket := greatest((extract(epoch FROM t) * 1e6)::bigint, coalesce(l.served, 0) + 1,
+			1 + coalesce((SELECT q.ticket FROM dlock.waiters q WHERE q.name = p_name ORDER BY q.ticket DESC LIMIT 1), 0));
+	END IF;
+	INSERT INTO dlock.waiters VALUES (p_name, ticket, p_token, p_inbox, p_number, t) ON CONFLICT ON CONSTRAINT waiters_pkey
+		DO UPDATE SET sign = excluded.sign, number = excluded.number, inbox = excluded.inbox;
+	IF why = 1 AND again_ms < 2000 AND EXISTS (SELECT FROM dlock.waiters q WHERE q.name = p_name AND q.ticket < acquire_1.ticket
+		AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s') THEN
+		again_ms := 2000; -- those in front see to it that it goes on
+	END IF;
+END
+$$;
+
+-- Leaves the queue, and gives back what is the token's. 0: it is not; 1: it was until now; 2: and a waiter has it.
+CREATE OR REPLACE FUNCTION dlock.release_1(p_name bytea, p_token text, p_ticket bigint) RETURNS bigint
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+BEGIN
+	IF octet_length(p_name) > 222 THEN
+		p_name := dlock.cut_1(p_name);
+	END IF;
+	PERFORM pg_advisory_xact_lock('dlock.locks'::regclass::oid::int, hashtext(encode(p_name, 'hex')));
+	IF p_ticket > 0 THEN
+		DELETE FROM dlock.waiters q WHERE q.name = p_name AND q.ticket = p_ticket AND q.token = p_token;
+	END IF;
+	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	IF l.token IS DISTINCT FROM p_token OR l.expires <= clock_timestamp() THEN
+		RETURN 0;
+	END IF;
+	IF dlock.serve_1(l) THEN
+		RETURN 2;
+	END IF;
+	UPDATE dlock.locks k SET expires = clock_timestamp() WHERE k.name = p_name AND k.fence = l.fence;
+	RETURN 1;
+END
+$$;
+
+-- A new lease time from now on, or, unless it `shortens`, what is left if that is more. 0: it is not the token's.
+CREATE OR REPLACE FUNCTION dlock.extend_1(p_name bytea, p_token text, p_ttl_ms bigint, p_shortens bigint) RETURNS bigint
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+	t timestamptz;
+BEGIN
+	IF octet_length(p_name) > 222 THEN
+		p_name := dlock.cut_1(p_name);
+	END IF;
+	PERFORM pg_advisory_xact_lock('dlock.locks'::regclass::oid::int, hashtext(encode(p_name, 'hex')));
+	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	t := clock_timestamp();
+	IF l.token IS DISTINCT FROM p_token OR l.expires <= t THEN
+		RETURN 0;
+	END IF;
+	t := t + p_ttl_ms * interval '1 ms';
+	UPDATE dlock.locks k SET expires = CASE WHEN p_shortens > 0 THEN t ELSE greatest(k.expires, t) END
+		WHERE k.name = p_name AND k.fence = l.fence;
+	RETURN 1;
+END
+$$;
+
+-- The ms that are left of the token's lease, or of anybody's where the token is empty. -1: there is none.
+CREATE OR REPLACE FUNCTION dlock.left_1(p_name bytea, p_token text) RETURNS bigint
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+	t timestamptz := clock_timestamp();
+BEGIN
+	IF octet_length(p_name) > 222 THEN
+		p_name := dlock.cut_1(p_name);
+	END IF;
+	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	IF l.fence IS NULL OR (p_token <> '' AND l.token <> p_token) OR l.expires <= t THEN
+		RETURN -1;
+	END IF;
+	RETURN floor(extract(epoch FROM l.expires - t) * 1000)::bigint;
+END
+$$;
+
+-- Makes the lease of the old token the new one's, with the next fencing token. left_ms -1: it is not the old one's; -2: not yet, since a
+-- transaction relies on its holder; -3: not yet, since the era is unsettled.
+CREATE OR REPLACE FUNCTION dlock.exchange_1(p_name bytea, p_new text, p_old text, p_guard_ms bigint, OUT left_ms bigint, OUT fence bigint)
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+BEGIN
+	IF octet_length(p_name) > 222 THEN
+		p_name := dlock.cut_1(p_name);
+	END IF;
+	PERFORM pg_advisory_xact_lock('dlock.locks'::regclass::oid::int, hashtext(encode(p_name, 'hex')));
+	fence := 0;
+	IF dlock.unsettled_1(p_guard_ms) > 0 THEN -- a server that was promoted may not know that it was taken up
+		left_ms := -3;
+		RETURN;
+	END IF;
+	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	left_ms := floor(extract(epoch FROM l.expires - clock_timestamp()) * 1000)::bigint;
+	IF l.fence IS NULL OR l.token NOT IN (p_old, p_new) OR left_ms <= 0 THEN
+		left_ms := -1;
+		RETURN;
+	END IF;
+	IF l.token = p_new THEN -- by this request, which is asked once more
+		fence := l.fence;
+		RETURN;
+	END IF;
+	fence := coalesce(dlock.put_1(l, p_name, p_new, left_ms, l.served), 0);
+	IF fence = 0 THEN
+		left_ms := -2;
+	END IF;
+END
+$$;
+
+-- For the application's own transaction: nobody else was granted the lock since this fencing token, and nobody is until the transaction ends,
+-- whatever clocks and lease times say. Otherwise it fails, and the transaction with it. The lease can be renewed and released meanwhile.
+CREATE OR REPLACE FUNCTION dlock.assert(p_name bytea, p_fence bigint) RETURNS void
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	PERFORM FROM dlock.locks k WHERE k.name = dlock.cut_1(p_name) AND k.fence = p_fence FOR KEY SHARE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'the lock "%" is not held with the fencing token % any more', left(encode(p_name, 'escape'), 100), p_fence
+			USING ERRCODE = 'DL001';
+	END IF;
+END
+$$;
+CREATE OR REPLACE FUNCTION dlock.assert(p_name text, p_fence bigint) RETURNS void LANGUAGE sql AS
+	$$ SELECT dlock.assert(convert_to(p_name, 'UTF8'), p_fence) $$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dlock FROM PUBLIC;
+DO $grant$
+BEGIN
+	IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'dlock_user') THEN
+		CREATE ROLE dlock_user NOLOGIN;
+	END IF;
+EXCEPTION WHEN insufficient_privilege OR duplicate_object OR unique_violation THEN
+	NULL; -- without CREATEROLE they are the owner's alone
+END
+$grant$;
+DO $grant$
+BEGIN
+	IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'dlock_user') THEN
+		GRANT USAGE ON SCHEMA dlock TO dlock_user;
+		GRANT EXECUTE ON FUNCTION dlock.acquire_1, dlock.release_1, dlock.extend_1, dlock.left_1, dlock.exchange_1,
+			dlock.assert(bytea, bigint), dlock.assert(text, bigint) TO dlock_user;
+	END IF;
+END
+$grant$;
+COMMIT;

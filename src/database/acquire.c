@@ -1,0 +1,286 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock.h"
+#include "question.h"
+
+/* How a lock is acquired: asked for once, then from within the queue. There a waiter sleeps until it is told that the
+ * lock is its own, or that it is to ask; it asks as a sign of life, and when the lease before it should be over. A
+ * session that breaks is opened again, and the same token and ticket asked for, for as long as the waiter waits. */
+
+typedef struct dlock_db_waiter {
+	dlock_task task;
+	dlock_db_claim *claim;
+	dlock_db_question question;
+	dlock_db_listener listener;
+	dlock_nanos deadline;
+	dlock_error *error;
+	int64_t number;  /* of the last request */
+	bool queue;      /* it is in the queue, or is to be */
+	bool last;       /* the last attempt: the time is over */
+	bool may_have;   /* the database may have something of it */
+	bool trouble;    /* the last attempt failed, for a reason that may be over soon */
+	dlock_nanos trouble_since, refused_at, next;
+	dlock_status said;
+} waiter;
+
+/* The sign of life; after 3 s without one the functions take a waiter for dead. */
+#define LOOK_AGAIN (2000 * DLOCK_MS)
+#define LOOK_AGAIN_JITTER 500 /* ms */
+
+/* While the database cannot be asked. */
+#define PAUSE (50 * DLOCK_MS)
+#define PAUSE_JITTER 50 /* ms */
+#define LONGEST_TROUBLE (60 * DLOCK_SECOND)
+
+/* How long a lock is handed over for. */
+#define GRANT_TTL (3 * DLOCK_SECOND)
+
+/* A lock that was handed over is accepted without asking when so much of that is left for sure. */
+#define GRANT_LEFT DLOCK_SECOND
+
+/* When an attempt took longer than the lease lasts. */
+#define TRY_AGAIN (20 * DLOCK_MS)
+
+static dlock_db_session *session_of(const waiter *own)
+{
+	return dlock_db_backend_of(&own->claim->base)->session;
+}
+
+/* ---- an attempt ---- */
+
+static void begin_attempt(waiter *own, dlock_nanos now)
+{
+	dlock_db_claim *claim = own->claim;
+	dlock_db_call *call = dlock_db_claim_call(&claim->base, DLOCK_DB_ACQUIRE, claim->base.token);
+
+	own->last = own->deadline != DLOCK_FOREVER && now >= own->deadline;
+	own->listener.told = false;
+	own->number++;
+	if (call) {
+		strcpy(call->other, own->queue && !own->last ? "inbox" : ""); /* the session knows its name */
+		call->numbers[0] = dlock_db_ms(claim->base.ttl);
+		call->numbers[1] = dlock_db_ms(session_of(own)->server->guard);
+		call->numbers[2] = claim->ticket;
+		call->numbers[3] = own->number;
+	}
+	dlock_db_question_begin(&own->question, session_of(own), call);
+	own->may_have = true;
+}
+
+/* What was asked for may be executed later than its release: that token is not used again. */
+static dlock_status begin_again(waiter *own, dlock_error *error)
+{
+	dlock_claim *claim = &own->claim->base;
+
+	dlock_db_give_back(claim);
+	own->may_have = false;
+	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
+	return dlock_claim_renew_token(claim, error);
+}
+
+static void accept(waiter *own, dlock_nanos now)
+{
+	dlock_claim *claim = &own->claim->base;
+	const dlock_db_call *call = own->question.call;
+
+	claim->deadline = call->sent_at + claim->ttl - dlock_drift(claim->ttl);
+	if (now < claim->deadline) {
+		claim->fencing_token = call->answer[0];
+		own->claim->ticket = 0;
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+		return;
+	}
+	own->said = begin_again(own, own->error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
+	own->next = now + TRY_AGAIN;
+}
+
+static void explain(waiter *own, const dlock_db_call *call)
+{
+	dlock_claim *claim = &own->claim->base;
+	const dlock_db_session *session = session_of(own);
+
+	claim->explained = call->answer[3] != DLOCK_DB_HELD;
+	if (call->answer[3] == DLOCK_DB_UNSETTLED) {
+		dlock_fail(own->error, DLOCK_TIMEOUT,
+			"%s at %s crashed or was replaced, and may have forgotten leases: no lock is granted for another %.1f s",
+			session->client->name, session->server->label, (double) call->answer[1] / 1000);
+	} else if (claim->explained) {
+		dlock_fail(own->error, DLOCK_TIMEOUT,
+			"The lock \"%s\" is free, but a transaction that relies on its last holder is not over yet",
+			dlock_claim_name(claim).text);
+	}
+}
+
+static void take_refusal(waiter *own, dlock_nanos now)
+{
+	const dlock_db_call *call = own->question.call;
+	dlock_nanos look = LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS, again = call->answer[1] * DLOCK_MS;
+
+	own->said = DLOCK_TIMEOUT;
+	own->claim->ticket = own->queue && !own->last ? call->answer[2] : 0;
+	own->may_have = own->claim->ticket > 0 || dlock_db_question_may_run_later(&own->question);
+	own->refused_at = own->question.first_sent_at;
+	own->next = now + (again > 0 && again < look ? again : look);
+	explain(own, call);
+}
+
+static void take_attempt(waiter *own, dlock_nanos now)
+{
+	const dlock_db_call *call = own->question.call;
+	bool may_end = call && (call->transient || own->claim->base.waited || session_of(own)->server->seed_count > 1);
+
+	if (own->said == DLOCK_OK && call->answer[0] > 0) {
+		accept(own, now);
+	} else if (own->said == DLOCK_OK) {
+		take_refusal(own, now);
+	} else {
+		dlock_db_question_explain(&own->question, own->error);
+		own->may_have = own->claim->ticket > 0 || dlock_db_question_may_run_later(&own->question);
+		own->next = now + PAUSE + dlock_jitter(PAUSE_JITTER) * DLOCK_MS;
+	}
+	own->trouble = own->said == DLOCK_CONNECTION && may_end && (call->transient || !call->refused);
+	own->trouble_since = !own->trouble ? 0 : own->trouble_since ? own->trouble_since : now;
+}
+
+static bool ends(const waiter *own, dlock_nanos now)
+{
+	if (own->last || (own->said != DLOCK_TIMEOUT && !own->trouble)) {
+		return true;
+	}
+	return own->trouble && own->deadline == DLOCK_FOREVER && now - own->trouble_since > LONGEST_TROUBLE;
+}
+
+/* ---- waiting ---- */
+
+static void begin_queueing(waiter *own)
+{
+	own->listener.token = own->claim->base.token;
+	if (!own->queue) {
+		own->queue = true;
+		dlock_db_listen(session_of(own), &own->listener);
+	}
+	dlock_claim_move(&own->claim->base, DLOCK_CLAIM_WAITING);
+}
+
+static bool is_to_queue_now(const waiter *own)
+{
+	return own->said == DLOCK_TIMEOUT && own->claim->ticket == 0 && own->claim->base.state == DLOCK_CLAIM_NEW;
+}
+
+static bool is_its_turn(const waiter *own, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_loop_lend(loop);
+	return (own->listener.told && !own->trouble)
+		|| dlock_loop_is_time(loop, own->next < own->deadline ? own->next : own->deadline, now);
+}
+
+/* One that names the last request was handed over after that was refused: so it lasts, by this process' own clock, at
+ * least as long from the sending of that request, however late the notification is read. The full lease time is left to
+ * the renewal thread: most locks are released before. */
+static bool accept_grant(waiter *own, dlock_nanos now)
+{
+	dlock_claim *claim = &own->claim->base;
+	const dlock_db_listener *listener = &own->listener;
+	dlock_nanos deadline = own->refused_at + GRANT_TTL - dlock_drift(GRANT_TTL);
+
+	if (!listener->told || listener->granted <= 0 || listener->number != own->number || claim->ttl < GRANT_TTL
+		|| now + GRANT_LEFT > deadline) {
+		return false;
+	}
+	claim->deadline = deadline;
+	claim->short_lease = true;
+	claim->fencing_token = listener->granted;
+	claim->received = true;
+	own->claim->ticket = 0;
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	return true;
+}
+
+static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	waiter *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	for (;;) {
+		begin_attempt(own, now);
+		DLOCK_JOIN(&own->task, own->said, dlock_db_question_step(&own->question, loop, now));
+		take_attempt(own, now);
+		if (ends(own, now)) {
+			break;
+		}
+		own->claim->base.waited = true;
+		if (is_to_queue_now(own)) {
+			begin_queueing(own);
+			continue;
+		}
+		DLOCK_AWAIT(&own->task, is_its_turn(own, loop, now));
+		if (accept_grant(own, now)) {
+			own->said = DLOCK_OK;
+			break;
+		}
+		own->claim->base.received = own->listener.told && own->listener.granted > 0;
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+/* ---- the back end's ---- */
+
+static waiter *waiter_new(dlock_db_claim *claim)
+{
+	waiter *own = calloc(1, sizeof *own);
+
+	if (own) {
+		own->claim = claim;
+		own->listener.token = claim->base.token;
+	}
+	return own;
+}
+
+void dlock_db_end_waiter(dlock_claim *base)
+{
+	dlock_db_claim *claim = (dlock_db_claim *) base;
+	waiter *own = claim->waiter;
+
+	if (!own) {
+		return;
+	}
+	if (own->queue) {
+		dlock_db_unlisten(session_of(own), &own->listener);
+	}
+	if (own->task.at != 0 && own->may_have && dlock_claim_is_mine(base)) { /* dropped in the middle */
+		dlock_db_give_back(base);
+	}
+	dlock_db_question_end(&own->question);
+	free(own);
+	claim->waiter = NULL;
+}
+
+dlock_status dlock_db_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_db_claim *claim = (dlock_db_claim *) base;
+	dlock_error other;
+
+	claim->waiter = claim->waiter ? claim->waiter : waiter_new(claim);
+	if (!claim->waiter) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	waiter *own = claim->waiter;
+	own->deadline = wait->deadline;
+	own->error = error;
+	dlock_db_pool_look(dlock_db_backend_of(base)->pool);
+	dlock_status status = dlock_loop_run(
+		dlock_db_pool_loop(dlock_db_backend_of(base)->pool), step, own, DLOCK_FOREVER, wait);
+	if (status == DLOCK_INTERRUPTED) {
+		return status;
+	}
+	if (status != DLOCK_OK && own->may_have && begin_again(own, &other) != DLOCK_OK) {
+		*error = other;
+		status = DLOCK_FAILED;
+	} else if (status != DLOCK_OK) {
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
+	}
+	dlock_db_end_waiter(base);
+	return status;
+}

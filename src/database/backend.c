@@ -1,0 +1,318 @@
+#include "backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lock.h"
+#include "question.h"
+#include "renewal.h"
+
+/* How often it is looked whether a transaction that relies on the holder before is over. */
+#define LOOK_AGAIN (50 * DLOCK_MS)
+
+static char *make_name(const dlock_db_backend *backend, const char *resource, size_t len)
+{
+	char *name = malloc(backend->prefix_len + len + 1);
+
+	if (name) {
+		memcpy(name, backend->prefix, backend->prefix_len);
+		memcpy(name + backend->prefix_len, resource, len);
+	}
+	return name;
+}
+
+static bool have_name(dlock_db_claim *claim)
+{
+	const dlock_db_backend *backend = dlock_db_backend_of(&claim->base);
+
+	if (!claim->name) {
+		claim->name = make_name(backend, claim->base.resource, claim->base.resource_len);
+		claim->name_len = backend->prefix_len + claim->base.resource_len;
+	}
+	return claim->name;
+}
+
+static dlock_status out_of_memory(dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+}
+
+dlock_db_call *dlock_db_claim_call(const dlock_claim *base, dlock_db_function function, const char *token)
+{
+	const dlock_db_claim *claim = (const dlock_db_claim *) base;
+
+	return claim->name ? dlock_db_call_new(function, claim->name, claim->name_len, token) : NULL;
+}
+
+/* ---- without waiting ---- */
+
+static void call_without_waiting(dlock_claim *claim, dlock_db_call *call, dlock_nanos useful_until)
+{
+	const dlock_db_backend *backend = dlock_db_backend_of(claim);
+
+	dlock_db_pool_call(backend->pool, backend->session, call, useful_until);
+}
+
+void dlock_db_give_back(dlock_claim *base)
+{
+	dlock_db_claim *claim = (dlock_db_claim *) base;
+	dlock_db_call *call = dlock_db_claim_call(base, DLOCK_DB_RELEASE, base->token);
+
+	if (call) {
+		call->numbers[0] = claim->ticket;
+		call_without_waiting(base, call, dlock_after(dlock_now(), base->ttl));
+	}
+	claim->ticket = 0;
+}
+
+static void abandon(dlock_claim *claim)
+{
+	if (claim->state != DLOCK_CLAIM_NEW) {
+		dlock_db_give_back(claim);
+	}
+	if (((dlock_db_claim *) claim)->waiter) {
+		((dlock_db_claim *) claim)->ticket = 0;
+	}
+	dlock_db_end_waiter(claim);
+}
+
+static void top_up(dlock_claim *claim)
+{
+	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_EXTEND, claim->token);
+
+	if (call) {
+		call->numbers[0] = dlock_db_ms(claim->ttl);
+		call_without_waiting(claim, call, atomic_load(&claim->deadline));
+	}
+}
+
+/* ---- with ---- */
+
+/* Asks, and waits for the answer. DLOCK_CONNECTION or DLOCK_FAILED: with a message. */
+static dlock_status ask(
+	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error)
+{
+	dlock_db_question_begin(question, backend->session, call);
+	dlock_db_pool_look(backend->pool);
+	dlock_status status = dlock_loop_run(
+		dlock_db_pool_loop(backend->pool), dlock_db_question_step, question, DLOCK_FOREVER, NULL);
+	if (status != DLOCK_OK) {
+		dlock_db_question_explain(question, error);
+	}
+	return status;
+}
+
+static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos ttl)
+{
+	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
+
+	claim->deadline = sent_at + guaranteed - dlock_drift(guaranteed);
+	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+}
+
+static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	dlock_db_question question = { .call = NULL };
+	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_EXTEND, claim->token);
+	dlock_nanos begun = dlock_now();
+
+	if (call) {
+		call->numbers[0] = dlock_db_ms(ttl);
+		call->numbers[1] = 1;
+	}
+	dlock_status status = ask(dlock_db_backend_of(claim), &question, call, error);
+	if (status == DLOCK_OK && call->answer[0] == 0) {
+		status = dlock_fail(error, DLOCK_LOST,
+			"The lock \"%s\" was lost: the database has it for someone else, or for nobody",
+			dlock_claim_name(claim).text);
+	} else if (status == DLOCK_OK) {
+		set_deadline(claim, call->sent_at, ttl);
+		claim->ttl = ttl;
+	} else if (dlock_db_question_may_run_later(&question) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
+		/* A shorter lease that may have been set must be believed even without an answer. */
+		claim->deadline = begun + ttl - dlock_drift(ttl);
+	}
+	if (dlock_db_question_may_run_later(&question)) {
+		dlock_claim_add_unacknowledged_ttl(claim, ttl);
+	}
+	dlock_db_question_end(&question);
+	return status;
+}
+
+static dlock_status check(dlock_claim *claim, dlock_error *error)
+{
+	dlock_db_question question = { .call = NULL };
+	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_LEFT, claim->token);
+	dlock_status status = ask(dlock_db_backend_of(claim), &question, call, error);
+
+	if (status == DLOCK_OK && call->answer[0] < 0) {
+		status = dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's in the database",
+			dlock_claim_name(claim).text);
+	} else if (status == DLOCK_OK) {
+		set_deadline(claim, call->sent_at, call->answer[0] * DLOCK_MS);
+	}
+	dlock_db_question_end(&question);
+	return status;
+}
+
+static dlock_status release(dlock_claim *claim, dlock_error *error)
+{
+	dlock_db_question question = { .call = NULL };
+	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_RELEASE, claim->token);
+	dlock_status status = ask(dlock_db_backend_of(claim), &question, call, error);
+
+	if (status == DLOCK_OK && call->answer[0] > 0) {
+		claim->handed_over = call->answer[0] > 1;
+	} else if (status == DLOCK_OK && question.repeated && dlock_now() < atomic_load(&claim->deadline)) {
+		/* by the first, whose answer was lost */
+	} else if (status == DLOCK_OK) {
+		status = dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
+	} else {
+		dlock_db_give_back(claim);
+	}
+	dlock_db_question_end(&question);
+	return status;
+}
+
+/* ---- handles ---- */
+
+static dlock_db_call *exchange_call(const dlock_claim *claim, const char *token, const char *old)
+{
+	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_EXCHANGE, token);
+
+	if (call) {
+		strcpy(call->other, old);
+		call->numbers[0] = dlock_db_ms(dlock_db_backend_of(claim)->session->server->guard);
+	}
+	return call;
+}
+
+static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call, dlock_error *error)
+{
+	const dlock_db_session *session = dlock_db_backend_of(claim)->session;
+	dlock_nanos left = call->answer[0] * DLOCK_MS;
+
+	switch (call->answer[0]) {
+	case DLOCK_DB_NOT_OURS:
+		return dlock_claim_came_late(claim, error);
+	case DLOCK_DB_NOT_YET:
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"The lock \"%s\" cannot be attached yet: a transaction that relies on its holder is not over",
+			dlock_claim_name(claim).text);
+	case DLOCK_DB_NOT_SETTLED:
+		return dlock_fail(error, DLOCK_CONNECTION, "%s at %s crashed or was replaced: no lock is attached until its guard is over",
+			session->client->name, session->server->label);
+	default:
+		claim->fencing_token = call->answer[1];
+		claim->deadline = call->sent_at + left - dlock_drift(left);
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+		return DLOCK_OK;
+	}
+}
+
+static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *error)
+{
+	const dlock_db_backend *backend = dlock_db_backend_of(claim);
+	dlock_db_question question = { .call = NULL };
+	dlock_nanos until = dlock_after(dlock_now(), backend->session->server->read_timeout);
+	dlock_status status;
+	bool again;
+
+	if (!have_name((dlock_db_claim *) claim)) {
+		return out_of_memory(error);
+	}
+	do {
+		dlock_db_call *call = exchange_call(claim, claim->token, token);
+		status = ask(backend, &question, call, error);
+		again = status == DLOCK_OK && call->answer[0] == DLOCK_DB_NOT_YET && dlock_now() < until;
+		if (again) {
+			dlock_loop_pause(dlock_db_pool_loop(backend->pool), dlock_now() + LOOK_AGAIN, NULL);
+		} else if (status == DLOCK_OK) {
+			status = take_exchange(claim, call, error);
+		} else if (dlock_db_question_may_run_later(&question)) {
+			call_without_waiting(claim, exchange_call(claim, token, claim->token), dlock_after(dlock_now(), claim->ttl));
+		}
+	} while (again);
+	dlock_db_question_end(&question);
+	return status;
+}
+
+/* ---- the rest ---- */
+
+static dlock_status acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	return have_name((dlock_db_claim *) claim) ? dlock_db_acquire(claim, wait, error) : out_of_memory(error);
+}
+
+static dlock_status locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
+{
+	const dlock_db_backend *backend = (const dlock_db_backend *) base;
+	dlock_db_question question = { .call = NULL };
+	char *name = make_name(backend, resource, len);
+	dlock_db_call *call = name ? dlock_db_call_new(DLOCK_DB_LEFT, name, backend->prefix_len + len, "") : NULL;
+	dlock_status status = ask(backend, &question, call, error);
+
+	*locked = status == DLOCK_OK && call->answer[0] >= 0;
+	dlock_db_question_end(&question);
+	free(name);
+	return status;
+}
+
+static bool is_same(const dlock_claim *base, dlock_backend *other, const char *resource, size_t len)
+{
+	const dlock_db_claim *claim = (const dlock_db_claim *) base;
+	const dlock_db_backend *backend = (const dlock_db_backend *) other;
+
+	return claim->name && claim->name_len == backend->prefix_len + len
+		&& !memcmp(claim->name, backend->prefix, backend->prefix_len)
+		&& !memcmp(claim->name + backend->prefix_len, resource, len)
+		&& dlock_endpoint_is_same(dlock_db_backend_of(base)->session->server, backend->session->server);
+}
+
+static struct dlock_renewal_round *new_round(const dlock_claim *base)
+{
+	const dlock_db_claim *claim = (const dlock_db_claim *) base;
+
+	return dlock_db_round_new(
+		dlock_db_backend_of(base)->session->server, claim->name, claim->name_len, claim->base.token);
+}
+
+static void dispose(dlock_claim *claim)
+{
+	dlock_db_end_waiter(claim);
+	free(((dlock_db_claim *) claim)->name);
+}
+
+static void destroy(dlock_backend *backend)
+{
+	free(backend);
+}
+
+#define COMMON \
+	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend, \
+	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round, \
+	.is_same = is_same, .locked = locked, .dispose = dispose, .destroy = destroy
+
+static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };
+static const dlock_backend_ops mysql_ops = { .name = "mysql", COMMON };
+
+dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len)
+{
+	dlock_db_backend *backend = calloc(1, sizeof *backend + prefix_len);
+	bool is_mysql = server->kind == DLOCK_ENDPOINT_MYSQL;
+
+	if (!backend) {
+		return NULL;
+	}
+	dlock_backend_init(&backend->base, is_mysql ? &mysql_ops : &postgresql_ops, prefix, prefix_len);
+	backend->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };
+	backend->pool = pool;
+	backend->prefix_len = prefix_len;
+	memcpy(backend->prefix, prefix, prefix_len);
+	backend->session = dlock_db_pool_session(pool, server, DLOCK_FOREVER);
+	if (!backend->session) {
+		free(backend);
+		return NULL;
+	}
+	return &backend->base;
+}

@@ -1,0 +1,44 @@
+#include "call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const dlock_db_signature dlock_db_signatures[] = {
+	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, 4 },
+	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, 1 },
+	[DLOCK_DB_EXTEND] = { "extend_1", 1, 2, 1 },
+	[DLOCK_DB_LEFT] = { "left_1", 1, 0, 1 },
+	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1, 2 },
+};
+
+dlock_db_call *dlock_db_call_new(dlock_db_function function, const char *name, size_t name_len, const char *token)
+{
+	dlock_db_call *call = calloc(1, sizeof *call + name_len + 1);
+
+	if (call) {
+		call->references = 1;
+		call->function = function;
+		call->name_len = name_len;
+		memcpy(call->name, name, name_len);
+		strcpy(call->token, token);
+	}
+	return call;
+}
+
+dlock_db_call *dlock_db_call_retain(dlock_db_call *call)
+{
+	call->references++;
+	return call;
+}
+
+void dlock_db_call_release(dlock_db_call *call)
+{
+	if (call && --call->references == 0) {
+		free(call);
+	}
+}
+
+int64_t dlock_db_ms(dlock_nanos time)
+{
+	return (time + DLOCK_MS - 1) / DLOCK_MS;
+}

@@ -1,0 +1,44 @@
+#ifndef DLOCK_DATABASE_LOCK_H
+#define DLOCK_DATABASE_LOCK_H
+
+#include "../lock/claim.h"
+#include "pool.h"
+
+/* What the files of the back end share. */
+
+struct dlock_db_waiter;
+
+typedef struct {
+	dlock_backend base;
+	dlock_db_pool *pool;
+	dlock_db_session *session; /* the pool's */
+	size_t prefix_len;
+	char prefix[];
+} dlock_db_backend;
+
+typedef struct {
+	dlock_claim base;
+	char *name; /* prefix . resource */
+	size_t name_len;
+	int64_t ticket; /* its place in the queue; 0: none */
+	struct dlock_db_waiter *waiter; /* while it is acquired; NULL otherwise */
+} dlock_db_claim;
+
+static inline dlock_db_backend *dlock_db_backend_of(const dlock_claim *claim)
+{
+	return (dlock_db_backend *) claim->backend;
+}
+
+/* A call for the claim's lock. NULL when out of memory. */
+dlock_db_call *dlock_db_claim_call(const dlock_claim *claim, dlock_db_function function, const char *token);
+
+/* Leaves the queue and gives back what may be its own, without waiting. */
+void dlock_db_give_back(dlock_claim *claim);
+
+/* The back end's: see lock/backend.h. */
+dlock_status dlock_db_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
+
+/* Ends the waiter; what it was about to ask for is given back. */
+void dlock_db_end_waiter(dlock_claim *claim);
+
+#endif

@@ -1,0 +1,66 @@
+#include "question.h"
+
+void dlock_db_question_begin(dlock_db_question *own, dlock_db_session *session, dlock_db_call *call)
+{
+	dlock_db_question_end(own);
+	*own = (dlock_db_question) { .session = session, .call = call };
+}
+
+static void send_call(dlock_db_question *own)
+{
+	own->call->state = DLOCK_DB_PENDING;
+	own->call->seen = own->call->refused = own->call->transient = false;
+	dlock_db_send(own->session, own->call);
+	own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
+}
+
+static bool is_to_be_repeated(dlock_db_question *own)
+{
+	const dlock_db_call *call = own->call;
+
+	if (own->repeated || call->state != DLOCK_DB_FAILED
+		|| !(call->refused ? call->transient : call->sent && call->used)) {
+		return false;
+	}
+	own->repeated = true;
+	return true;
+}
+
+dlock_status dlock_db_question_step(void *question, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_db_question *own = question;
+
+	(void) loop;
+	(void) now;
+	if (!own->call) {
+		return DLOCK_FAILED;
+	}
+	DLOCK_BEGIN(&own->task);
+	do {
+		send_call(own);
+		DLOCK_AWAIT(&own->task, own->call->state != DLOCK_DB_PENDING);
+		own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
+	} while (is_to_be_repeated(own));
+	DLOCK_END(&own->task);
+	return own->call->state == DLOCK_DB_ANSWERED ? DLOCK_OK : DLOCK_CONNECTION;
+}
+
+void dlock_db_question_explain(const dlock_db_question *own, dlock_error *error)
+{
+	if (own->call) {
+		*error = own->call->error;
+	} else {
+		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+}
+
+bool dlock_db_question_may_run_later(const dlock_db_question *own)
+{
+	return own->call && (own->repeated || (own->call->sent && own->call->state != DLOCK_DB_ANSWERED && !own->call->refused));
+}
+
+void dlock_db_question_end(dlock_db_question *own)
+{
+	dlock_db_call_release(own->call);
+	own->call = NULL;
+}

@@ -1,0 +1,11 @@
+#ifndef DLOCK_DATABASE_RENEWAL_H
+#define DLOCK_DATABASE_RENEWAL_H
+
+#include "../lock/renewer.h"
+#include "../net/endpoint.h"
+
+/* How the renewal thread renews a lease in a database. */
+
+dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token);
+
+#endif

@@ -1,0 +1,504 @@
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/wait.h"
+
+/* An address that does not answer gets half of the time that is left, where there is another one to try. */
+#define LEAST_STEP (20 * DLOCK_MS)
+
+dlock_db_session *dlock_db_session_new(dlock_endpoint *server, dlock_nanos timeout_cap)
+{
+	dlock_db_session *session = calloc(1, sizeof *session);
+
+	if (session) {
+#ifdef DLOCK_MYSQL
+		session->client = server->kind == DLOCK_ENDPOINT_MYSQL ? &dlock_db_mysql : NULL;
+#endif
+#ifdef DLOCK_PGSQL
+		session->client = server->kind == DLOCK_ENDPOINT_PGSQL ? &dlock_db_postgresql : session->client;
+#endif
+		session->server = dlock_endpoint_retain(server);
+		session->process = dlock_process_current();
+		session->timeout_cap = timeout_cap;
+	}
+	return session;
+}
+
+/* ---- closing ---- */
+
+static bool is_inherited(const dlock_db_session *session)
+{
+	return session->process != dlock_process_current();
+}
+
+static void forget_link(dlock_db_session *session)
+{
+	session->link = NULL;
+	session->state = DLOCK_DB_CLOSED;
+	session->unsent = NULL;
+	session->used = false;
+	*session->inbox = '\0';
+	dlock_lookup_release(session->lookup);
+	session->lookup = NULL;
+}
+
+static void disconnect(dlock_db_session *session)
+{
+	if (session->link) {
+		(is_inherited(session) ? session->client->leave : session->client->close)(session->link);
+	}
+	forget_link(session);
+}
+
+static dlock_db_call *shift(dlock_db_session *session)
+{
+	dlock_db_call *call = session->first;
+
+	session->first = call->next;
+	session->last = session->first ? session->last : NULL;
+	return call;
+}
+
+static void fail_all(dlock_db_session *session, bool transient)
+{
+	while (session->first) {
+		dlock_db_call *call = shift(session);
+		call->state = DLOCK_DB_FAILED;
+		call->transient = transient;
+		call->error = session->error;
+		dlock_db_call_release(call);
+	}
+}
+
+void dlock_db_session_free(dlock_db_session *session)
+{
+	disconnect(session);
+	fail_all(session, false);
+	dlock_endpoint_release(session->server);
+	free(session);
+}
+
+static void leave_to_parent(dlock_db_session *session)
+{
+	if (is_inherited(session)) {
+		disconnect(session);
+		fail_all(session, false);
+		session->listeners = NULL; /* they are the parent's, too */
+		session->process = dlock_process_current();
+	}
+}
+
+/* A listener has to ask: what was sent to it meanwhile is lost. */
+static void tell_listeners(dlock_db_session *session)
+{
+	for (dlock_db_listener *one = session->listeners; one; one = one->next) {
+		one->told = true;
+		one->granted = 0;
+	}
+}
+
+/* What a server says may repeat what it was sent. */
+static void name_server(const dlock_db_session *session, dlock_error *error, const char *what)
+{
+	char shown[sizeof error->message];
+
+	dlock_endpoint_quote(session->server, what, shown, sizeof shown);
+	dlock_fail(error, DLOCK_CONNECTION, "%s at %s: %s", session->client->name, session->server->label, shown);
+}
+
+static void fail(dlock_db_session *session, const char *what, bool transient)
+{
+	name_server(session, &session->error, what);
+	disconnect(session);
+	tell_listeners(session);
+	fail_all(session, transient);
+}
+
+/* ---- connecting ---- */
+
+static void note_obstacle(dlock_db_session *session, const char *what, bool transient)
+{
+	if (!*session->obstacle || transient) { /* the first says most, unless another one may be there soon */
+		snprintf(session->obstacle, sizeof session->obstacle, "%s", what);
+	}
+	session->transient |= transient;
+}
+
+static const char *host_of(const dlock_db_session *session)
+{
+	return session->server->path ? NULL : session->server->seeds[session->seed].host;
+}
+
+static int hosts(const dlock_db_session *session)
+{
+	return session->server->path ? 1 : session->server->seed_count;
+}
+
+static void take_lookup(dlock_db_session *session)
+{
+	char reason[160];
+
+	if (session->lookup && dlock_lookup_has_ended(session->lookup, reason, sizeof reason)) {
+		if (*reason) {
+			note_obstacle(session, reason, false);
+		}
+		dlock_lookup_release(session->lookup);
+		session->lookup = NULL;
+	}
+}
+
+/* Before a host is tried for the first time. */
+static void begin_host(dlock_db_session *session)
+{
+	const char *host = host_of(session);
+	char reason[160];
+
+	session->tried = 0;
+	session->addresses.count = 1;
+	if (!host) {
+		return;
+	}
+	snprintf(session->addresses.text[0], sizeof session->addresses.text[0], "%s", host);
+	if (!dlock_is_address(host) && !dlock_resolve_known(host, &session->addresses)) {
+		session->lookup = dlock_resolve(host, true, reason, sizeof reason);
+		if (!session->lookup && *reason) {
+			note_obstacle(session, reason, false);
+		}
+	}
+}
+
+static void set_step(dlock_db_session *session, dlock_nanos now)
+{
+	bool is_last = session->tried >= session->addresses.count && session->seeds_tried + 1 >= hosts(session);
+	dlock_nanos half = (session->deadline - now) / 2;
+
+	session->step = is_last ? session->deadline : now + (half > LEAST_STEP ? half : LEAST_STEP);
+}
+
+static void open_address(dlock_db_session *session, dlock_nanos now)
+{
+	const dlock_endpoint *server = session->server;
+	const char *host = host_of(session), *address = session->addresses.text[session->tried++];
+
+	session->link = session->client->open(
+		server, host, host ? address : NULL, host ? server->seeds[session->seed].port : server->port);
+	if (!session->link) {
+		note_obstacle(session, "out of memory", false);
+		return;
+	}
+	set_step(session, now);
+	session->state = DLOCK_DB_CONNECTING;
+}
+
+/* Tries the next address, of the next host where there is none. */
+static void try_next(dlock_db_session *session, dlock_nanos now)
+{
+	session->state = DLOCK_DB_RESOLVING;
+	while (!session->link && session->seeds_tried < hosts(session)) {
+		take_lookup(session);
+		if (session->lookup) {
+			set_step(session, now);
+			return;
+		}
+		if (session->tried >= session->addresses.count && host_of(session) && !dlock_is_address(host_of(session))) {
+			int before = session->addresses.count;
+			dlock_resolve_known(host_of(session), &session->addresses);
+			session->tried = session->tried == before ? session->tried : 0;
+		}
+		if (session->tried < session->addresses.count) {
+			open_address(session, now);
+		} else if (++session->seeds_tried < hosts(session)) {
+			session->seed = (session->seed + 1) % hosts(session);
+			begin_host(session);
+		}
+	}
+	if (!session->link) {
+		fail(session, *session->obstacle ? session->obstacle : "the name was not resolved", session->transient);
+	}
+}
+
+static void open_session(dlock_db_session *session, dlock_nanos now)
+{
+	dlock_nanos timeout = session->server->connect_timeout;
+
+	timeout = timeout < session->timeout_cap ? timeout : session->timeout_cap;
+	session->deadline = dlock_after(now, timeout);
+	session->seeds_tried = 0;
+	*session->obstacle = '\0';
+	session->transient = false;
+	session->opened++;
+	begin_host(session);
+	try_next(session, now);
+}
+
+/* Gives up what is under way, for what is next. */
+static void try_other(dlock_db_session *session, const char *why, bool transient, dlock_nanos now)
+{
+	note_obstacle(session, why, transient);
+	if (session->link) {
+		session->client->close(session->link);
+		session->link = NULL;
+	} else {
+		dlock_lookup_release(session->lookup);
+		session->lookup = NULL;
+		session->tried = session->addresses.count;
+	}
+	try_next(session, now);
+}
+
+/* ---- sending ---- */
+
+static void send_calls(dlock_db_session *session, dlock_nanos now)
+{
+	while (session->state == DLOCK_DB_OPEN && session->unsent && session->client->has_room(session->link)) {
+		dlock_db_call *call = session->unsent;
+		session->unsent = call->next;
+		call->sent = true;
+		call->used = session->used;
+		call->sent_at = now;
+		if (!session->client->send(session->link, call)) {
+			fail(session, session->link->problem, session->link->transient);
+		}
+	}
+}
+
+static void enqueue(dlock_db_session *session, dlock_db_call *call)
+{
+	call->next = NULL;
+	if (session->last) {
+		session->last->next = call;
+	} else {
+		session->first = call;
+	}
+	session->last = call;
+	session->unsent = session->unsent ? session->unsent : call;
+}
+
+/* Of an idle session: what can be read is a notification, or the end. */
+static void look(dlock_db_session *session)
+{
+	if (session->state == DLOCK_DB_OPEN && dlock_wait_is_ready(session->client->fd(session->link), POLLIN)
+		&& !session->client->receive(session->link, session)) {
+		fail(session, session->link->problem, session->link->transient);
+	}
+}
+
+/* Before what waits; behind what was sent. */
+static void begin_listening(dlock_db_session *session)
+{
+	char token[DLOCK_TOKEN_LEN + 1];
+
+	if (!session->listeners || *session->inbox || !dlock_token(token)) {
+		return;
+	}
+	dlock_db_call *call = dlock_db_call_new(DLOCK_DB_LISTEN, "", 0, "");
+	if (call) {
+		snprintf(session->inbox, sizeof session->inbox, "dlock_%.16s", token);
+		strcpy(call->other, session->inbox);
+		enqueue(session, call);
+	}
+}
+
+void dlock_db_send(dlock_db_session *session, dlock_db_call *call)
+{
+	dlock_nanos now = dlock_now();
+
+	leave_to_parent(session);
+	if (!session->first) {
+		look(session);
+		session->heard_at = now;
+	}
+	begin_listening(session);
+	if (call->function == DLOCK_DB_ACQUIRE && session->listeners && *call->other) {
+		strcpy(call->other, session->inbox);
+	}
+	enqueue(session, dlock_db_call_retain(call));
+	if (session->state == DLOCK_DB_CLOSED) {
+		open_session(session, now);
+	} else {
+		send_calls(session, now);
+	}
+}
+
+/* ---- listening ---- */
+
+void dlock_db_listen(dlock_db_session *session, dlock_db_listener *listener)
+{
+	listener->next = session->listeners;
+	session->listeners = listener;
+}
+
+void dlock_db_unlisten(dlock_db_session *session, dlock_db_listener *listener)
+{
+	dlock_db_listener **at = &session->listeners;
+
+	while (*at && *at != listener) {
+		at = &(*at)->next;
+	}
+	if (!*at) {
+		return;
+	}
+	*at = listener->next;
+	/* Every session that listens is woken by each notification. */
+	dlock_db_call *call = session->listeners || is_inherited(session) || session->state != DLOCK_DB_OPEN
+			|| !*session->inbox
+		? NULL
+		: dlock_db_call_new(DLOCK_DB_UNLISTEN, "", 0, "");
+	if (call) {
+		strcpy(call->other, session->inbox);
+		*session->inbox = '\0';
+		dlock_db_send(session, call);
+		dlock_db_call_release(call);
+	}
+}
+
+void dlock_db_session_notified(dlock_db_session *session, const char *text)
+{
+	size_t len = strcspn(text, " ");
+	char *number = NULL;
+
+	for (dlock_db_listener *one = session->listeners; one; one = one->next) {
+		if (strlen(one->token) == len && !memcmp(one->token, text, len)) {
+			one->told = true;
+			one->number = strtoll(text + len, &number, 10);
+			one->granted = strtoll(number, NULL, 10);
+		}
+	}
+}
+
+/* ---- receiving ---- */
+
+dlock_db_call *dlock_db_session_next(const dlock_db_session *session)
+{
+	return session->first == session->unsent ? NULL : session->first;
+}
+
+void dlock_db_session_answered(dlock_db_session *session)
+{
+	dlock_db_call *call = shift(session);
+	char what[sizeof call->error.message];
+
+	session->used = true;
+	session->heard_at = dlock_now();
+	call->state = call->refused ? DLOCK_DB_FAILED : DLOCK_DB_ANSWERED;
+	if (call->refused) {
+		strcpy(what, call->error.message);
+		name_server(session, &call->error, what);
+		session->error = call->error;
+	}
+	dlock_db_call_release(call);
+}
+
+/* ---- from outside ---- */
+
+int dlock_db_fd(const dlock_db_session *session)
+{
+	return session->link    ? session->client->fd(session->link)
+		: session->lookup ? dlock_lookup_fd(session->lookup)
+						  : -1;
+}
+
+short dlock_db_events(const dlock_db_session *session)
+{
+	return session->link ? session->client->events(session->link) : session->lookup ? POLLIN : 0;
+}
+
+static void connect_on(dlock_db_session *session, dlock_nanos now)
+{
+	switch (session->client->connect(session->link)) {
+	case DLOCK_DB_GOES_ON:
+		return;
+	case DLOCK_DB_BROKEN:
+		try_other(session, session->link->problem, session->link->transient, now);
+		return;
+	default:
+		session->state = DLOCK_DB_OPEN;
+		session->heard_at = now;
+		session->unsent = session->first;
+		if (host_of(session) && session->tried > 1) {
+			dlock_resolve_prefer(host_of(session), session->addresses.text[session->tried - 1]);
+		}
+		send_calls(session, now);
+	}
+}
+
+void dlock_db_advance(dlock_db_session *session)
+{
+	dlock_nanos now = dlock_now();
+
+	if (is_inherited(session)) {
+		return;
+	}
+	if (session->state == DLOCK_DB_RESOLVING) {
+		try_next(session, now);
+	} else if (session->state == DLOCK_DB_CONNECTING) {
+		connect_on(session, now);
+	} else if (session->state == DLOCK_DB_OPEN) {
+		if (!session->client->receive(session->link, session)) {
+			fail(session, session->link->problem, session->link->transient);
+			return;
+		}
+		send_calls(session, now);
+	}
+}
+
+static dlock_nanos read_timeout(const dlock_db_session *session)
+{
+	return session->server->read_timeout < session->timeout_cap ? session->server->read_timeout : session->timeout_cap;
+}
+
+dlock_nanos dlock_db_timer(const dlock_db_session *session)
+{
+	if (is_inherited(session) || session->state == DLOCK_DB_CLOSED) {
+		return DLOCK_FOREVER;
+	}
+	if (session->state != DLOCK_DB_OPEN) {
+		return session->step < session->deadline ? session->step : session->deadline;
+	}
+	const dlock_db_call *call = dlock_db_session_next(session);
+	if (!call) {
+		return DLOCK_FOREVER;
+	}
+	return dlock_after(call->sent_at > session->heard_at ? call->sent_at : session->heard_at, read_timeout(session));
+}
+
+static void fail_late(dlock_db_session *session, const char *what, dlock_nanos within)
+{
+	char text[400];
+
+	snprintf(text, sizeof text, "%s within %.3g s", what, (double) within / (double) DLOCK_SECOND);
+	fail(session, text, false);
+}
+
+void dlock_db_expire(dlock_db_session *session)
+{
+	dlock_nanos now = dlock_now();
+
+	if (now < dlock_db_timer(session)) {
+		return;
+	}
+	dlock_db_advance(session); /* what has arrived by now counts */
+	now = dlock_now();
+	if (now < dlock_db_timer(session)) {
+		return;
+	}
+	if (session->state == DLOCK_DB_OPEN) {
+		fail_late(session, "no answer", read_timeout(session));
+	} else if (now >= session->deadline) {
+		dlock_nanos timeout = session->server->connect_timeout;
+		fail_late(session, *session->obstacle ? session->obstacle
+				: session->link               ? "no connection"
+											  : "the name was not resolved",
+			timeout < session->timeout_cap ? timeout : session->timeout_cap);
+	} else if (session->state != DLOCK_DB_CLOSED) {
+		try_other(session, session->link ? "no connection in time" : "the name was not resolved", false, now);
+	}
+}
+
+bool dlock_db_is_busy(const dlock_db_session *session)
+{
+	return !is_inherited(session) && session->state != DLOCK_DB_CLOSED && (session->first || session->listeners);
+}

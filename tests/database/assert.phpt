@@ -1,0 +1,76 @@
+--TEST--
+databases: an assertion of the fencing token holds to the end of the application's transaction, at each isolation level
+--EXTENSIONS--
+pdo
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+foreach (private_databases() as $kind => $server) {
+    $one = new DistributedLock($server->dsn(), ttl: 10);
+    $other = new DistributedLock($server->dsn());
+    $app = $server->pdo();
+    $begin = function (string $level) use ($app, $kind) {
+        $kind === 'pgsql' || $app->exec("SET SESSION TRANSACTION ISOLATION LEVEL $level");
+        $app->beginTransaction();
+        $kind !== 'pgsql' || $app->exec("SET TRANSACTION ISOLATION LEVEL $level");
+        $app->query('SELECT 1')->fetchAll();
+    };
+    foreach (['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as $level) {
+        $what = "$kind, $level";
+        // Renewed before and after; its lease runs out; then nobody else gets the lock until the commit.
+        $lease = $one->acquire('r', 0, 5);
+        $begin($level);
+        $lease->refresh(5);
+        $server->assert($app, 'Lock:r', $lease->fencingToken);
+        $server->assert($app, 'Lock:r', $lease->fencingToken);
+        within(0, seconds(fn () => $lease->refresh(0.2)), 2, "$what: a renewal does not wait for the transaction");
+        wait_for(fn () => !$lease->isHeld() && !$one->isLocked('r'), 60, 'the end of the lease');
+        $e = thrown_by(fn () => $other->acquire('r', 0.3));
+        same([Dlock\AcquireTimeoutException::class, true], [get_debug_type($e), str_contains((string) $e?->getMessage(),
+            'The lock "r" is free, but a transaction that relies on its last holder is not over yet')], "$what: another one, before the commit");
+        $waiter = fork_child(fn (callable $say) => [$say('waits'), (new DistributedLock($server->dsn()))->acquire('r', 60)->fencingToken, now()], [], 'kill');
+        $waiter->hear();
+        pause(0.3);
+        $committed = now();
+        $app->commit();
+        [, $fence, $at] = $waiter->result();
+        holds($fence > $lease->fencingToken && $at >= $committed, "$what: the next holder after the commit");
+
+        // Late: somebody else was granted it.
+        $begin($level);
+        fails(PDOException::class, $server->lateMessage(), fn () => $server->assert($app, 'Lock:r', $lease->fencingToken), "$what: late");
+        $app->rollBack();
+        foreach (['Lock:never' => 1, 'Lock:r' => 0] as $name => $token) {
+            $begin($level);
+            fails(PDOException::class, $server->lateMessage(), fn () => $server->assert($app, $name, $token), "$what: $name, $token");
+            $app->rollBack();
+        }
+
+        // Released before the commit: the release does not wait, nor does anybody get in.
+        $lease = $one->acquire('early', 0, 5);
+        $begin($level);
+        $server->assert($app, 'Lock:early', $lease->fencingToken);
+        $waiter = fork_child(fn (callable $say) => [$say('waits'), (new DistributedLock($server->dsn()))->acquire('early', 60)->fencingToken, now()], [], 'kill');
+        $waiter->hear();
+        pause(0.2);
+        within(0, seconds(fn () => same(true, $lease->release(), "$what: release() before the commit")), 2, "$what: its seconds");
+        same(null, $other->tryAcquire('early'), "$what: after the release, before the commit");
+        pause(0.2);
+        $committed = now();
+        $app->rollBack();
+        [, $fence, $at] = $waiter->result();
+        holds($fence > $lease->fencingToken && $at >= $committed, "$what: the next holder after the rollback");
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done

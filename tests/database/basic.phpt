@@ -1,0 +1,112 @@
+--TEST--
+databases: the life of a lock by lock() and by leases, and what is in the database meanwhile
+--EXTENSIONS--
+pdo
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+use Dlock\AcquireTimeoutException;
+use Dlock\DeadlockException;
+use Dlock\Lease;
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+foreach (private_databases() as $kind => $server) {
+    $left = fn (string $name) => $server->grant($name)['left'];
+    $one = new DistributedLock($server->dsn());
+    $other = new DistributedLock($server->dsn());
+
+    // ---- lock() and its like ----
+    same(true, $one->lock('r', 0), "$kind: lock()");
+    holds((bool) preg_match('/^[0-9a-f]{32}$/', (string) $server->token('Lock:r')), "$kind: the row has a token of 128 bits");
+    within(0, $left('Lock:r'), 10, "$kind: the time that is left: dlock.ttl");
+    same([true, true, false], [$one->isLocking('r'), $one->isLocked('r'), $one->isLocked('s')], "$kind: isLocking(), isLocked()");
+    same(false, $one->lock('r', 0), "$kind: lock() again: it is not reentrant");
+    same([false, false, false], [$other->lock('r', 0), $other->isLocking('r'), $other->release('r')], "$kind: another object");
+    fails(DeadlockException::class, 'This process holds the lock "r" already, and would wait for itself', fn () => $other->lock('r', 10));
+    same(true, $one->expire('r', 9), "$kind: expire()");
+    within(0, $left('Lock:r'), 9, "$kind: the time that is left after expire()");
+    same([false, false], [$other->expire('r', 9), $one->expire('s', 9)], "$kind: expire() of what is not held");
+    same([true, null], [$one->release('r'), $server->token('Lock:r')], "$kind: release()");
+    same([false, false, false], [$one->release('r'), $one->isLocking('r'), $one->isLocked('r')], "$kind: after release()");
+    same([true, true], [$other->lock('r', 0, 8), $other->unlock('r')], "$kind: lock() with a lease time, unlock()");
+    same([true, true, true], [$one->lock('a', 0), $one->lock('b', 0, 8), $one->unlockAll()], "$kind: two locks, unlockAll()");
+    same([null, null], [$server->token('Lock:a'), $server->token('Lock:b')], "$kind: after unlockAll()");
+
+    // ---- leases ----
+    $lease = $one->acquire('r', 0, 10);
+    same([Lease::class, 'r', $server->token('Lock:r'), $server->grant('Lock:r')['fence'], 1],
+        [$lease::class, $lease->resource, $lease->token, $lease->fencingToken, $lease->permits], "$kind: a lease");
+    same([LeaseState::Held, true, null], [$lease->state(), $lease->isHeld(), $lease->assertHeld()], "$kind: while it is held");
+    within(1, $lease->remaining(), 10 - 0.1, "$kind: remaining()");
+    same(null, $other->tryAcquire('r'), "$kind: tryAcquire() of what is held");
+    fails(AcquireTimeoutException::class, 'The lock "r" was not free within 0 s', fn () => $other->acquire('r', 0));
+    $lease->refresh(5);
+    within(0, $left('Lock:r'), 5, "$kind: the time that is left after refresh(5)");
+    within(0, $lease->remaining(), 5, "$kind: remaining() after refresh(5)");
+    $lease->refresh();
+    within(0, $lease->remaining(), 5, "$kind: remaining() after refresh()");
+    same([true, LeaseState::Released, false, 0.0, false],
+        [$lease->release(), $lease->state(), $lease->isHeld(), $lease->remaining(), $lease->release()], "$kind: release()");
+    fails(LeaseLostException::class, 'The lock "r" has been released or detached', $lease->refresh(...));
+    (function () use ($one) {
+        $lease = $one->acquire('scope', 0, 10);
+    })();
+    wait_for(fn () => $server->token('Lock:scope') === null, 60, 'the end of a lease out of scope');
+
+    // ---- synchronized() ----
+    same(['result', true], $one->synchronized('r', fn (Lease $lease) => ['result', $server->token('Lock:r') === $lease->token]), "$kind: synchronized()");
+    fails(DomainException::class, 'of the section', fn () => $one->synchronized('r', fn () => throw new DomainException('of the section')));
+    same(null, $server->token('Lock:r'), "$kind: after a section that threw");
+
+    // ---- fencing tokens ----
+    $last = 0;
+    for ($i = 0; $i < 50; $i++) {
+        $lease = ($i % 2 ? $one : $other)->acquire('fence', 0);
+        holds($lease->fencingToken > $last, "$kind: fencing tokens rise", $last, $lease->fencingToken);
+        $last = $lease->fencingToken;
+        $lease->release();
+    }
+
+    // ---- lost by time ----
+    $lease = $one->acquire('short', 0, 0.5);
+    wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
+    same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], "$kind: after the lease");
+    fails(LeaseLostException::class, 'The lock "short" was lost', $lease->assertHeld(...));
+    wait_for(fn () => !$one->isLocked('short'), 60, 'the end of the row');
+    same([false, true], [$lease->release(), $other->lock('short', 0)], "$kind: release() of what was lost");
+
+    // ---- the guard is the longest lease time ----
+    fails(ValueError::class, '*must be *10*guard*', fn () => $one->acquire('r', 0, 11), $kind);
+    $long = new DistributedLock($server->dsn('guard=100'), ttl: 60);
+    same(true, $long->lock('long', 0), "$kind: a longer guard");
+    within(10, $left('Lock:long'), 60, "$kind: a longer lease");
+
+    // ---- names: any bytes, no two of which share a row ----
+    $plain = new DistributedLock($server->dsn(), '');
+    $held = [];
+    $names = ['a', 'A', 'a ', ' a', "a\0", "\0", "a'b", 'a"b', 'a\\', 'ä', "\xff\xfe", '锁', '%', '_', "'; DROP TABLE x; --"];
+    foreach ([190, 221, 222, 223, 254, 255, 256, 1024] as $length) {
+        array_push($names, str_repeat('x', $length), str_repeat('x', $length - 1) . 'y');
+    }
+    foreach ($names as $i => $name) {
+        $held[$i] = $plain->tryAcquire($name, 0, 9) ?? print("$kind: name $i shares a row\n");
+        same([null, true], [(new DistributedLock($server->dsn(), ''))->tryAcquire($name), $plain->isLocked($name)], "$kind: name $i");
+    }
+    foreach ($held as $i => $lease) {
+        $server->assertBytes($names[$i], $lease->fencingToken);
+        same([true, false], [$lease->release(), $plain->isLocked($names[$i])], "$kind: name $i, released");
+    }
+}
+echo "done\n";
+?>
+--EXPECT--
+done

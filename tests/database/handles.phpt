@@ -1,0 +1,86 @@
+--TEST--
+databases: a handle works once, also in another process; what it gives is a lease with tokens of its own
+--EXTENSIONS--
+pdo
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+use Dlock\ConnectionException;
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+foreach (private_databases() as $kind => $server) {
+    $manager = new DistributedLock($server->dsn());
+    $lease = $manager->acquire('r', 0, 10);
+    [$token, $fence] = [$lease->token, $lease->fencingToken];
+    $handle = $lease->detach();
+    same([LeaseState::Released, false, false], [$lease->state(), $lease->isHeld(), $lease->release()], "$kind: after detach()");
+    same($token, $server->token('Lock:r'), "$kind: the row after detach()");
+
+    $child = fork_child(function (callable $say, callable $hear) use ($server, $handle) {
+        $lease = (new DistributedLock($server->dsn()))->attach($handle);
+        $say([$lease->resource, $lease->token, $lease->fencingToken, $lease->remaining()]);
+        $hear();
+        return $lease->release();
+    });
+    [$resource, $its_token, $its_fence, $remaining] = $child->hear();
+    same(['r', $server->token('Lock:r')], [$resource, $its_token], "$kind: the resource and its row after attach()");
+    holds($its_token !== $token && $its_fence > $fence, "$kind: tokens of its own", $token, $its_token, $fence, $its_fence);
+    within(1, $remaining, 9.9, "$kind: the time that is left");
+    fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), "$kind: once more");
+    $child->say(null);
+    same([true, null], [$child->result(), $server->token('Lock:r')], "$kind: release() in the other process");
+    fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), "$kind: after its release");
+
+    // Of several that attach it at a time, one has it.
+    for ($round = 0; $round < 5; $round++) {
+        $handle = $manager->acquire("round-$round", 0, 10)->detach();
+        $had = fork_run(3, function () use ($server, $handle) {
+            try {
+                $lease = (new DistributedLock($server->dsn(), releaseOnShutdown: false))->attach($handle);
+                return 'had';
+            } catch (LeaseLostException) {
+                return 'late';
+            }
+        }, 'kill');
+        sort($had);
+        same(['had', 'late', 'late'], $had, "$kind: round $round");
+    }
+
+    // While a transaction relies on the holder before, nobody takes its place; afterwards the handle still works.
+    $lease = $manager->acquire('relied', 0, 10);
+    $pdo = $server->pdo();
+    $pdo->beginTransaction();
+    $server->assert($pdo, 'Lock:relied', $lease->fencingToken);
+    $handle = $lease->detach();
+    $short = new DistributedLock($server->dsn('read_timeout=0.3'));
+    fails(ConnectionException::class, 'The lock "relied" cannot be attached yet: a transaction that relies on its holder is not over',
+        fn () => $short->attach($handle), $kind);
+    $pdo->commit();
+    same(true, $short->attach($handle)->release(), "$kind: once the transaction is over");
+
+    // Renewed, altered, another server's, over.
+    $renewed = (new DistributedLock($server->dsn(), ttl: 1))->acquire('renewed');
+    $renewed = $manager->attach($renewed->detach());
+    pause(2);
+    same([true, true], [$renewed->isHeld(), $renewed->release()], "$kind: one that is renewed");
+    $handle = $manager->acquire('r', 0, 10)->detach();
+    fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach(strrev($handle)), "$kind: altered");
+    fails(ValueError::class, '*must be a handle of the same kind of lock; this one is for DistributedLock on *',
+        fn () => (new DistributedLock(redis_server()))->attach($handle), "$kind: on Redis");
+    $handle = $manager->acquire('short', 0, 0.5)->detach();
+    wait_for(fn () => $server->token('Lock:short') === null, 60, 'the end of the row');
+    fails(LeaseLostException::class, '*"short"*', fn () => $manager->attach($handle), "$kind: too late");
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,118 @@
+--TEST--
+databases: forks, ends of requests, killed processes, renewal, and sessions that are ended under a lease
+--EXTENSIONS--
+pdo
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+use Dlock\LeaseLostException;
+use Dlock\LeaseState;
+
+foreach (private_databases() as $kind => $server) {
+    $lock = new DistributedLock($server->dsn(), ttl: 1.5);
+    $lock->lock('lock', 0);
+    $lease = $lock->acquire('lease', 0);
+    $limited = $lock->acquire('limited', 0, 1.5);
+    $loss = new DistributedLock($server->dsn(), ttl: 1.5, onLoss: 'throw');
+
+    // ---- a child holds nothing of its parent's, and has sessions of its own ----
+    $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease, $server) {
+        ob_start();
+        same([false, false, false], [$lock->release('lock'), $lock->isLocking('lock'), $lock->expire('lock', 5)], 'the parent\'s lock() in the child');
+        same([false, LeaseState::Lost, false], [$lease->isHeld(), $lease->state(), $lease->release()], 'a lease in the child');
+        same([false, null, true], [$lock->lock('lock', 0), $lock->tryAcquire('lease'), $lock->isLocked('lease')], 'what the parent holds');
+        $own = $lock->acquire('own-renewed', 0);
+        same([true, true], [$lock->lock('own', 0), $lock->isLocking('own')], 'a lock of the child\'s own');
+        $say(ob_get_clean());
+        $hear();
+        ob_start();
+        same([true, true], [$own->isHeld(), $own->release()], 'the child\'s own');
+        return ob_get_clean();
+    });
+    same('', $child->hear(), "$kind: in the child");
+    same([false, null], [$lock->lock('own', 0), $lock->tryAcquire('own-renewed')], "$kind: what the child holds");
+    pause(3); // both renew
+    $child->say('go on');
+    same('', $child->result(), "$kind: in the child, later");
+    same([null, null], [$server->token('Lock:own'), $server->token('Lock:own-renewed')], "$kind: what the child held");
+    same([LeaseState::Held, LeaseState::Lost], [$lease->state(), $limited->state()], "$kind: one that is renewed, one that is not");
+
+    // ---- sessions that are ended: the lease goes on over new ones ----
+    for ($i = 0; $i < 3; $i++) {
+        array_map($server->endSession(...), $server->sessions());
+        pause(0.7);
+        same(true, $lease->isHeld(), "$kind: after the sessions were ended");
+        wait_for(fn () => $lease->state() === LeaseState::Held, 60, 'a renewal over a new session');
+    }
+    same([true, true], [$lock->release('lock'), $lease->release()], "$kind: release() after that");
+
+    // ---- taken away: it is found out, and told ----
+    $lease = $loss->acquire('taken', 0);
+    $server->takeAway('Lock:taken');
+    fails(LeaseLostException::class, '*"taken"*', function () {
+        busy(30);
+    }, "$kind: onLoss throw");
+    same(LeaseState::Lost, $lease->state(), "$kind: what was taken away");
+
+    // ---- stopped for longer than its lease: it finds it lost, and so does a transaction of its own ----
+    $stopped = fork_child(function (callable $say, callable $hear) use ($server) {
+        $lease = (new DistributedLock($server->dsn(), ttl: 1))->acquire('stopped', 0);
+        $say($lease->fencingToken);
+        $hear();
+        $pdo = $server->pdo();
+        $pdo->beginTransaction();
+        $thrown = thrown_by(fn () => $server->assert($pdo, 'Lock:stopped', $lease->fencingToken));
+        return [$lease->isHeld(), get_debug_type($thrown), $lease->release()];
+    });
+    $fence = $stopped->hear();
+    $stopped->signal(SIGSTOP);
+    $next = (new DistributedLock($server->dsn()))->acquire('stopped', 60);
+    holds($next->fencingToken > $fence, "$kind: after a holder that was stopped");
+    $stopped->signal(SIGCONT);
+    $stopped->say(null);
+    same([false, PDOException::class, false], $stopped->result(), "$kind: the one that was stopped");
+    same(true, $next->release(), "$kind: the one after it");
+
+    // ---- ends of requests ----
+    $takes = [
+        'lock()' => '$lock = new DistributedLock($argv[1]OPTIONS); $lock->lock($argv[2], 0);',
+        'a Lease' => '$lease = (new DistributedLock($argv[1]OPTIONS))->acquire($argv[2], 0);',
+        'a section' => '(new DistributedLock($argv[1]OPTIONS))->synchronized($argv[2], function () { END });',
+    ];
+    $ends = ['the end' => '', 'exit' => 'exit;', 'a fatal error' => 'eval("abstract class A { abstract function f(); } class B extends A {}");'];
+    foreach ($takes as $take => $code) {
+        foreach ($ends as $end => $ending) {
+            $resource = md5("$take $end");
+            $whole = str_contains($code, 'END') ? strtr($code, ['END' => $ending, 'OPTIONS' => '']) : strtr($code, ['OPTIONS' => '']) . $ending;
+            php_child($whole, [$server->dsn(), $resource])->wait();
+            same([null, true], [$server->token("Lock:$resource"), $server->grant("Lock:$resource") !== null], "$kind: $take, $end");
+        }
+    }
+    php_child('$kept = new DistributedLock($argv[1], releaseOnShutdown: false); $kept->lock("left", 0);', [$server->dsn()])->wait();
+    same(true, $lock->isLocked('left'), "$kind: releaseOnShutdown: false");
+    $killed = php_child('$l = (new DistributedLock($argv[1], ttl: 1))->acquire("killed", 0); echo "held\n"; fgets(STDIN);', [$server->dsn()]);
+    same('held', $killed->readLine(), "$kind: one that is to be killed");
+    $killed->signal(SIGKILL);
+    $killed->wait();
+    same(true, (new DistributedLock($server->dsn()))->lock('killed', 60), "$kind: the lock of a process that was killed");
+    wait_for(fn () => count($server->sessions()) <= 2, 60, 'sessions of processes that have ended');
+
+    // ---- what is counted ----
+    $before = Dlock\stats();
+    $lock->acquire('counted', 0)->release();
+    $after = Dlock\stats();
+    same([1, 1, 0], array_map(fn ($name) => $after[$name] - $before[$name], ['acquisitions', 'releases', 'connections']), "$kind: stats()");
+    within(1, $after['renewals'], 1000, "$kind: renewals");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
