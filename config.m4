@@ -149,6 +149,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c
+      src/base/watch.c
       src/net/channel.c
       src/net/dial.c
       src/net/dsn.c
@@ -157,6 +158,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/resolve.c
       src/net/endpoint.c
       src/net/endpoint_parse.c
+      src/net/sleepers.c
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
@@ -260,7 +262,10 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/request.c
       src/php/settings.c
       src/php/stats.c
+      src/php/strand.c
+      src/php/turns.c
       src/php/unkept.c
+      src/php/worker.c
     ]) $DLOCK_ZOOKEEPER_SOURCES $DLOCK_DATABASE_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/database $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])

@@ -18,6 +18,8 @@
 #include "src/php/class/reservation.h"
 #include "src/php/settings.h"
 #include "src/php/class/stock.h"
+#include "src/php/strand.h"
+#include "src/php/worker.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 
@@ -143,6 +145,8 @@ static PHP_MINIT_FUNCTION(dlock)
 	register_exceptions();
 	register_classes();
 	dlock_loss_signals_init();
+	dlock_strands_init(dlock_loss_signal_strand_goes_on, dlock_hold_end_strand);
+	dlock_worker_init();
 	return SUCCESS;
 }
 
@@ -151,6 +155,8 @@ static PHP_MSHUTDOWN_FUNCTION(dlock)
 	(void) type;
 	dlock_renewal_shutdown();
 	dlock_loss_signals_end();
+	dlock_strands_unload();
+	dlock_worker_unload();
 	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
@@ -162,6 +168,7 @@ static PHP_RINIT_FUNCTION(dlock)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
 	dlock_request_begin();
+	dlock_worker_begin();
 	return SUCCESS;
 }
 

@@ -1115,6 +1115,35 @@ namespace Dlock {
     function stats(): array {}
 
     /**
+     * From now on to the end of the PHP request, a call that has to wait calls $waiter in place of sleeping, so that other fibers
+     * go on (docs/runtimes.md). In a Swoole coroutine a call gives way without it.
+     *
+     * The waiter gets a stream and seconds (more than 0, at most 60), and returns when the stream is readable or the time is over.
+     * It may suspend the running fiber, run an event loop, or throw, which cancels the wait. Returning early is harmless. If it
+     * returns false, it cannot wait here, and the call sleeps. The stream is valid during the call alone, and nothing can be read
+     * from it.
+     *
+     * @param callable|null $waiter fn (resource $stream, float $seconds): mixed; null: calls sleep
+     * @return callable|null the one before
+     */
+    function setWaiter(?callable $waiter): ?callable {}
+
+    /**
+     * In a worker that serves request after request: what the running fiber or coroutine, or {main}, holds now is the worker's,
+     * and endRequest() leaves it alone.
+     */
+    function beginRequest(): void {}
+
+    /**
+     * Gives back what the running fiber or coroutine, or {main}, has acquired since beginRequest(), as the end of a PHP request
+     * does: with $releaseOnShutdown false a lock is left to its lease time. Objects stay. Waits at most dlock.shutdown_timeout for
+     * the answers. Reservations outlive requests.
+     *
+     * @return int leases that were held until now
+     */
+    function endRequest(): int {}
+
+    /**
      * What a specification of a server says, as DistributedLock and RedLock read it. For dlock-doctor; may change in any version.
      *
      * @internal

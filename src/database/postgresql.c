@@ -356,7 +356,7 @@ static bool send_function(pg_link *link, const dlock_db_call *call)
 
 static bool send_listen(pg_link *link, const dlock_db_call *call)
 {
-	char sql[80];
+	char sql[sizeof "UNLISTEN " + sizeof call->other];
 
 	snprintf(sql, sizeof sql, "%s %s", call->function == DLOCK_DB_LISTEN ? "LISTEN" : "UNLISTEN", call->other);
 	return PQsendQueryParams(link->conn, sql, 0, NULL, NULL, NULL, NULL, 0);

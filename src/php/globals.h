@@ -38,6 +38,7 @@ typedef struct {
 /* How the renewal thread reports a loss that is to be thrown (loss_signal.c). */
 typedef struct {
 	_Atomic bool raised;
+	bool elsewhere;        /* a loss waits for another strand to run */
 	dlock_process process; /* whose wakeup it is; 0: there is none yet */
 	dlock_wakeup wakeup;   /* ends a wait in C */
 #if PHP_VERSION_ID >= 80200
@@ -72,10 +73,20 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_pools pools;
 	dlock_counters counters;
 	dlock_loss_signal loss_signal;
+	zend_ulong strands;  /* how many there were (strand.c) */
+	zend_ulong request;  /* the number of this one, and of what follows it */
 
 	/* This request's. */
 	dlock_description *description; /* what others are told of it; NULL: not made yet (description.c) */
 	zend_string *own_label;         /* set by setLabel(); NULL: none */
+	zval waiter; /* undefined: none */
+	HashTable coroutines; /* whose ends are watched */
+	struct dlock_sleeping *sleeping;
+	struct dlock_turn *turns;
+	bool is_worker;   /* of FrankenPHP: its boot is over (worker.c) */
+	bool has_strands; /* a waiter was set */
+	bool is_refused;  /* it has said that it cannot wait */
+	bool has_bailed_out; /* while a strand was suspended, whose frames return first */
 	dlock_registry registry;
 	dlock_ending ending;
 ZEND_END_MODULE_GLOBALS(dlock)

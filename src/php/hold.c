@@ -2,6 +2,7 @@
 
 #include "ending.h"
 #include "globals.h"
+#include "strand.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
 {
@@ -9,6 +10,8 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 
 	if (hold) {
 		hold->entry.claim = claim;
+		hold->entry.strand = dlock_strand();
+		dlock_strand_watch_end();
 		hold->release_at_end = release_at_end;
 	} else if (claim) {
 		dlock_fail(error, DLOCK_FAILED, "Out of memory");
@@ -82,7 +85,9 @@ void dlock_hold_discard(dlock_hold *hold)
 
 	dlock_hold_refresh(hold, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
-	dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
+	if (!hold->has_ended) {
+		dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
+	}
 	dlock_hold_free(hold);
 }
 
@@ -90,7 +95,7 @@ static void discard_unowned_lost(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
-	if (!hold->owned && finds_loss(hold)) {
+	if (!hold->owned && !hold->is_acquired_now && finds_loss(hold)) {
 		dlock_claim_abandon(entry->claim);
 		dlock_hold_free(hold);
 	}
@@ -114,4 +119,66 @@ static void end(dlock_registry_entry *entry)
 void dlock_hold_clear(void)
 {
 	dlock_registry_clear(&DLOCK_G(registry), end);
+}
+
+/* ---- the end of a strand ---- */
+
+void dlock_hold_end_strand(uint64_t strand)
+{
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		next = entry->next;
+		if (entry->strand == strand) {
+			hold->throws = false;
+			if (hold->drop) {
+				hold->drop(hold);
+			}
+		}
+	}
+}
+
+/* ---- requests of a worker ---- */
+
+static bool is_of(const dlock_registry_entry *entry, bool all)
+{
+	return all || entry->strand == dlock_strand();
+}
+
+void dlock_hold_mark_workers(bool all)
+{
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		dlock_hold_from(entry)->is_workers |= is_of(entry, all);
+	}
+}
+
+/* As at the request's end, where objects stay. */
+static void end_with_request(dlock_hold *hold)
+{
+	dlock_claim_end(hold->entry.claim, hold->release_at_end);
+	hold->has_ended = true;
+	hold->throws = false;
+	if (hold->drop) {
+		hold->drop(hold);
+	} else if (hold->owned) {
+		dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
+	} else {
+		dlock_hold_free(hold);
+	}
+}
+
+unsigned long dlock_hold_end_requests(bool all)
+{
+	unsigned long held = 0;
+	dlock_nanos remaining;
+
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		next = entry->next;
+		if (is_of(entry, all) && !hold->is_workers && !hold->is_acquired_now) {
+			dlock_claim_state state = dlock_hold_refresh(hold, &remaining);
+			held += state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
+			end_with_request(hold);
+		}
+	}
+	return held;
 }

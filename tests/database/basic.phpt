@@ -26,7 +26,7 @@ foreach (private_databases() as $kind => $server) {
 
     // ---- lock() and its like ----
     same(true, $one->lock('r', 0), "$kind: lock()");
-    holds((bool) preg_match('/^[0-9a-f]{32}$/', (string) $server->token('Lock:r')), "$kind: the row has a token of 128 bits");
+    holds((bool) preg_match('/^[0-9a-f]{44}$/', (string) $server->token('Lock:r')), "$kind: the row has the owner's token");
     within(0, $left('Lock:r'), 10, "$kind: the time that is left: dlock.ttl");
     same([true, true, false], [$one->isLocking('r'), $one->isLocked('r'), $one->isLocked('s')], "$kind: isLocking(), isLocked()");
     same(false, $one->lock('r', 0), "$kind: lock() again: it is not reentrant");

@@ -106,7 +106,7 @@ static void end_section(zval *lease)
 		&& dlock_is_lost_exception(EG(exception), claim->resource, claim->resource_len, DLOCK_LOST_WHILE_HELD);
 	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was
 	 * asked. Without one, what a handler throws after this could lose the section's result, which may be a lease. */
-	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
+	if (!(EG(exception) && dlock_is_exit(EG(exception))) && dlock_is_interrupted()) {
 		dlock_run_interrupts();
 	}
 	if (lost && !thrown) {

@@ -228,9 +228,19 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 
 /* ---- while it is held ---- */
 
+typedef struct {
+	const dlock_claim *claim;
+	dlock_kept_lease lease;
+	dlock_keep keep;
+} keeping;
+
+/* The tasks of others, which have asked for keys since, may be stepped in between. */
 static dlock_status keep_step(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	return dlock_keep_step(task, loop, now);
+	keeping *own = task;
+
+	own->lease.keys = dlock_service_subject(own->claim).keys;
+	return dlock_keep_step(&own->keep, loop, now);
 }
 
 /* The part of its time that is believed: what has ended by the holder's clock stays lost, where another one may have
@@ -248,28 +258,29 @@ static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos tt
 static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	const dlock_service *service = dlock_service_of(claim);
-	dlock_kept_lease lease = kept_lease(claim);
-	dlock_keep own = { .keeping = service->keeping, .lease = &lease, .ttl = ttl, .shortens = true };
+	keeping own = { .claim = claim, .lease = kept_lease(claim) };
+	dlock_keep *keep = &own.keep;
 	dlock_nanos begun = dlock_now();
 
-	dlock_route_begin(&own.route, &service->masters, lease.keys.slot, error);
+	*keep = (dlock_keep) { .keeping = service->keeping, .lease = &own.lease, .ttl = ttl, .shortens = true };
+	dlock_route_begin(&keep->route, &service->masters, own.lease.keys.slot, error);
 	dlock_status status = dlock_loop_run(loop_of(service), keep_step, &own, DLOCK_FOREVER, NULL);
-	const dlock_call *call = own.route.call;
+	const dlock_call *call = keep->route.call;
 	if (status == DLOCK_OK) {
-		set_deadline(claim, own.sent_at, ttl);
+		set_deadline(claim, keep->sent_at, ttl);
 		claim->ttl = ttl;
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
 			dlock_claim_name(claim).text);
-	} else if (call && (call->sent || own.route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
+	} else if (call && (call->sent || keep->route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an
 		 * answer. */
 		claim->deadline = begun + ttl - dlock_drift(ttl);
 	}
-	if (dlock_route_may_run_later(&own.route)) {
+	if (dlock_route_may_run_later(&keep->route)) {
 		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
-	dlock_route_end(&own.route);
+	dlock_route_end(&keep->route);
 	return status;
 }
 

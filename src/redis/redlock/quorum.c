@@ -15,6 +15,7 @@ static void quorum_abandon(dlock_claim *base)
 {
 	quorum_claim *claim = (quorum_claim *) base;
 
+	dlock_quorum_drop(claim, dlock_now());
 	if (base->repaired) {
 		claim->holders = ALL_SERVERS;
 	}
@@ -306,6 +307,7 @@ static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, con
 
 static void quorum_dispose(dlock_claim *claim)
 {
+	dlock_quorum_drop((quorum_claim *) claim, dlock_now());
 	dlock_quorum_cancel_stragglers((quorum_claim *) claim);
 }
 

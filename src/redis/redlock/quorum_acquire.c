@@ -12,7 +12,7 @@
  * docs/hand-over.md, tests/models/tickets.pml), until enough of them notify it. */
 
 /* A task. */
-typedef struct {
+typedef struct dlock_quorum_acquiring {
 	quorum_claim *claim;
 	const dlock_wait *wait;
 	dlock_error *error;
@@ -149,11 +149,15 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 		} else if (claim->listening & server && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
 			if (voter->vote == DLOCK_VOTE_NO && claim->placed & server && voter->response.new_in_queue) {
-				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. */
-				dlock_inbox_discard(inbox);
+				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. Other
+				 * waiters may have opened another connection since. */
+				if (claim->placed_over[i] == inbox->conn->generation) {
+					dlock_inbox_discard(inbox);
+				}
 				claim->placed &= ~server;
 			} else if (voter->vote == DLOCK_VOTE_NO) {
 				claim->placed |= server;
+				claim->placed_over[i] = inbox->conn->generation;
 			}
 		}
 	}
@@ -519,6 +523,14 @@ static void drop(acquiring *own, dlock_nanos now)
 	take_refusal(own, now);
 }
 
+void dlock_quorum_drop(quorum_claim *claim, dlock_nanos now)
+{
+	if (claim->acquiring && dlock_claim_is_mine(&claim->base)) {
+		drop(claim->acquiring, now);
+	}
+	claim->acquiring = NULL;
+}
+
 dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
@@ -529,10 +541,12 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	own.wait = wait;
 	own.error = error;
 	own.agreement.task.at = 0;
+	claim->acquiring = &own;
 	dlock_status status = dlock_loop_run(
 		quorum_backend_of(claim)->loop, acquire_step, &own, DLOCK_FOREVER, wait);
 	if (status == DLOCK_INTERRUPTED) {
-		drop(&own, dlock_now());
+		dlock_quorum_drop(claim, dlock_now());
 	}
+	claim->acquiring = NULL;
 	return status;
 }

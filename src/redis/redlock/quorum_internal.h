@@ -41,6 +41,7 @@ typedef struct {
 	server_set holders;  /* they may have the lock for this claim */
 	server_set queued;   /* it may be in their queues */
 	server_set placed;   /* those of them that said that it is */
+	unsigned long placed_over[DLOCK_MOST_SERVERS]; /* the generation of the inbox's connection then */
 	server_set listening; /* whose inboxes were open when they were asked last to queue it */
 	server_set notified; /* they said that it is its turn */
 	int needed;              /* how many servers had to say yes in the last attempt: a quorum, or all */
@@ -51,6 +52,7 @@ typedef struct {
 	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
 	 * lock safer; before a release they are cancelled, so that none is sent again after it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
+	struct dlock_quorum_acquiring *acquiring; /* the call under way; it may be suspended, and never go on */
 } quorum_claim;
 
 static inline quorum_backend *quorum_backend_of(const quorum_claim *claim)
@@ -124,6 +126,9 @@ void dlock_quorum_roll_back(quorum_claim *claim, dlock_nanos now);
 void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now);
 
 /* ---- operations of the back end ---- */
+
+/* The call under way never goes on: what it has begun is over, and noted in the claim. */
+void dlock_quorum_drop(quorum_claim *claim, dlock_nanos now);
 
 dlock_status dlock_quorum_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_quorum_attach(dlock_claim *claim, const char *token, dlock_error *error);

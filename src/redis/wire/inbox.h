@@ -27,10 +27,9 @@ typedef struct dlock_inbox {
 	bool published; /* it was tried, and they may or may not: */
 	bool silent;    /* scripts may not publish */
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_PLAIN_LEN];
-	char notified[DLOCK_PERMIT_ID_MAX + 1]; /* the waiter of the last message; "": taken */
-	dlock_grant grant;                  /* that came with it */
+	struct dlock_notice *notices;       /* messages that are not taken yet; the last one first */
+	int notice_count;
 	int listeners;                      /* as long as there are any, it is polled */
-	unsigned long news;                 /* how many messages have come */
 	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for
 					  with the inbox at once */
 	struct dlock_inbox *next;
