@@ -172,6 +172,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/database/acquire.c
       src/database/backend.c
       src/database/call.c
+      src/database/inspect.c
       src/database/pool.c
       src/database/question.c
       src/database/renewal.c
@@ -195,6 +196,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/lock/inspect.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
+      src/redis/lock/late_release.c
       src/redis/lock/renewer.c
       src/redis/lock/service.c
       src/redis/lock/wait.c
@@ -215,6 +217,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/route/route.c
       src/redis/route/sentinel.c
       src/redis/route/slot_map.c
+      src/redis/route/surveying.c
       src/redis/route/topology.c
       src/redis/script/scripts.c
       src/redis/script/slot.c
@@ -227,9 +230,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/conn.c
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
+      src/redis/wire/info.c
       src/redis/wire/pool.c
       src/redis/wire/reply.c
       src/redis/wire/resp.c
+      src/redis/wire/survey.c
       src/redis/wire/uptime.c
       src/stock/order.c
       src/php/backends.c
@@ -259,6 +264,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/interrupts.c
       src/php/holder_watch.c
       src/php/loss_signal.c
+      src/php/metrics.c
+      src/php/metrics_text.c
       src/php/request.c
       src/php/settings.c
       src/php/stats.c

@@ -65,6 +65,10 @@ PHP_INI_BEGIN()
 	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
 	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
 		dlock_globals)
+	/* how many names of resources `Dlock\metrics()` tells apart, numbers left out; the rest is "other". 0: no names, not by
+	 * `ini_set()` */
+	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names, zend_dlock_globals,
+		dlock_globals)
 PHP_INI_END()
 
 static void register_exceptions(void)
@@ -133,6 +137,7 @@ static PHP_GINIT_FUNCTION(dlock)
 static PHP_GSHUTDOWN_FUNCTION(dlock)
 {
 	dlock_loss_signal_close(&dlock_globals->loss_signal);
+	dlock_metrics_leave(dlock_globals->worker);
 	dlock_pools_clear(&dlock_globals->pools);
 }
 
@@ -147,6 +152,7 @@ static PHP_MINIT_FUNCTION(dlock)
 	dlock_loss_signals_init();
 	dlock_strands_init(dlock_loss_signal_strand_goes_on, dlock_hold_end_strand);
 	dlock_worker_init();
+	dlock_metrics_begin((int) DLOCK_G(metrics_names));
 	return SUCCESS;
 }
 

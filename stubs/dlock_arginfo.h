@@ -1,8 +1,11 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: dd20102b77d7fcb20077b219c5a60772af4d6afe */
+ * Stub hash: d69128e27740f51f050537936b9f734e369ed472 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_metrics, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
@@ -254,8 +257,7 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_Lease_release arginfo_class_DistributedLock_unlockAll
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_detach, 0, 0, IS_STRING, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Lease_detach arginfo_Dlock_metrics
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_acquire, 0, 1, Dlock\\Lease, 0)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
@@ -466,6 +468,7 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Dlock_setLabel);
+ZEND_FUNCTION(Dlock_metrics);
 ZEND_FUNCTION(Dlock_stats);
 ZEND_FUNCTION(Dlock_setWaiter);
 ZEND_FUNCTION(Dlock_beginRequest);
@@ -568,6 +571,7 @@ ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", setLabel, Dlock_setLabel, arginfo_Dlock_setLabel)
+	ZEND_NS_FALIAS("Dlock", metrics, Dlock_metrics, arginfo_Dlock_metrics)
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
 	ZEND_NS_FALIAS("Dlock", setWaiter, Dlock_setWaiter, arginfo_Dlock_setWaiter)
 	ZEND_NS_FALIAS("Dlock", beginRequest, Dlock_beginRequest, arginfo_Dlock_beginRequest)

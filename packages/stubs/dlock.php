@@ -92,6 +92,7 @@ namespace Dlock {
          * @param string $resource 1 to 1024 bytes, any bytes
          * @param int $waiters     the first so many in detail, 0 to 1000
          * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
+         * @throws DlockException on PostgreSQL
          */
         public function inspect(string $resource, int $waiters = 100): Inspection;
 
@@ -102,7 +103,7 @@ namespace Dlock {
          * @param int $limit 1 to 1000
          * @return array a list of Inspection, with one waiter in detail at most
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
-         * @throws DlockException on ZooKeeper, memcached and memory://, which have no index
+         * @throws DlockException on ZooKeeper, memcached, memory:// and databases, which have no index
          */
         public function inspectAll(int $limit = 100): array;
     }
@@ -778,6 +779,12 @@ namespace Dlock {
          */
         public static function travel(float $seconds): void {}
     }
+
+    /**
+     * Returns counters of all processes that were forked by the same parent, such as all workers of PHP-FPM, as OpenMetrics text
+     * (docs/operations.md).
+     */
+    function metrics(): string {}
 
     /**
      * Counters of this process since it started; under ZTS of this thread, except renewals, renewal_failures and the renewal thread's

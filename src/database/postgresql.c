@@ -383,6 +383,10 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 {
 	int count = PQnfields(result);
 
+	if (dlock_db_signatures[call->function].tells) {
+		free(call->text);
+		call->text = strdup(PQgetvalue(result, 0, 0));
+	}
 	for (int i = 0; i < count && i < DLOCK_DB_MOST_NUMBERS; i++) {
 		call->answer[i] = strtoll(PQgetvalue(result, 0, i), NULL, 10);
 	}

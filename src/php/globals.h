@@ -11,6 +11,7 @@
 #include "../lock/description.h"
 #include "../lock/registry.h"
 #include "backends.h"
+#include "metrics.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/session/pool.h"
 #endif
@@ -67,6 +68,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	double restart_guard;
 	bool release_on_shutdown;
 	bool describe;
+	zend_long metrics_names;
 	char *label;
 
 	/* Kept over requests. */
@@ -75,6 +77,9 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_loss_signal loss_signal;
 	zend_ulong strands;  /* how many there were (strand.c) */
 	zend_ulong request;  /* the number of this one, and of what follows it */
+	dlock_worker *worker;     /* its slot among those of all processes; NULL: none */
+	uint64_t worker_process;  /* whose that is */
+	uint64_t published[DLOCK_METRIC_WORKER_COUNTS]; /* what the totals have of its counters */
 
 	/* This request's. */
 	dlock_description *description; /* what others are told of it; NULL: not made yet (description.c) */

@@ -2,6 +2,7 @@
 
 #include "ending.h"
 #include "globals.h"
+#include "metrics.h"
 #include "strand.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
@@ -20,8 +21,58 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 	return hold;
 }
 
+static dlock_worker *worker(void)
+{
+	return dlock_metrics_worker(&DLOCK_G(worker), &DLOCK_G(worker_process));
+}
+
+void dlock_hold_count_waiting(bool waits)
+{
+	if (worker()) {
+		atomic_store_explicit(&worker()->waiting, waits, memory_order_relaxed);
+	}
+}
+
+void dlock_hold_count_held(dlock_hold *hold)
+{
+	hold->since = dlock_now();
+	if (worker() && atomic_fetch_add_explicit(&worker()->held, 1, memory_order_relaxed) == 0) {
+		atomic_store_explicit(&worker()->held_since, hold->since, memory_order_relaxed);
+	}
+}
+
+static dlock_nanos oldest_hold(void)
+{
+	dlock_nanos oldest = 0;
+
+	for (const dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		dlock_nanos since = ((const dlock_hold *) entry)->since;
+		oldest = since > 0 && (oldest == 0 || since < oldest) ? since : oldest;
+	}
+	return oldest;
+}
+
+/* It is held no more, in whatever way. What came over a fork is the parent's. */
+static void count_end(dlock_hold *hold)
+{
+	dlock_nanos since = hold->since;
+
+	hold->since = 0;
+	if (since == 0 || !dlock_claim_is_mine(hold->entry.claim)) {
+		return;
+	}
+	dlock_metrics_held(hold->metrics, dlock_now() - since);
+	if (worker()) {
+		atomic_fetch_sub_explicit(&worker()->held, 1, memory_order_relaxed);
+		if (atomic_load_explicit(&worker()->held_since, memory_order_relaxed) == since) {
+			atomic_store_explicit(&worker()->held_since, oldest_hold(), memory_order_relaxed);
+		}
+	}
+}
+
 void dlock_hold_free(dlock_hold *hold)
 {
+	count_end(hold);
 	dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
 	dlock_claim_free(hold->entry.claim);
 	free(hold);
@@ -34,6 +85,7 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining)
 	if (state == DLOCK_CLAIM_LOST && !hold->loss_counted && dlock_claim_is_mine(hold->entry.claim)) {
 		hold->loss_counted = true;
 		DLOCK_G(counters).losses++;
+		dlock_metrics_count(hold->metrics, DLOCK_METRIC_LOST);
 	}
 	return state;
 }
@@ -69,6 +121,7 @@ dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error)
 	dlock_status status = dlock_claim_release(hold->entry.claim, error);
 	dlock_nanos remaining;
 
+	count_end(hold);
 	hold->throws = false;
 	if (status == DLOCK_OK) {
 		DLOCK_G(counters).releases++;
@@ -110,6 +163,7 @@ static void end(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
+	count_end(hold);
 	dlock_claim_end(entry->claim, hold->release_at_end);
 	if (!hold->owned) {
 		dlock_hold_free(hold);

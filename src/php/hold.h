@@ -17,6 +17,8 @@ typedef struct dlock_hold {
 	bool throws;         /* its loss is to be thrown into the running code */
 	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
 	bool loss_counted;
+	int metrics;        /* its place among the totals */
+	dlock_nanos since;  /* it has been held since then, for these; 0: it is not held */
 } dlock_hold;
 
 static inline dlock_hold *dlock_hold_from(dlock_registry_entry *entry)
@@ -34,6 +36,10 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining);
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error);
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);
+
+/* The totals of all workers: it waits now, or not any more; it is held from now on. */
+void dlock_hold_count_waiting(bool waits);
+void dlock_hold_count_held(dlock_hold *hold);
 
 /* Frees it in memory, without a word to any server. */
 void dlock_hold_free(dlock_hold *hold);

@@ -5,6 +5,7 @@
 #include "globals.h"
 #include "hold.h"
 #include "loss_signal.h"
+#include "stats.h"
 #include "strand.h"
 #include "turns.h"
 
@@ -32,6 +33,7 @@ void dlock_request_end(void)
 	dlock_hold_clear();
 	dlock_pools_drain(&DLOCK_G(pools), deadline);
 	dlock_description_end();
+	dlock_stats_publish();
 }
 
 void dlock_request_end_late(void)

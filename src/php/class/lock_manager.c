@@ -5,6 +5,7 @@
 #include "../globals.h"
 #include "../handle.h"
 #include "../interrupts.h"
+#include "../metrics.h"
 #include "../unkept.h"
 #include "arguments.h"
 #include "lease.h"
@@ -259,6 +260,8 @@ ZEND_METHOD(DistributedLock, attach)
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
+	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
+	dlock_hold_count_held(hold);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	status = dlock_manager_start_upkeep(manager, hold, !claim->renewed, &error);
 	if (status != DLOCK_OK) {

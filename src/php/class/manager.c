@@ -10,6 +10,7 @@
 #include "../globals.h"
 #include "../interrupts.h"
 #include "../loss_signal.h"
+#include "../metrics.h"
 #include "../settings.h"
 #include "../strand.h"
 #include "../unkept.h"
@@ -193,6 +194,37 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 
 /* ---- acquiring ---- */
 
+static dlock_metric metric_of(dlock_status status)
+{
+	switch (status) {
+	case DLOCK_OK:
+		return DLOCK_METRIC_ACQUIRED;
+	case DLOCK_TIMEOUT:
+		return DLOCK_METRIC_TIMEOUT;
+	case DLOCK_DEADLOCK:
+		return DLOCK_METRIC_DEADLOCK;
+	case DLOCK_CONNECTION:
+		return DLOCK_METRIC_CONNECTION;
+	case DLOCK_QUORUM:
+		return DLOCK_METRIC_QUORUM;
+	default:
+		return DLOCK_METRIC_OTHER;
+	}
+}
+
+/* For all workers of the pool. What did not wait took no time worth a look at the clock. */
+static void count_for_all(const dlock_hold *hold, dlock_nanos start, dlock_status status)
+{
+	const dlock_claim *claim = hold->entry.claim;
+
+	dlock_hold_count_waiting(false);
+	dlock_metrics_count(hold->metrics, metric_of(status));
+	dlock_metrics_waited(hold->metrics, claim->waited ? dlock_now() - start : 0);
+	if (status == DLOCK_OK && claim->received) {
+		dlock_metrics_count(hold->metrics, DLOCK_METRIC_HANDED_OVER);
+	}
+}
+
 static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status status)
 {
 	dlock_counters *counters = &DLOCK_G(counters);
@@ -327,13 +359,16 @@ static dlock_status report_deadlock(const dlock_claim *claim, dlock_error *error
 }
 
 static dlock_status wait_for(
-	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit, dlock_error *error)
+	const dlock_manager *manager, dlock_hold *hold, zend_string *resource, dlock_wait_limit limit, dlock_error *error)
 {
+	dlock_claim *claim = hold->entry.claim;
 	dlock_nanos start = dlock_now();
 	dlock_wait wait = dlock_interruptible(dlock_after(start, limit.timeout));
 	dlock_status status;
 	bool own = false; /* it has nobody before it but itself */
 
+	hold->metrics = dlock_metrics_place(manager->backend->kind, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	dlock_hold_count_waiting(true);
 	note_own_permits(manager, claim, resource, limit, !wait.suspend);
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;
@@ -354,6 +389,7 @@ static dlock_status wait_for(
 		note_own_permits(manager, claim, resource, limit, !wait.suspend);
 	}
 	count_wait(claim, start, status);
+	count_for_all(hold, start, status);
 	if (status == DLOCK_DEADLOCK && !own) {
 		return report_deadlock(claim, error);
 	}
@@ -385,11 +421,12 @@ static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock
 	claim->description = dlock_description_retain(description);
 	hold->is_acquired_now = true;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
-	dlock_status status = wait_for(manager, claim, resource, limit, error);
+	dlock_status status = wait_for(manager, hold, resource, limit, error);
 	if (status == DLOCK_OK && is_suspended && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {
 		status = DLOCK_PENDING;
 	}
 	if (status == DLOCK_OK) {
+		dlock_hold_count_held(hold);
 		status = dlock_manager_start_upkeep(manager, hold, terms.ttl_given, error);
 	}
 	hold->is_acquired_now = false;

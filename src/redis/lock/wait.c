@@ -102,7 +102,7 @@ static bool begin_opening(dlock_waiter *own)
 		dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: its master is not known", own->service->label);
 		return false;
 	}
-	own->opening = (dlock_opening) { .inboxes = &own->inbox, .count = 1, .enough = 1 };
+	own->opening = (dlock_opening) { .inboxes = &own->inbox, .count = 1, .enough = 1, .deadline = own->deadline };
 	return true;
 }
 
@@ -317,12 +317,12 @@ dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
 		begin_attempt(own, now);
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+			if (is_last(own, now)) {
+				continue; /* to open the inbox took the rest of its time */
+			}
 			if (!take_opened(own)) {
 				own->said = DLOCK_CONNECTION;
 				break;
-			}
-			if (is_last(own, now)) {
-				continue; /* to open the inbox took the rest of its time */
 			}
 			try_publishing(own);
 		}

@@ -452,7 +452,9 @@ static void plan_attempt(acquiring *own, dlock_nanos now)
 	own->last = (wait->deadline != DLOCK_FOREVER && now >= wait->deadline)
 		|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
 	own->queue = !own->last && (claim->ticket || claim->next_ticket);
-	own->opening = (dlock_opening) { .inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum };
+	own->opening = (dlock_opening) {
+		.inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum, .deadline = wait->deadline
+	};
 }
 
 /* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other. */
@@ -486,6 +488,9 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		plan_attempt(own, now);
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+			if (now >= own->wait->deadline) {
+				continue; /* that took the rest of its time */
+			}
 		}
 		DLOCK_JOIN(&own->task, own->said, attempt(own, loop, now));
 		own->claim->attempts++;

@@ -265,7 +265,7 @@ dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nano
 	are_open(own);
 	if (own->open < own->count) {
 		begin_opening(own);
-		DLOCK_AWAIT(&own->task, are_open(own));
+		DLOCK_AWAIT(&own->task, are_open(own) || dlock_loop_is_time(loop, own->deadline, now));
 		if (own->begun && own->open < own->count) {
 			own->enough = own->count;
 			own->until = now + TOGETHER;

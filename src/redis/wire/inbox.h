@@ -55,12 +55,13 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox);
 void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn);
 
 /* A task: subscribes on all inboxes that are not open, at once, until `enough` are open, and a moment longer for the
- * others, or until none of the others can be opened; bounded by the servers' timeouts. In the end `open` is how many
- * are. The connection of another one has the error, unless it is refused. */
+ * others, or until none of the others can be opened; bounded by the servers' timeouts and by `deadline`. In the end
+ * `open` is how many are. The connection of another one has the error, unless it is refused or still under way. */
 typedef struct {
 	dlock_task task;
 	dlock_inbox **inboxes;
 	int count, enough, open;
+	dlock_nanos deadline;
 	dlock_nanos until; /* for the others */
 	bool begun;
 } dlock_opening;
