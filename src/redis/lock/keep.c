@@ -100,7 +100,8 @@ dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
 
 typedef struct {
 	dlock_renewal_round base;
-	dlock_endpoint *service, *master; /* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	/* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	dlock_endpoint *service, *master;
 	dlock_masters masters;
 	dlock_kept_lease lease; /* its keys are in `text` */
 	dlock_keep keep;
