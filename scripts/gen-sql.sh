@@ -5,19 +5,19 @@ export LC_ALL=C
 cd "$(dirname "$0")/.."
 out=src/database/sql_generated.h
 
-# Comments and indentation are for readers of the file.
+# Comments and indentation are for readers of the file. DELIMITER is of MySQL's client; statements end with // throughout.
 text_of() {
-	sed -E -e '/^[[:space:]]*--/d' -e 's/[[:space:]]+-- [^'"'"']*$//' -e 's/^[[:space:]]+//' -e '/^$/d' \
-		-e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/' "$1"
+	sed -E -e '/^[[:space:]]*--/d' -e 's/[[:space:]]+-- [^'"'"']*$//' -e 's/^[[:space:]]+//' -e '/^$/d' "$1" |
+		awk -v mysql="$2" '/^DELIMITER/ { on = 1; next } mysql && !on { sub(/;$/, " //") } { print }' |
+		sed -E -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/'
 }
 
 generate() {
 	echo "/* Generated from sql/ by scripts/gen-sql.sh. */"
 	local name
 	for name in postgresql mysql; do
-		[ -e "sql/$name.sql" ] || continue
 		printf 'const char dlock_sql_%s[] =\n' "$name"
-		text_of "sql/$name.sql" | sed '$s/$/;/'
+		text_of "sql/$name.sql" "${name#postgresql}" | sed '$s/$/;/'
 	done
 }
 

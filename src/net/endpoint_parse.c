@@ -23,6 +23,7 @@ static const struct scheme {
 	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_ENDPOINT_MEMCACHED, DLOCK_ENDPOINT_FIXED, 11211, false },
 	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_ENDPOINT_MEMORY, DLOCK_ENDPOINT_FIXED, 0, false },
 	{ "pgsql", DLOCK_SCHEME_PGSQL, DLOCK_ENDPOINT_PGSQL, DLOCK_ENDPOINT_HOSTS, DLOCK_PGSQL_PORT, false },
+	{ "mysql", DLOCK_SCHEME_MYSQL, DLOCK_ENDPOINT_MYSQL, DLOCK_ENDPOINT_HOSTS, DLOCK_MYSQL_PORT, false },
 };
 
 bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error)
@@ -41,8 +42,8 @@ bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t 
 			error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
 	}
 	return dlock_reject(error,
-		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// "
-		"or pgsql://, like \"redis://127.0.0.1:6379\"");
+		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, "
+		"pgsql:// or mysql://, like \"redis://127.0.0.1:6379\"");
 }
 
 static const struct scheme *scheme_of(const dlock_endpoint *server)
@@ -139,6 +140,17 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 	return !slash || parse_database(server, slash + 1, stop, error);
 }
 
+/* A database may know its users without a password. */
+static bool parse_login(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
+{
+	size_t len = dsn->login ? (size_t) (dsn->place - 1 - dsn->login) : 0;
+
+	if (dlock_endpoint_is_database(server) && len > 0 && !memchr(dsn->login, ':', len)) {
+		return dlock_dsn_decode(&server->user, dsn->login, len, error);
+	}
+	return dlock_dsn_login(dsn, &server->user, &server->password, error);
+}
+
 static bool parse_place(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
 {
 	bool unix_socket = dsn->scheme_len == 4 && !strncasecmp(dsn->scheme, "unix", 4);
@@ -178,6 +190,6 @@ bool dlock_endpoint_parse(dlock_endpoint *server, const char *dsn, size_t len, d
 
 	return dlock_dsn_split(&parts, dsn, len, error)
 		&& dlock_endpoint_set_scheme(server, parts.scheme, parts.scheme_len, error)
-		&& dlock_dsn_login(&parts, &server->user, &server->password, error) && parse_place(server, &parts, error)
+		&& parse_login(server, &parts, error) && parse_place(server, &parts, error)
 		&& dlock_dsn_query(&parts, read_option, server, error);
 }

@@ -2,6 +2,8 @@
 databases: forks, ends of requests, killed processes, renewal, and sessions that are ended under a lease
 --EXTENSIONS--
 pdo
+mysqlnd
+pdo_mysql
 pdo_pgsql
 --SKIPIF--
 <?php
