@@ -183,6 +183,8 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
+      src/lock/description.c
+      src/lock/inspection.c
       src/lock/operations.c
       src/lock/registry.c
       src/lock/renewal.c
@@ -191,6 +193,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/database/acquire.c
       src/database/backend.c
       src/database/call.c
+      src/database/inspect.c
       src/database/pool.c
       src/database/question.c
       src/database/renewal.c
@@ -211,6 +214,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/memory/table.c
       src/redis/lock/acquire.c
       src/redis/lock/epoch.c
+      src/redis/lock/inspect.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
       src/redis/lock/renewer.c
@@ -220,9 +224,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/redlock/quorum.c
       src/redis/redlock/quorum_acquire.c
       src/redis/redlock/quorum_attach.c
+      src/redis/redlock/quorum_inspect.c
       src/redis/redlock/quorum_renewal.c
       src/redis/redlock/quorum_votes.c
       src/redis/redlock/uptime_rule.c
+      src/redis/request/inspect_requests.c
       src/redis/request/keys.c
       src/redis/request/permits_requests.c
       src/redis/request/replicated_requests.c
@@ -244,7 +250,6 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
       src/redis/wire/pool.c
-      src/redis/wire/pool_source.c
       src/redis/wire/reply.c
       src/redis/wire/resp.c
       src/redis/wire/uptime.c
@@ -252,6 +257,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/backends.c
       src/php/class/arguments.c
       src/php/class/describe.c
+      src/php/class/inspection.c
       src/php/class/distributed_lock.c
       src/php/class/lease.c
       src/php/class/lock_manager.c
@@ -266,6 +272,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/stock_order.c
       src/php/class/testing.c
       src/php/classes.c
+      src/php/description.c
       src/php/ending.c
       src/php/errors.c
       src/php/handle.c

@@ -35,28 +35,34 @@ ZEND_DECLARE_MODULE_GLOBALS(dlock)
 	STD_PHP_INI_ENTRY("dlock." name, value, PHP_INI_ALL, update, field, zend_dlock_globals, dlock_globals)
 
 PHP_INI_BEGIN()
-	/* what `new DistributedLock()` uses */
+	/* the server of `new DistributedLock()` */
 	STD_PHP_INI_ENTRY_EX("dlock.server", "redis://127.0.0.1:6379", PHP_INI_ALL, dlock_update_server, server,
 		zend_dlock_globals, dlock_globals, dlock_display_server)
-	/* lease time if none is given */
+	/* default lease time */
 	SETTING("ttl", "10", dlock_update_lease_time, ttl)
-	/* longest wait of `acquire()` and `synchronized()` if none is given */
+	/* default timeout of `acquire()` and `synchronized()` */
 	SETTING("timeout", "60", dlock_update_wait, timeout)
-	/* to Redis or memcached, if the server's specification has none */
+	/* Redis and memcached: lookup, connection, TLS and login together, if the server (DSN or array) has none */
 	SETTING("connect_timeout", "1", dlock_update_io_timeout, connect_timeout)
-	/* to Redis or memcached, if the server's specification has none */
+	/* Redis and memcached: each reply, if the server (DSN or array) has none */
 	SETTING("read_timeout", "1", dlock_update_io_timeout, read_timeout)
-	/* longest wait of the end of a request for its releases, in all; read at that moment */
+	/* how long the end of a request waits for its releases, in all; read then */
 	SETTING("shutdown_timeout", "0.1", dlock_update_wait, shutdown_timeout)
-	/* for how long a lease is renewed, so that a request that hangs does not hold it forever; read when a lock is
-	 * acquired. 0: no limit */
+	/* how long a lease is renewed at most, so that a hung request does not keep it; read when a lock is acquired. 0: no
+	 * limit */
 	SETTING("max_hold", "0", dlock_update_wait, max_hold)
-	/* `RedLock`: how long a server must have been up to have a vote; at least the longest lease time in use. 0: off.
-	 * With replicas: the guard, where a server has none; 0: 10 */
+	/* `RedLock`: how long a server must have been up to vote; at least the longest lease time in use. 0: off.
+	 * With replicas: the guard of servers that have none; 0: 10 */
 	SETTING("restart_guard", "10", dlock_update_wait, restart_guard)
-	/* release what a request still holds when it ends */
+	/* release at the end of a request what it still holds */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,
 		zend_dlock_globals, dlock_globals)
+	/* what others see of a process in `inspect()`: `path` ("GET /cart", without the query; on the command line the script's
+	 * name), `script`, or `none`. `Dlock\setLabel()` says more */
+	SETTING("label", "path", dlock_update_label, label)
+	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
+	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
+		dlock_globals)
 PHP_INI_END()
 
 static void register_exceptions(void)
@@ -91,6 +97,8 @@ static void register_classes(void)
 	dlock_manager_register(dlock_ce_zk_lock);
 #endif
 
+	dlock_ce_inspection = register_class_Dlock_Inspection();
+	dlock_ce_party = register_class_Dlock_Party();
 	dlock_ce_semaphore_interface = register_class_Dlock_SemaphoreInterface();
 	dlock_ce_semaphore = register_class_Dlock_Semaphore(dlock_ce_semaphore_interface);
 	dlock_manager_register(dlock_ce_semaphore);

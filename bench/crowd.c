@@ -60,7 +60,7 @@ static void next(connection *one)
 		return;
 	}
 	if (buy) {
-		redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order 1 %s %s", ask, key, one->buyer, ttl, "");
+		redisAppendCommand(one->redis, "EVALSHA %s 1 %s buyer%ld/order 1 %s", ask, key, one->buyer, ttl);
 	} else {
 		redisAppendCommand(one->redis, "EVALSHA %s 1 %s", ask, key);
 	}

@@ -77,7 +77,11 @@ function generate(): array
     (static function (Results $results, array $plots): void {
         require __DIR__ . '/performance.md.php';
     })($results, $plots);
-    $files = ['docs/performance.md' => ob_get_clean()];
+    // The data have the older names.
+    $text = strtr(ob_get_clean(), ['phpredis by hand' => 'hand-written phpredis', 'predis by hand' => 'hand-written predis', 'hand-over' => 'handover',
+        'Hand-over' => 'Handover']);
+    [$short, $details] = explode("\f", $text);
+    $files = ['docs/performance.md' => rtrim($short) . "\n", 'docs/performance/details.md' => ltrim($details)];
     foreach ($plots as $name => $svg) {
         $files["docs/performance/$name.svg"] = $svg;
     }

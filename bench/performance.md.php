@@ -1,5 +1,6 @@
 <?php
-/* docs/performance.md without its numbers: document.php puts them in. What stands in one case only is asked of the data. */
+/* docs/performance.md and docs/performance/details.md without their numbers: document.php puts them in, and divides them at the form
+ * feed. What stands in one case only is asked of the data. */
 declare(strict_types=1);
 
 /** @var Results $results  @var array<string, string> $plots */
@@ -12,27 +13,27 @@ $pair = fn (string $way) => $results->figure($way, 'alone', 'pair_p50');
 $us = fn (string $way) => shown($pair($way));
 $of_phpredis = shown($pair('C: pair') && $pair('phpredis by hand') ? $pair('C: pair') / $pair('phpredis by hand') : null);
 
-$script = "The acquire is a Lua script, and so is the release. In one round trip it checks the queue, so that nobody overtakes a waiter, and counts the
+$script = "The acquire is a Lua script, and so is the release. In one round trip it checks the queue, so that no client overtakes a waiter, and counts the
     fencing token; a plain `SET NX PX` does neither. In bare C, on the same CPU, a lock and its release take {$us('C: pair')} µs with `SET NX PX`, and
     {$us('C: direct')} µs with scripts for a queue and a token: that part of the difference is the server's work, with any client.
     `DistributedLock` takes {$us('DistributedLock')} µs, which is {$ratio('uncontended, one Redis, to bare C with a queue')} × the latter.
-    The gain shows when several processes want one lock (below). phpredis by hand takes {$us('phpredis by hand')} µs: bare C itself takes
+    The gain shows when several processes want one lock. With phpredis by hand it is {$us('phpredis by hand')} µs; bare C itself takes
     {$of_phpredis} × that.";
 $shared_cores = "Client and servers share $machine[CPUs] CPUs here. Asking all servers at once saves time only as far as they
     work at the same time, which they do on machines of their own. Bare C that asks all at once takes {$us('C: quorum')} µs here, and
     in turn {$us('C: in turn')} µs. In addition, `RedLock` ({$us('RedLock')} µs) has each server run a script, as above.";
-$queue = "The bare C program has a list for a queue, and takes every listener for alive. dlock's scripts keep waiters in the order of their
-    tickets, pass over those without a sign of life, and keep their positions when a message is lost. For each section they call 16 commands, and
+$queue = "The bare C program has a list as its queue and considers every listener alive. dlock's scripts keep waiters in the order of their
+    tickets, skip those without a heartbeat, and keep positions when a message is lost. For each section they call 16 commands, and
     20 where the queue is made and removed each time, as with two processes; the program's scripts call 8. Run back to back these scripts take 36 µs of the server's CPU
-    for each section, and the program's 25 µs; a millisecond later, with cold caches, both take twice as long. On the client's side there is no more to do
-    than in the program: three system calls from the wake-up to PHP.";
+    for each section, and the program's 25 µs; a millisecond later, with cold caches, both take twice as long. The client does no more
+    than the program: three system calls from the wake-up to PHP.";
 $cold = "Bare C sends each server a plain `SET`. A lock with a queue and a fencing token needs a script, which each of the five servers runs in
-    turn on the one CPU, with cold caches: a script that does nothing but that `SET` already makes 1.33 of the bare C program's time.";
-$stall = 'Nobody was overtaken in these runs (column "overtaken" below): all who stood in the queue when the machine did something else for
-    some milliseconds waited longer by as much. The column "bare C" above has the same ratio of the C program.';
-$confirmed = 'Client, master and replica share one CPU here. The replica has to run, and the master once more, before the client may go on: two
-    changes of process more for each lock. Besides, the server reads its `INFO` twice: for its replication ID before it grants, and for its count of
-    full copies behind the wait, in a second script of the same packet (`resync_guard=0` leaves that out).';
+    turn on the one CPU, with cold caches: a script with nothing else than that `SET` already makes 1.33 of the bare C program's time.";
+$stall = 'No client was overtaken in these runs: all in the queue waited longer when the machine was busy elsewhere for
+    some milliseconds. The column "bare C" has the same ratio of the C program.';
+$confirmed = 'Client, master and replica share one CPU here. The replica has to run, and the master once more, before the client continues: two
+    more changes of process for each lock. The server also reads its `INFO` twice: for its replication ID before it grants, and for its count of
+    full resynchronizations after the wait, in a second script of the same packet (`resync_guard=0` omits it).';
 $overtaken = fn (int $processes) => $results->figure('DistributedLock', $processes, 'overtaken');
 /** Why a bar may be missed: by claim. What is not here has no known reason; it comes from a profile, not from a guess. */
 $reasons = [
@@ -57,9 +58,11 @@ foreach ($results->with_verdict('missed') as $result) {
         $known => $reason,
         $result['low'] < $result['bar'] && $result['bar'] < $result['high'] => 'Some rounds met the bar and others did not: within what this machine varies by.',
         default => 'The reason is not known yet.',
-    }][] = "{$results->name($result)}: " . shown($result['measured'])
-        . ' where the bar is ' . ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($result['bar']);
+    }]["$result[claim]: bar " . ($result['relation'] === '<=' ? '≤ ' : '≥ ') . shown($result['bar'])][$result['processes']] = shown($result['measured']);
 }
+/** @param array<int, string> $measured by the number of processes */
+$of_processes = fn (array $measured) => implode(', ', array_map(fn ($number, $processes) => $number . (is_int($processes) && $processes > 1 ? " ($processes processes)" : ''),
+    $measured, array_keys($measured)));
 $unknown = $results->with_verdict('not measured');
 // Those with most ways; the plots have them all.
 $ways_with = fn (int $processes) => count(together_rows($data['medians'], $processes));
@@ -67,6 +70,9 @@ $numbers = measured_numbers($data['medians']);
 $most_ways = max([0, ...array_map($ways_with, $numbers)]);
 $numbers = array_filter($numbers, fn (int $processes) => $ways_with($processes) === $most_ways);
 $without = median(array_column($data['requests'], 'without'));
+// Those of one process, of fifty, and what has one number of processes only.
+$alike = array_count_values(array_column($data['claims'], 'claim'));
+$is_compared = fn (array $claim) => in_array($claim['processes'], ['alone', 50], true) || $alike[$claim['claim']] === 1;
 ?>
 # Performance
 
@@ -91,32 +97,32 @@ These runs failed, and are missing below:
 | <?= $what ?> | <?= $value ?> |
 <?php endforeach ?>
 
-Times are this machine's. What is claimed are ratios of figures that were taken side by side, in the same round; the median of all
-rounds counts, and the column "rounds" has the least and the greatest of them. A bar must be reached, an aim was hoped for.
+Compare ratios, not times: both sides of a ratio were measured in the same round on this machine. It is the median of all rounds; the
+column "rounds" has the least and the greatest. A bar must be met, an aim may be missed. [Details](performance/details.md) has all other tables.
 
 ## In short
 
 <?= markdown(short_rows($data['medians'])) ?>
 
-One process alone: acquire and release, median. Fifty processes: one lock, critical sections of 1 ms. With polling, the process that has just released mostly wins
-the next race: its own wait is short, and the others' is long.
+One process alone: acquire and release, median. Fifty processes: one lock, critical sections of 1 ms. With polling, the process that has just released
+mostly wins the next race: its own wait is short, and the others' is long.
 
 ## Ratios
 
-<?= markdown(claim_rows($data['claims'])) ?>
+<?= markdown(claim_rows(array_filter($data['claims'], $is_compared))) ?>
 
 <?= count($results->with_verdict('met')) ?> met, <?= count($results->with_verdict('missed')) ?> missed, <?= count($unknown) ?> not measured.
-"Bare C" is `bench/limit.c`: hiredis or the ZooKeeper client, and nothing between. "Bare C direct" (`C: direct`) has a queue on the server, and
-hands the lock to the next waiter; the column "bare C" has what that program makes of the same ratio.
+"Bare C" is `bench/limit.c`: hiredis or the ZooKeeper client, and nothing in between. "Bare C direct" (`C: direct`) has a queue on the server and
+hands the lock to the next waiter; the column "bare C" is the same ratio of that program.
 
-## Where it loses
+## Where dlock is slower than its bars
 
 <?php if ($missed === []): ?>
 No bar was missed in this run.
 <?php else: ?>
 <?php foreach ($missed as $reason => $claims): ?>
-<?php foreach ($claims as $claim): ?>
-- <?= $claim ?>
+<?php foreach ($claims as $claim => $measured): ?>
+- <?= "$claim; measured {$of_processes($measured)}" ?>
 
 <?php endforeach ?>
 
@@ -125,7 +131,28 @@ No bar was missed in this run.
 
 <?php endforeach ?>
 <?php endif ?>
-## Nobody else there
+## What is measured
+
+- `phpredis by hand`, `predis by hand`: `SET NX PX`, and a script by `EVALSHA` that deletes the key if the token is its own; a pause of 5 to
+  15 ms between attempts.
+- `Symfony Lock`: its `RedisStore` on phpredis. `SETNX class`, `Redlock class`: as found in many applications (`bench/userland/`).
+- Both sides of a ratio take turns, round after round, in one order and then in the other. The first round, and a few sections in each
+  process, are not counted.
+- All on one machine, through the loopback interface. Over a network round trips decide: `DistributedLock` has one to acquire and one to
+  release.
+<?php if (!isset($machine['predis'])): ?>
+- predis is not among this system's packages, and was left out.
+<?php endif ?>
+<?= "\f" ?>
+# Performance: details
+
+Made as [Performance](../performance.md), from the same run. Times are this machine's.
+
+## All ratios
+
+<?= markdown(claim_rows($data['claims'])) ?>
+
+## One process alone
 
 Acquire and release by one process; medians of the rounds, µs. With one Redis server, and with five where that is said, client and servers
 share one CPU: otherwise the scheduler decides whether a wake-up has to wake a sleeping CPU, which takes longer than the lock. "Server CPU" is the
@@ -134,9 +161,9 @@ sections; "bytes" are those that the servers received and sent for it, as `INFO 
 
 <?= markdown(alone_rows($data['medians'])) ?>
 
-### What one server bears
+### How many locks one server grants
 
-<?= APART['processes'] ?> clients at one server, each with a lock of its own, so that nobody waits for a lock; the server stays on one CPU.
+<?= APART['processes'] ?> clients at one server, each with a lock of its own, so that no client waits for a lock; the server stays on one CPU.
 
 <?= markdown(apart_rows($data['medians'])) ?>
 
@@ -154,8 +181,8 @@ trip takes <?= FAR['round_trip_us'] / 1000 ?> ms more. Times in ms:
 <?php if (count($replicated) > 1): ?>
 ### Servers with replicas
 
-A master with one replica, and a cluster of three masters with one replica each. "With a replica" is the plain mode there: nobody waits for the replica.
-With `replicas=1` a lock counts only when the replica has confirmed it, which takes the master a round trip to its replica; the release waits for nobody. With
+A master with one replica, and a cluster of three masters with one replica each. "With a replica" is the plain mode there: no call waits for the replica.
+With `replicas=1` a lock counts only when the replica has confirmed it, which takes the master a round trip to its replica; the release does not wait. With
 a cluster that is so unless `replicas=0` says otherwise. On one host, client and all servers share one CPU, so that a replica's work counts,
 too: a server without one is faster by that. With hosts apart, a round trip from the client to the master, and from the master to its
 replica, takes <?= REPLICATED['round_trip_us'] / 1000 ?> ms more. The hand-over is that of <?= REPLICATED['processes'] ?> processes with critical sections of 1 ms, on one host.
@@ -169,14 +196,14 @@ Critical sections of 1 ms; clients and servers share one CPU, except with ZooKee
 release until the next holder has the lock, if that one was already waiting. Libraries that poll have few of these, and their waits are either none
 or long: see p99 and the longest. "Overtaken" is the greatest number of sections that were asked for later than another one and began earlier. A process's
 first section is left out of waits and of this column: all processes begin at once, and one that loses the CPU between reading the clock and sending
-its request is behind all others. "Server CPU" is the servers' CPU time for each section, including what a server does when nobody asks.
+its request is behind all others. "Server CPU" is the servers' CPU time for each section, including what a server does without requests.
 
 <?php if (isset($plots['sections'])): ?>
-![Sections per second](performance/sections.svg)
+![Sections per second](sections.svg)
 
 <?php endif ?>
 <?php if (isset($plots['handover'])): ?>
-![Hand-over](performance/handover.svg)
+![Hand-over](handover.svg)
 
 <?php endif ?>
 <?php foreach ($numbers as $processes): ?>
@@ -211,7 +238,7 @@ its `RPermitExpirableSemaphore`, which has no queue and no fencing token, and go
 
 <?= markdown(waiting_rows($data['waiting']['commands'])) ?>
 
-## A request to php-fpm
+## A request to PHP-FPM
 
 What a lock adds to a request, which takes <?= shown($without) ?> µs without one; µs. "First" is a worker's first request with a lock, "later" are its
 second and all that follow. The next columns count what the Redis servers saw in such a request, all servers together: connections, `AUTH`, and
@@ -228,13 +255,3 @@ and Redis servers share one CPU, so that all of their work counts: the times are
 - What `DistributedLock` adds to a later request is <?= shown($data['requests']['DistributedLock']['later'] / $data['requests'][$way]['later']) ?> × what is added by: <?= $way ?>.
 <?php endif ?>
 <?php endforeach ?>
-
-## What is measured
-
-- `phpredis by hand`, `predis by hand`: `SET NX PX`, and a script by `EVALSHA` that deletes the key if the token is its own; a pause of 5 to 15 ms between attempts.
-- `Symfony Lock`: its `RedisStore` over phpredis. `SETNX class`, `Redlock class`: as many applications carry them around (`bench/userland/`).
-- Ways that are compared take turns, round after round, in one order and then in the other; a first round, and a few sections in each process, are not counted.
-- All on one machine, through the loopback interface: over a network the round trips decide, of which `DistributedLock` has one to take and one to release.
-<?php if (!isset($machine['predis'])): ?>
-- predis is not among this system's packages, and was left out.
-<?php endif ?>

@@ -4,7 +4,8 @@
 #
 #   scripts/faults.sh [--class CLASS|all] [--seconds N] [--seed S]
 #                    CLASS                DistributedLock, RedLock, ZkLock, Memcached, Semaphore, ReadWriteLock, Stock, ZkSemaphore,
-#                                         ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore, SentinelReadWriteLock; several in
+#                                         ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore, SentinelReadWriteLock,
+#                                         SentinelStock; several in
 #                                         quotes run at a time
 #                    --short              about two minutes (the default): the first four and Sentinel; beside them the next
 #                                         three, one after the other; and the checker's own tests
@@ -25,7 +26,7 @@ root=$PWD
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
 
-known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
+known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock SentinelStock" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
 while [ $# -gt 0 ]; do
 	case $1 in
 		--class) classes=${2-}; shift ;;

@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 
 # depth_of WHAT PROGRAM TEST
 depth_of() {
-	DLOCK_TEST_DIR=$dir SANITIZE=none FLAGS='-O0 -g' tests/c/run.sh "$2" "$3" > "$dir/log" 2>&1 || { cat "$dir/log" >&2; exit 1; }
+	DLOCK_TEST_DIR=$dir SANITIZE=none FLAGS='-O0 -g -UDLOCK_RESTLESS' tests/c/run.sh "$2" "$3" > "$dir/log" 2>&1 || { cat "$dir/log" >&2; exit 1; }
 	printf '%s\n' 'set pagination off' 'break dlock_conn_send' commands silent bt 'echo ====\n' continue end "run $3" > "$dir/gdb"
 	DLOCK_TEST_DIR=$dir gdb -q -batch -x "$dir/gdb" "$dir/c-none/${2}_test" 2>&1 |
 		awk -v what="$1" -v verbose="${verbose-}" '

@@ -8,7 +8,7 @@
 #
 # The head of a script is the prototype of its function:
 #
-#   -- keys: lock fence queue waiters epoch slots    of `dlock_keys keys`, in this order
+#   -- keys: lock fence queue waiters epoch slots held seen    of `dlock_keys keys`, in this order
 #   -- keys: pool epoch                              the same: the pool is keys.lock
 #   -- keys: pool                                  only one key, of another name: `dlock_arg pool`
 #   -- keys: stocks...                             one or more: `const dlock_arg *stocks, int count`
@@ -18,6 +18,7 @@
 #
 #   text     const char *     NULL: ''                       int     int64_t, DLOCK_NO_NUMBER: ''
 #   inbox    const dlock_inbox *, its channel; NULL: ''      count   int64_t, 0 or less: ''
+#            and behind it the member `description` of the same struct
 #   ms       dlock_nanos, in ms: 1 at least, but for 0       lease   dlock_nanos, in ms: 1 at least
 #   'a'|'b'  bool: what is sent for true, and for false      int...  const int64_t *, one for each key; the last one
 #
@@ -167,7 +168,9 @@ HEAD
 			}
 			if (name == "") { fail("no name for \"" arg "\"") }
 			value = access(name)
-			if (type in c_type) {
+			if (type == "inbox") {
+				expression = "DLOCK_AS_INBOX(" value ", " access("description") ")"
+			} else if (type in c_type) {
 				expression = "DLOCK_AS_" toupper(type) "(" value ")"
 			} else if (type ~ /^\047[^\047]*\047\|\047[^\047]*\047$/) {
 				split(type, bool, "\047")
@@ -253,6 +256,8 @@ HEAD
 			key["fence"] = "dlock_fence_of(keys)"
 			key["epoch"] = "dlock_epoch_key(keys)"
 			key["slots"] = "DLOCK_SLOTS(keys)"
+			key["seen"] = "DLOCK_SEEN(keys)"
+			key["held"] = "keys.held"
 			c_type["text"] = "const char *"
 			c_type["inbox"] = "const dlock_inbox *"
 			c_type["int"] = c_type["count"] = "int64_t"

@@ -12,7 +12,8 @@ set_error_handler(fn (int $code, string $message, string $file, int $line) => th
 const REFERENCE = 'docs/reference.md';
 const STUB = 'stubs/dlock.stub.php';
 /** In the order of the reference; the rest of what the stub has follows behind. */
-const FIRST = ['Dlock\LockManager', 'Dlock\Lease', 'Dlock\LeaseState', 'DistributedLock', 'RedLock', 'ZkLock', 'Dlock\Stock', 'Dlock\Reservation'];
+const FIRST = ['DistributedLock', 'RedLock', 'ZkLock', 'Dlock\Semaphore', 'Dlock\ReadWriteLock', 'Dlock\Stock', 'Dlock\Reservation', 'Dlock\LockManager', 'Dlock\Lease',
+    'Dlock\LeaseState'];
 
 final class Undocumented extends Exception
 {
@@ -35,13 +36,19 @@ final class Doc
                 $this->tags[] = ['name' => $found[1], 'text' => $found[2]];
                 $tag = array_key_last($this->tags);
             } elseif ($tag !== null) {
-                $this->tags[$tag]['text'] .= ' ' . trim($line);
+                $this->tags[$tag]['text'] .= $this->tags[$tag]['name'] === 'example' ? "\n$line" : ' ' . trim($line);
             } else {
                 $text[] = $line;
             }
         }
         // Lines of a paragraph belong together; a list keeps its lines.
         $this->text = trim(preg_replace('/(?<!\n)\n(?!\n|- )\s*/', ' ', implode("\n", $text)));
+    }
+
+    /** @return list<string> code */
+    public function examples(): array
+    {
+        return array_map(fn (array $tag) => trim($tag['text']), array_values(array_filter($this->tags, fn (array $tag) => $tag['name'] === 'example')));
     }
 
     /** @return list<array{type: string, text: string}> of each tag with that name; types go on behind | and within brackets */
@@ -171,6 +178,9 @@ function class_section(ReflectionClass $class): array
     $doc->text !== '' || throw new Undocumented("$class->name has no description");
     $interfaces = array_filter($class->getInterfaceNames(), fn (string $name) => str_starts_with($name, 'Dlock\\'));
     $out = ['## ' . $class->name, '', prose($doc->text), ''];
+    foreach ($doc->examples() as $example) {
+        array_push($out, '```php', $example, '```', '');
+    }
     if ($interfaces !== []) {
         $links = array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces);
         array_push($out, 'Implements ' . implode(', ', $links) . ': its methods are described there.', '');
@@ -243,7 +253,7 @@ function settings_section(): array
     $handlers = file_get_contents('src/php/settings.c');
     preg_match('/PHP_INI_BEGIN\(\)\n(.*)\nPHP_INI_END/s', $source, $lines);
     // /* what it means */, and below that the entry.
-    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_ALL, )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
+    preg_match_all('~^\t/\* (.*?) \*/\n\tS[A-Z_]+\("(?:dlock\.)?(\w+)", "([^"]*)", (?:PHP_INI_(?:ALL|SYSTEM), )?(\w+)~ms', $lines[1], $entries, PREG_SET_ORDER);
     count($entries) === substr_count($lines[1], "\n\tS") && str_starts_with($lines[1], "\t/* ")
         || throw new Undocumented('an INI entry of dlock.c could not be read: each has a comment above it');
     $limits = [];
@@ -255,7 +265,7 @@ function settings_section(): array
         $limits[$handler] = preg_match('/"must be (?:a number of )?([^"]*)"/', $body[0], $found) ? $found[1] : 'a DSN';
     }
 
-    $out = ['## Settings', '', 'In `php.ini`, in a pool of php-fpm (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; all but two are read when a lock'
+    $out = ['## Settings', '', 'In `php.ini`, in a pool of PHP-FPM (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; all but two are read when a lock'
         . ' object is made. Times are seconds. A value out of bounds is refused with a warning; in `php.ini` or a pool\'s file it makes each new lock object a `ValueError`.', ''];
     array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
     foreach ($entries as [, $meaning, $name, $default, $handler]) {
@@ -349,7 +359,9 @@ function reference(): string
         if ((new Doc($function->getDocComment()))->all('internal') !== []) {
             continue;
         }
-        check_counters($function); // there is one
+        if ($function->name === 'Dlock\stats') {
+            check_counters($function);
+        }
         $contents[] = $function->name;
         array_push($body, ...callable_section($function, "## $function->name"));
     }
@@ -364,7 +376,7 @@ function reference(): string
     $head = [
         '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c, src/php/settings.c and src/net/options.c. Do not edit. -->',
         '# API reference', '',
-        'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, but for PHP\'s own.'
+        'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, except PHP\'s own.'
         . ' A bad argument is a `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()`'
         . ' shows a password (PHP 8.1: with `zend.exception_ignore_args = On`).', '',
         implode(' · ', array_map(fn ($name) => "[$name](#" . anchor($name) . ')', $contents)), '',

@@ -38,8 +38,9 @@ int __sprintf_chk(char *out, int flag, size_t room, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	int written = __vsnprintf_chk(out, room, flag, room, format, arguments);
+	int written = vsprintf(out, format, arguments);
 	va_end(arguments);
+	(void) flag, (void) room;
 	return written;
 }
 
@@ -50,9 +51,9 @@ void *__memcpy_chk(void *to, const void *from, size_t len, size_t room)
 }
 C
 mkdir "$work/lib"
-musl-gcc -O1 -c "$work/checks.c" -o "$work/checks.o"
-cp "$(gcc -print-file-name=libhiredis.a)" "$work/lib/libhiredis.a"
-ar r "$work/lib/libhiredis.a" "$work/checks.o" 2> /dev/null
+# A shared one, since tests take the place of its functions.
+musl-gcc -O1 -fPIC -shared "$work/checks.c" -Wl,--whole-archive "$(gcc -print-file-name=libhiredis.a)" -Wl,--no-whole-archive \
+	-o "$work/lib/libhiredis.so"
 
 # No OpenSSL is found in an empty directory of pkg-config's.
-CC=musl-gcc SANITIZE=none PKG_CONFIG_LIBDIR=$work FLAGS="-static -Wl,-z,muldefs -isystem $work/include -L$work/lib" tests/c/run.sh "$@"
+CC=musl-gcc SANITIZE=none PKG_CONFIG_LIBDIR=$work FLAGS="-isystem $work/include -L$work/lib -Wl,-rpath,$work/lib" tests/c/run.sh "$@"

@@ -292,6 +292,58 @@ BEGIN
 END
 $$;
 
+-- Who has it and who waits, for people: the time in us and the number of waiters; "h", id, us that are left, fencing token and, where it was broken,
+-- by whom; "w" and id for the first of the waiters. An id is the beginning of a token, which cannot release the lock; "-": there is none.
+CREATE OR REPLACE FUNCTION dlock.inspect_1(p_name bytea, p_token text, p_most bigint) RETURNS text
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+	t timestamptz := clock_timestamp();
+	v text;
+	n bigint;
+BEGIN
+	p_name := dlock.cut_1(p_name);
+	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	SELECT count(*) INTO n FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s';
+	v := (extract(epoch FROM t) * 1e6)::bigint || ' ' || n;
+	IF l.expires > t THEN
+		v := v || E'\nh ' || CASE WHEN l.token LIKE 'broken:%' THEN substr(l.token, 8, 24) WHEN length(l.token) = 44 THEN left(l.token, 24) ELSE '-' END
+			|| ' ' || (extract(epoch FROM l.expires - t) * 1e6)::bigint || ' ' || l.fence
+			|| CASE WHEN l.token LIKE 'broken:%' THEN ' ' || substr(l.token, 33) ELSE '' END;
+	END IF;
+	RETURN v || coalesce((SELECT string_agg(E'\nw ' || CASE WHEN length(w.token) = 44 THEN left(w.token, 24) ELSE '-' END, '' ORDER BY w.ticket)
+		FROM (SELECT q.token, q.ticket FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s'
+			ORDER BY q.ticket LIMIT p_most) w), '');
+END
+$$;
+
+-- Takes the lock from the holder with that id: at once, or by no longer letting it renew. The ms until it is free; -1: another one has it, or nobody.
+CREATE OR REPLACE FUNCTION dlock.break_1(p_name bytea, p_id text, p_by text, p_now bigint) RETURNS bigint
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	l dlock.locks;
+	t timestamptz;
+BEGIN
+	p_name := dlock.cut_1(p_name);
+	PERFORM pg_advisory_xact_lock('dlock.locks'::regclass::oid::int, hashtext(encode(p_name, 'hex')));
+	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
+	t := clock_timestamp();
+	IF l.fence IS NULL OR l.expires <= t OR p_id <> (CASE WHEN l.token LIKE 'broken:%' THEN substr(l.token, 8, 24) ELSE left(l.token, 24) END) THEN
+		RETURN -1;
+	END IF;
+	IF p_now > 0 THEN
+		IF NOT dlock.serve_1(l) THEN
+			UPDATE dlock.locks k SET expires = t WHERE k.name = p_name AND k.fence = l.fence;
+		END IF;
+		RETURN 0;
+	END IF;
+	IF l.token NOT LIKE 'broken:%' THEN
+		UPDATE dlock.locks k SET token = 'broken:' || p_id || ':' || p_by WHERE k.name = p_name AND k.fence = l.fence;
+	END IF;
+	RETURN ceil(extract(epoch FROM l.expires - t) * 1000)::bigint;
+END
+$$;
+
 -- For the application's own transaction: nobody else was granted the lock since this fencing token, and nobody is until the transaction ends,
 -- whatever clocks and lease times say. Otherwise it fails, and the transaction with it. The lease can be renewed and released meanwhile.
 CREATE OR REPLACE FUNCTION dlock.assert(p_name bytea, p_fence bigint) RETURNS void
@@ -321,7 +373,7 @@ DO $grant$
 BEGIN
 	IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'dlock_user') THEN
 		GRANT USAGE ON SCHEMA dlock TO dlock_user;
-		GRANT EXECUTE ON FUNCTION dlock.acquire_1, dlock.release_1, dlock.extend_1, dlock.left_1, dlock.exchange_1,
+		GRANT EXECUTE ON FUNCTION dlock.acquire_1, dlock.release_1, dlock.extend_1, dlock.left_1, dlock.exchange_1, dlock.inspect_1, dlock.break_1,
 			dlock.assert(bytea, bigint), dlock.assert(text, bigint) TO dlock_user;
 	END IF;
 END

@@ -1,11 +1,23 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b31c7cd2311bf8019884b71e8cab79222689def9 */
+ * Stub hash: c08ea3460a63abe62cd713f77a0897866fbbf9de */
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
+	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
+ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_describe_server, 0, 1, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_break_lock, 0, 4, IS_DOUBLE, 1)
+	ZEND_ARG_TYPE_INFO(0, locks, IS_OBJECT, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, id, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO(0, by, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, now, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 
 #if defined(DLOCK_ZOOKEEPER)
@@ -74,6 +86,15 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_isLocked, 
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_DistributedLock_inspect, 0, 1, Dlock\\Inspection, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, waiters, IS_LONG, 0, "100")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_inspectAll, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "100")
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_RedLock___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, servers, IS_ARRAY, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, retryDelay, IS_LONG, 0, "200")
@@ -104,6 +125,10 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_RedLock_attach arginfo_class_DistributedLock_attach
 
 #define arginfo_class_RedLock_isLocked arginfo_class_DistributedLock_isLocked
+
+#define arginfo_class_RedLock_inspect arginfo_class_DistributedLock_inspect
+
+#define arginfo_class_RedLock_inspectAll arginfo_class_DistributedLock_inspectAll
 
 #if defined(DLOCK_ZOOKEEPER)
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_ZkLock___construct, 0, 0, 0)
@@ -169,6 +194,19 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_ZkLock_isLocked arginfo_class_ZkLock_release
 #endif
 
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_ZkLock_inspect, 0, 1, Dlock\\Inspection, 0)
+	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, waiters, IS_LONG, 0, "100")
+ZEND_END_ARG_INFO()
+#endif
+
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_ZkLock_inspectAll, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, limit, IS_LONG, 0, "100")
+ZEND_END_ARG_INFO()
+#endif
+
 #define arginfo_class_Dlock_LockManager_acquire arginfo_class_DistributedLock_acquire
 
 #define arginfo_class_Dlock_LockManager_tryAcquire arginfo_class_DistributedLock_tryAcquire
@@ -179,8 +217,16 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_LockManager_isLocked arginfo_class_DistributedLock_isLocked
 
-ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Lease___construct, 0, 0, 0)
+#define arginfo_class_Dlock_LockManager_inspect arginfo_class_DistributedLock_inspect
+
+#define arginfo_class_Dlock_LockManager_inspectAll arginfo_class_DistributedLock_inspectAll
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Inspection___construct, 0, 0, 0)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Party___construct arginfo_class_Dlock_Inspection___construct
+
+#define arginfo_class_Dlock_Lease___construct arginfo_class_Dlock_Inspection___construct
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_Lease_state, 0, 0, Dlock\\LeaseState, 0)
 ZEND_END_ARG_INFO()
@@ -230,6 +276,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_a
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_Dlock_SemaphoreInterface_inspect arginfo_class_DistributedLock_inspect
+
+#define arginfo_class_Dlock_SemaphoreInterface_inspectAll arginfo_class_DistributedLock_inspectAll
+
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_Dlock_Semaphore___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO(0, capacity, IS_LONG, 0)
 	ZEND_ARG_TYPE_MASK(0, server, MAY_BE_STRING|MAY_BE_ARRAY|MAY_BE_NULL, "null")
@@ -251,6 +301,10 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_Semaphore_availablePermits arginfo_class_Dlock_SemaphoreInterface_availablePermits
 
+#define arginfo_class_Dlock_Semaphore_inspect arginfo_class_DistributedLock_inspect
+
+#define arginfo_class_Dlock_Semaphore_inspectAll arginfo_class_DistributedLock_inspectAll
+
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_ReadWriteLockInterface_readLock, 0, 0, Dlock\\LockManager, 0)
 ZEND_END_ARG_INFO()
 
@@ -271,7 +325,7 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_ReadWriteLock_writeLock arginfo_class_Dlock_ReadWriteLockInterface_readLock
 
-#define arginfo_class_Dlock_ReadWriteLockSide___construct arginfo_class_Dlock_Lease___construct
+#define arginfo_class_Dlock_ReadWriteLockSide___construct arginfo_class_Dlock_Inspection___construct
 
 #define arginfo_class_Dlock_ReadWriteLockSide_acquire arginfo_class_DistributedLock_acquire
 
@@ -283,9 +337,13 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_ReadWriteLockSide_isLocked arginfo_class_DistributedLock_isLocked
 
-#define arginfo_class_Dlock_Order___construct arginfo_class_Dlock_Lease___construct
+#define arginfo_class_Dlock_ReadWriteLockSide_inspect arginfo_class_DistributedLock_inspect
 
-#define arginfo_class_Dlock_OrderPage___construct arginfo_class_Dlock_Lease___construct
+#define arginfo_class_Dlock_ReadWriteLockSide_inspectAll arginfo_class_DistributedLock_inspectAll
+
+#define arginfo_class_Dlock_Order___construct arginfo_class_Dlock_Inspection___construct
+
+#define arginfo_class_Dlock_OrderPage___construct arginfo_class_Dlock_Inspection___construct
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_OrderPage_getIterator, 0, 0, Iterator, 0)
 ZEND_END_ARG_INFO()
@@ -366,7 +424,7 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_Stock_end arginfo_class_Dlock_Inventory_open
 
-#define arginfo_class_Dlock_Reservation___construct arginfo_class_Dlock_Lease___construct
+#define arginfo_class_Dlock_Reservation___construct arginfo_class_Dlock_Inspection___construct
 
 #define arginfo_class_Dlock_Reservation_remaining arginfo_class_Dlock_Lease_remaining
 
@@ -389,7 +447,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Reservation_change, 
 	ZEND_ARG_TYPE_INFO(0, items, IS_ARRAY, 0)
 ZEND_END_ARG_INFO()
 
-#define arginfo_class_Dlock_Testing___construct arginfo_class_Dlock_Lease___construct
+#define arginfo_class_Dlock_Testing___construct arginfo_class_Dlock_Inspection___construct
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Testing_travel, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, seconds, IS_DOUBLE, 0)
@@ -398,8 +456,10 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Dlock_QuorumException_getServerErrors arginfo_Dlock_stats
 
 
+ZEND_FUNCTION(Dlock_setLabel);
 ZEND_FUNCTION(Dlock_stats);
 ZEND_FUNCTION(Dlock_describe_server);
+ZEND_FUNCTION(Dlock_break_lock);
 #if defined(DLOCK_ZOOKEEPER)
 ZEND_FUNCTION(Dlock_describe_ensemble);
 #endif
@@ -414,6 +474,8 @@ ZEND_METHOD(DistributedLock, tryAcquire);
 ZEND_METHOD(DistributedLock, synchronized);
 ZEND_METHOD(DistributedLock, attach);
 ZEND_METHOD(DistributedLock, isLocked);
+ZEND_METHOD(DistributedLock, inspect);
+ZEND_METHOD(DistributedLock, inspectAll);
 ZEND_METHOD(RedLock, __construct);
 ZEND_METHOD(RedLock, lock);
 ZEND_METHOD(RedLock, unlock);
@@ -441,6 +503,14 @@ ZEND_METHOD(DistributedLock, attach);
 #if defined(DLOCK_ZOOKEEPER)
 ZEND_METHOD(DistributedLock, isLocked);
 #endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, inspect);
+#endif
+#if defined(DLOCK_ZOOKEEPER)
+ZEND_METHOD(DistributedLock, inspectAll);
+#endif
+ZEND_METHOD(Dlock_Inspection, __construct);
+ZEND_METHOD(Dlock_Party, __construct);
 ZEND_METHOD(Dlock_Lease, __construct);
 ZEND_METHOD(Dlock_Lease, state);
 ZEND_METHOD(Dlock_Lease, isHeld);
@@ -485,8 +555,10 @@ ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 
 static const zend_function_entry ext_functions[] = {
+	ZEND_NS_FALIAS("Dlock", setLabel, Dlock_setLabel, arginfo_Dlock_setLabel)
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
 	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
+	ZEND_NS_FALIAS("Dlock", break_lock, Dlock_break_lock, arginfo_Dlock_break_lock)
 #if defined(DLOCK_ZOOKEEPER)
 	ZEND_NS_FALIAS("Dlock", describe_ensemble, Dlock_describe_ensemble, arginfo_Dlock_describe_ensemble)
 #endif
@@ -507,6 +579,8 @@ static const zend_function_entry class_DistributedLock_methods[] = {
 	ZEND_ME(DistributedLock, synchronized, arginfo_class_DistributedLock_synchronized, ZEND_ACC_PUBLIC)
 	ZEND_ME(DistributedLock, attach, arginfo_class_DistributedLock_attach, ZEND_ACC_PUBLIC)
 	ZEND_ME(DistributedLock, isLocked, arginfo_class_DistributedLock_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, inspect, arginfo_class_DistributedLock_inspect, ZEND_ACC_PUBLIC)
+	ZEND_ME(DistributedLock, inspectAll, arginfo_class_DistributedLock_inspectAll, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -520,6 +594,8 @@ static const zend_function_entry class_RedLock_methods[] = {
 	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_RedLock_synchronized, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_RedLock_attach, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, isLocked, isLocked, arginfo_class_RedLock_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspect, inspect, arginfo_class_RedLock_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspectAll, inspectAll, arginfo_class_RedLock_inspectAll, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -535,6 +611,8 @@ static const zend_function_entry class_ZkLock_methods[] = {
 	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_ZkLock_synchronized, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_ZkLock_attach, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, isLocked, isLocked, arginfo_class_ZkLock_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspect, inspect, arginfo_class_ZkLock_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspectAll, inspectAll, arginfo_class_ZkLock_inspectAll, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 #endif
@@ -546,6 +624,20 @@ static const zend_function_entry class_Dlock_LockManager_methods[] = {
 	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, synchronized, arginfo_class_Dlock_LockManager_synchronized, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, attach, arginfo_class_Dlock_LockManager_attach, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, isLocked, arginfo_class_Dlock_LockManager_isLocked, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, inspect, arginfo_class_Dlock_LockManager_inspect, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_LockManager, inspectAll, arginfo_class_Dlock_LockManager_inspectAll, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Inspection_methods[] = {
+	ZEND_ME(Dlock_Inspection, __construct, arginfo_class_Dlock_Inspection___construct, ZEND_ACC_PRIVATE)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_Dlock_Party_methods[] = {
+	ZEND_ME(Dlock_Party, __construct, arginfo_class_Dlock_Party___construct, ZEND_ACC_PRIVATE)
 	ZEND_FE_END
 };
 
@@ -574,6 +666,8 @@ static const zend_function_entry class_Dlock_SemaphoreInterface_methods[] = {
 	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, synchronized, arginfo_class_Dlock_SemaphoreInterface_synchronized, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, attach, arginfo_class_Dlock_SemaphoreInterface_attach, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, availablePermits, arginfo_class_Dlock_SemaphoreInterface_availablePermits, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, inspect, arginfo_class_Dlock_SemaphoreInterface_inspect, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
+	ZEND_ABSTRACT_ME_WITH_FLAGS(Dlock_SemaphoreInterface, inspectAll, arginfo_class_Dlock_SemaphoreInterface_inspectAll, ZEND_ACC_PUBLIC|ZEND_ACC_ABSTRACT)
 	ZEND_FE_END
 };
 
@@ -585,6 +679,8 @@ static const zend_function_entry class_Dlock_Semaphore_methods[] = {
 	ZEND_ME(Dlock_Semaphore, synchronized, arginfo_class_Dlock_Semaphore_synchronized, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_Dlock_Semaphore_attach, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Semaphore, availablePermits, arginfo_class_Dlock_Semaphore_availablePermits, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspect, inspect, arginfo_class_Dlock_Semaphore_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspectAll, inspectAll, arginfo_class_Dlock_Semaphore_inspectAll, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -611,6 +707,8 @@ static const zend_function_entry class_Dlock_ReadWriteLockSide_methods[] = {
 	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_Dlock_ReadWriteLockSide_synchronized, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, attach, attach, arginfo_class_Dlock_ReadWriteLockSide_attach, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, isLocked, isLocked, arginfo_class_Dlock_ReadWriteLockSide_isLocked, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspect, inspect, arginfo_class_Dlock_ReadWriteLockSide_inspect, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(DistributedLock, inspectAll, inspectAll, arginfo_class_Dlock_ReadWriteLockSide_inspectAll, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -820,6 +918,124 @@ static zend_class_entry *register_class_Dlock_LockManager(void)
 
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "attach", sizeof("attach") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Inspection(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Inspection", class_Dlock_Inspection_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+
+	zval property_resource_default_value;
+	ZVAL_UNDEF(&property_resource_default_value);
+	zend_string *property_resource_name = zend_string_init("resource", sizeof("resource") - 1, 1);
+	zend_declare_typed_property(class_entry, property_resource_name, &property_resource_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_resource_name);
+
+	zval property_at_default_value;
+	ZVAL_UNDEF(&property_at_default_value);
+	zend_string *property_at_name = zend_string_init("at", sizeof("at") - 1, 1);
+	zend_declare_typed_property(class_entry, property_at_name, &property_at_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_at_name);
+
+	zval property_holders_default_value;
+	ZVAL_UNDEF(&property_holders_default_value);
+	zend_string *property_holders_name = zend_string_init("holders", sizeof("holders") - 1, 1);
+	zend_declare_typed_property(class_entry, property_holders_name, &property_holders_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_holders_name);
+
+	zval property_waiters_default_value;
+	ZVAL_UNDEF(&property_waiters_default_value);
+	zend_string *property_waiters_name = zend_string_init("waiters", sizeof("waiters") - 1, 1);
+	zend_declare_typed_property(class_entry, property_waiters_name, &property_waiters_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_waiters_name);
+
+	zval property_waiting_default_value;
+	ZVAL_UNDEF(&property_waiting_default_value);
+	zend_string *property_waiting_name = zend_string_init("waiting", sizeof("waiting") - 1, 1);
+	zend_declare_typed_property(class_entry, property_waiting_name, &property_waiting_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_waiting_name);
+
+	zval property_servers_default_value;
+	ZVAL_UNDEF(&property_servers_default_value);
+	zend_string *property_servers_name = zend_string_init("servers", sizeof("servers") - 1, 1);
+	zend_declare_typed_property(class_entry, property_servers_name, &property_servers_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_ARRAY));
+	zend_string_release(property_servers_name);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_Dlock_Party(void)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_NS_CLASS_ENTRY(ce, "Dlock", "Party", class_Dlock_Party_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_FINAL;
+
+	zval property_id_default_value;
+	ZVAL_UNDEF(&property_id_default_value);
+	zend_string *property_id_name = zend_string_init("id", sizeof("id") - 1, 1);
+	zend_declare_typed_property(class_entry, property_id_name, &property_id_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_id_name);
+
+	zval property_host_default_value;
+	ZVAL_UNDEF(&property_host_default_value);
+	zend_string *property_host_name = zend_string_init("host", sizeof("host") - 1, 1);
+	zend_declare_typed_property(class_entry, property_host_name, &property_host_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_host_name);
+
+	zval property_pid_default_value;
+	ZVAL_UNDEF(&property_pid_default_value);
+	zend_string *property_pid_name = zend_string_init("pid", sizeof("pid") - 1, 1);
+	zend_declare_typed_property(class_entry, property_pid_name, &property_pid_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_pid_name);
+
+	zval property_label_default_value;
+	ZVAL_UNDEF(&property_label_default_value);
+	zend_string *property_label_name = zend_string_init("label", sizeof("label") - 1, 1);
+	zend_declare_typed_property(class_entry, property_label_name, &property_label_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING|MAY_BE_NULL));
+	zend_string_release(property_label_name);
+
+	zval property_mode_default_value;
+	ZVAL_UNDEF(&property_mode_default_value);
+	zend_string *property_mode_name = zend_string_init("mode", sizeof("mode") - 1, 1);
+	zend_declare_typed_property(class_entry, property_mode_name, &property_mode_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_mode_name);
+
+	zval property_permits_default_value;
+	ZVAL_UNDEF(&property_permits_default_value);
+	zend_string *property_permits_name = zend_string_init("permits", sizeof("permits") - 1, 1);
+	zend_declare_typed_property(class_entry, property_permits_name, &property_permits_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_permits_name);
+
+	zval property_askedAt_default_value;
+	ZVAL_UNDEF(&property_askedAt_default_value);
+	zend_string *property_askedAt_name = zend_string_init("askedAt", sizeof("askedAt") - 1, 1);
+	zend_declare_typed_property(class_entry, property_askedAt_name, &property_askedAt_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
+	zend_string_release(property_askedAt_name);
+
+	zval property_heldSince_default_value;
+	ZVAL_UNDEF(&property_heldSince_default_value);
+	zend_string *property_heldSince_name = zend_string_init("heldSince", sizeof("heldSince") - 1, 1);
+	zend_declare_typed_property(class_entry, property_heldSince_name, &property_heldSince_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
+	zend_string_release(property_heldSince_name);
+
+	zval property_remaining_default_value;
+	ZVAL_UNDEF(&property_remaining_default_value);
+	zend_string *property_remaining_name = zend_string_init("remaining", sizeof("remaining") - 1, 1);
+	zend_declare_typed_property(class_entry, property_remaining_name, &property_remaining_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
+	zend_string_release(property_remaining_name);
+
+	zval property_fencingToken_default_value;
+	ZVAL_UNDEF(&property_fencingToken_default_value);
+	zend_string *property_fencingToken_name = zend_string_init("fencingToken", sizeof("fencingToken") - 1, 1);
+	zend_declare_typed_property(class_entry, property_fencingToken_name, &property_fencingToken_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
+	zend_string_release(property_fencingToken_name);
 
 	return class_entry;
 }

@@ -10,6 +10,7 @@ use Dlock\LeaseLostException;
 use Dlock\LockManager;
 use Illuminate\Cache\Lock as LaravelLock;
 use Illuminate\Contracts\Cache\LockTimeoutException;
+use InvalidArgumentException;
 use LogicException;
 use ValueError;
 
@@ -19,6 +20,9 @@ use ValueError;
  * With a callback it is held while the callback runs, is renewed meanwhile if it has no seconds, and is released however the
  * request ends. Without a callback, who has the owner() has the lock, as with Laravel's own: it stays when this object and the
  * request are gone, until it is released or its seconds are over. (ZkLock: until this object is gone.)
+ *
+ * Seconds that the servers do not have (with replicas the guard bounds them) make it this process' lock: renewed until it is released, its
+ * seconds are over or the process ends. Its owner() is good in this process only.
  *
  * Such an owner works once. Whoever looks at the lock by it has another one afterwards, which owner() of that object gives, and
  * copies of the first are nobody's any more: so ask for owner() last, just before it is passed on.
@@ -36,7 +40,7 @@ final class Lock extends LaravelLock
      * @param int         $seconds
      * @param string|null $owner
      */
-    public function __construct(private LockManager $locks, private ?Closure $forceRelease, $name, $seconds, $owner = null)
+    public function __construct(private LockManager $locks, private ?Closure $forceRelease, private HeldLocks $held, $name, $seconds, $owner = null)
     {
         parent::__construct($name, $seconds, $owner);
     }
@@ -71,6 +75,9 @@ final class Lock extends LaravelLock
     {
         $lease = $this->held();
         $this->lease = null;
+        if ($lease !== null) {
+            $this->held->remove($lease->token);
+        }
         return $lease !== null && $lease->release();
     }
 
@@ -116,13 +123,26 @@ final class Lock extends LaravelLock
             is_callable($callback) => null, // renewed
             default => self::A_YEAR,
         };
-        return $this->locks->tryAcquire($this->name, $timeout, $ttl);
+        try {
+            return $this->locks->tryAcquire($this->name, $timeout, $ttl);
+        } catch (ValueError $e) {
+            $lease = $this->locks->tryAcquire($this->name, $timeout); // renewed
+            if ($ttl === null || $lease !== null && $lease->remaining() > $ttl) {
+                throw new InvalidArgumentException($e->getMessage(), 0, $e);
+            }
+            $lease === null || is_callable($callback) || $this->held->add($lease, $ttl);
+            return $lease;
+        }
     }
 
     private function use(Lease $lease, mixed $callback): mixed
     {
         if (!is_callable($callback)) {
-            [$this->lease, $this->owner] = $this->locks instanceof \ZkLock ? [$lease, $lease->token] : [null, $this->detach($lease)];
+            [$this->lease, $this->owner] = match (true) {
+                $this->locks instanceof \ZkLock => [$lease, $lease->token],
+                $this->held->has($lease->token) => [null, $this->held->owner($lease)],
+                default => [null, $this->detach($lease)],
+            };
             return true;
         }
         [$this->lease, $this->owner] = [$lease, $lease->token];
@@ -139,6 +159,10 @@ final class Lock extends LaravelLock
     {
         if ($this->lease !== null) {
             return $this->lease->isHeld() ? $this->lease : null;
+        }
+        $lease = $this->held->find($this->owner, $this->name);
+        if ($lease !== null) {
+            return $lease;
         }
         $checksum = $this->checksum();
         if (!str_ends_with($this->owner, $checksum)) { // never acquired, or another lock's
@@ -164,7 +188,7 @@ final class Lock extends LaravelLock
     /** Without this, a lease that goes out of scope is released. */
     private function leave(?Lease $lease): void
     {
-        if ($lease !== null && $lease !== $this->lease) {
+        if ($lease !== null && $lease !== $this->lease && !$this->held->has($lease->token)) {
             $this->owner = $this->detach($lease);
         }
     }

@@ -12,12 +12,15 @@ use InvalidArgumentException;
 /** What Laravel (8 and later) calls a lock provider, on a DistributedLock, a RedLock or a ZkLock. */
 final class LockProvider implements LockProviderContract
 {
+    private HeldLocks $held;
+
     /**
      * @param Closure|null $forceRelease what Lock::forceRelease() does: deletes the lock's key, whoever holds it, given
      *                                   the name. dlock itself takes a lock away from nobody
      */
     public function __construct(private LockManager $locks, private ?Closure $forceRelease = null)
     {
+        $this->held = new HeldLocks();
     }
 
     /**
@@ -30,7 +33,7 @@ final class LockProvider implements LockProviderContract
         if ($owner !== null && !str_starts_with($owner, 'dlock')) {
             throw new InvalidArgumentException("The owner of a lock is what owner() gives after it was acquired (not with ZkLock). It cannot be chosen.");
         }
-        return new Lock($this->locks, $this->forceRelease, $name, $seconds, $owner);
+        return new Lock($this->locks, $this->forceRelease, $this->held, $name, $seconds, $owner);
     }
 
     /**

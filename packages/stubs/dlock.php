@@ -12,81 +12,148 @@ namespace Dlock {
     const VERSION = '0.1.0';
 
     /**
-     * What DistributedLock, RedLock, ZkLock and the two sides of a ReadWriteLock have in common.
+     * What DistributedLock, RedLock, ZkLock and both sides of a ReadWriteLock have in common. Use it as the type of a parameter.
      *
-     * A resource is 1 to 1024 bytes, any bytes. With the prefix before it, it must make none of the keys that dlock keeps on Redis beside the
-     * locks: "dlock:fence", "dlock:era", and what begins with "dlock:queue:", "dlock:waiters:", "dlock:fence:" or "dlock:era:".
+     * A resource is 1 to 1024 bytes, any bytes. With its prefix it must not be a key that dlock uses itself on Redis: "dlock:fence",
+     * "dlock:era", "dlock:seen", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:held:", "dlock:fence:", "dlock:era:" or
+     * "dlock:seen:".
      */
     interface LockManager
     {
         /**
-         * Waits, without polling (but on memcached), until the lock is held. Signals are handled meanwhile.
+         * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
          *
          * @param string $resource    1 to 1024 bytes, any bytes
-         * @param float|null $timeout seconds to wait, 0 to a year; null: the manager's, 0: try once
-         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the manager's, renewed while the holder runs. On
-         *                            memcached 4 s to 30 days. ZkLock: must be null, the session is the lease
-         * @throws AcquireTimeoutException when the lock was not free in that time
-         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException, when too few could
-         * @throws DeadlockException at once, where it would wait for a lock that this process itself holds and renews
-         *                                 without limit (dlock.max_hold 0)
-         * @throws DlockException when the thread that renews could not be started
+         * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt
+         * @param float|null $ttl     lease time, 0.003 s to a year; memcached 4 s to 30 days. null: the manager's, renewed while the holder runs.
+         *                            ZkLock: must be null, because the session is the lease
+         * @throws AcquireTimeoutException the lock was not free in that time
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException, if too few answer
+         * @throws DeadlockException immediately, if this process already holds the lock and renews it without limit (dlock.max_hold 0)
+         * @throws DlockException the renewal thread cannot be started
          */
         #[\NoDiscard]
         public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease;
 
         /**
-         * The same, but null where acquire() would time out.
+         * Like acquire(), but returns null instead of throwing AcquireTimeoutException.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @param float $timeout   seconds to wait, 0 to a year; 0: try once
-         * @param float|null $ttl  as with acquire()
+         * @param float $timeout   longest wait, 0 to a year; 0: one attempt
+         * @param float|null $ttl  as for acquire()
          * @throws ConnectionException | DeadlockException | DlockException as acquire()
          */
         #[\NoDiscard]
         public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
-         * Runs $criticalSection(Lease) under the lock, releases it, and returns its result, also where that release had no answer.
+         * Acquires the lock, calls $criticalSection(Lease), releases it and returns the callback's result. A release without an answer is
+         * not an error: the lease ends then.
          *
          * @param string $resource          1 to 1024 bytes, any bytes
          * @template T
-         * @param callable(Lease): T $criticalSection gets the Lease; what it throws comes through. Not a generator, nor one that returns a promise:
-         *        it would run on without the lock, and is a \TypeError
-         * @param float|null $timeout       as with acquire()
-         * @param float|null $ttl           as with acquire()
+         * @param callable(Lease): T $criticalSection gets the Lease; its exceptions pass through. A generator or promise as result is a \TypeError: it would
+         *                                  continue without the lock
+         * @param float|null $timeout       as for acquire()
+         * @param float|null $ttl           as for acquire()
          * @return T
-         * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
-         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the section
+         * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its previous one
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the callback
          */
         public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed;
 
         /**
-         * Takes up a lease that Lease::detach() handed over, from any process, with the lease time that is left. It is renewed if it
-         * was so before, unless the manager's $renew says otherwise.
+         * Attaches a lease that Lease::detach() handed over, in any process, for its remaining time. It is renewed if it was renewed before,
+         * unless the manager's $renew says otherwise.
          *
-         * A handle works once: the lease has a token of its own from then on, and a greater fencing token, so that every copy of the
-         * handle is void. (RedLock: a server that was started recently has no vote, as with acquire().)
+         * A handle works once: the lease gets another token and a larger fencing token, so every copy of the handle is void.
          *
-         * @param string $handle what detach() returned; the manager must be of the same class, servers and prefix
-         * @throws \ValueError when the handle was altered or is another kind of lock's. ZkLock: always
-         * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
-         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException. What was changed is changed back, as
-         *         far as the servers can be reached, so that the handle can be tried again
+         * @param string $handle what detach() returned; the manager needs the same class, servers and prefix
+         * @throws \ValueError the handle was altered or belongs to another kind of lock. ZkLock: always
+         * @throws LeaseLostException the handle was already attached, or the lease was released or has expired
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The change is undone as far as servers can be reached:
+         *         try the handle again
          */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease;
 
         /**
-         * Is the lock held by anyone? It may be free, or taken, by the time the answer is here.
+         * Returns whether any client holds the lock. The answer may be outdated when it arrives.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException
          */
         public function isLocked(string $resource): bool;
+
+        /**
+         * Returns who holds the lock and who waits for it, at one moment and without disturbing them. For people and monitors: the
+         * answer may be outdated when it arrives (docs/operations.md).
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $waiters     the first so many in detail, 0 to 1000
+         * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
+         */
+        public function inspect(string $resource, int $waiters = 100): Inspection;
+
+        /**
+         * Returns locks that are waited for, or have been held for longer than a third of their lease time, the longest held first. It reads
+         * an index, not all keys.
+         *
+         * @param int $limit 1 to 1000
+         * @return array a list of Inspection, with one waiter in detail at most
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException
+         * @throws DlockException on ZooKeeper, memcached and memory://, which have no index
+         */
+        public function inspectAll(int $limit = 100): array;
     }
 
-    /** What a holder knows of its lease, from memory alone (docs/leases.md). */
+    /** Of a lock at one moment: who holds it, who waits for it (LockManager::inspect()). */
+    final class Inspection
+    {
+        /** As it was asked for. */
+        public readonly string $resource;
+        /** When it was so, a Unix time by the server's clock. */
+        public readonly float $at;
+        /** A list of Party. A lock has none or one. */
+        public readonly array $holders;
+        /** A list of Party, in the order in which they will be served, as far as that is decided. */
+        public readonly array $waiters;
+        /** How many wait in all. */
+        public readonly int $waiting;
+        /** RedLock: what each server has, by "host:port": "held", "other" (held by another client), "free", or why it is not known. */
+        public readonly array $servers;
+
+        private function __construct() {}
+    }
+
+    /** A claim on a lock as others see it: one that holds it, or waits (Inspection). */
+    final class Party
+    {
+        /** Names this claim; not its token: nothing can be released with it. "" where it has no name. */
+        public readonly string $id;
+        /** Host name; until it has told that, its IPv4 address; "" where neither is known, as of another program. */
+        public readonly string $host;
+        /** 0: not known. */
+        public readonly int $pid;
+        /** What the process has told of itself, see setLabel(); null: nothing yet. */
+        public readonly ?string $label;
+        /** "lock", "read", "write" or "permits". */
+        public readonly string $mode;
+        /** As Lease::$permits. */
+        public readonly int $permits;
+        /** When it asked for it, a Unix time by its host's clock; null: not known. */
+        public readonly ?float $askedAt;
+        /** Since when it holds it, likewise; null: it waits, or has not told yet. */
+        public readonly ?float $heldSince;
+        /** Seconds of its lease, as the server has it; null: it waits, or the session is the lease. */
+        public readonly ?float $remaining;
+        /** Of its lease; null: it waits, or has not told yet. */
+        public readonly ?int $fencingToken;
+
+        private function __construct() {}
+    }
+
+    /** What a holder knows of its lease, without asking a server (docs/leases.md). */
     enum LeaseState
     {
         /** The lease time is not over. */
@@ -100,172 +167,191 @@ namespace Dlock {
     }
 
     /**
-     * One acquisition. Released when it goes out of scope, unless detached.
+     * One acquisition. Released when its last variable goes out of scope, unless detached.
      *
-     * Its deadline is counted from the moment before the last acknowledged request was sent, on a clock that goes on during
-     * suspend, less 1 % and 2 ms: it is never later than the server's (docs/leases.md).
+     * The deadline counts from the moment before the last acknowledged request was sent, less 1 % and 2 ms, on a clock that continues during
+     * suspend. It is never later than the server's (docs/leases.md).
+     *
+     * @example
+     * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('report', ttl: 60.0);
+     * write_report();
+     * $lease->assertHeld();               // throws if the lease was lost
+     * $lease->release();                  // => true
      */
     final class Lease
     {
-        /** As it was given to acquire(). */
+        /** As given to acquire(). */
         public readonly string $resource;
-        /** Owner token, with 128 random bits. Dumps, traces and json_encode() do not show it; foreach and get_object_vars() do. */
+        /** Owner token: host, pid, time, and 80 random bits. Not shown by dumps, traces and json_encode(), but by foreach and get_object_vars(). */
         public readonly string $token;
         /**
-         * Greater than that of every earlier holder of the resource; numbers may be skipped. For stores that refuse a late
-         * write: https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+         * Larger than that of every earlier holder of the resource; numbers may be skipped. For stores that reject a late write:
+         * https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
          */
         public readonly int $fencingToken;
-        /** Of a Semaphore, as many as were asked for; otherwise 1. */
+        /** Of a Semaphore, the permits that were acquired; otherwise 1. */
         public readonly int $permits;
 
         private function __construct() {}
 
-        /** What is known of the lease now. No I/O. */
+        /** The state of the lease. No I/O. */
         public function state(): LeaseState {}
 
-        /** Is state() Held or Uncertain? No I/O. */
+        /** Returns whether state() is Held or Uncertain. No I/O. */
         public function isHeld(): bool {}
 
         /**
-         * Seconds for which the holder may still rely on the lock, 0.0 when lost. No I/O. Right after a wait on one Redis it may be 1 to
-         * 3 s whatever the lease time: a lock that was handed over lasts for that long until its lease time has been asked for, about a
-         * second later.
+         * Seconds for which the holder may still rely on the lock; 0.0 if lost. No I/O. After a wait on one Redis it is at most 3 s at first: the
+         * renewal thread requests the full lease time about a second later.
          */
         public function remaining(): float {}
 
         /**
-         * For the line before a write. No I/O.
+         * Throws if the lease is no longer held. Call it right before a write. No I/O.
          *
-         * @throws LeaseLostException when isHeld() is false
+         * @throws LeaseLostException isHeld() is false
          */
         public function assertHeld(): void {}
 
         /**
-         * New lease time from now on, and for further renewals where it is renewed.
+         * Sets the lease time to $ttl seconds from now. Later renewals use the same time.
          *
-         * @param float|null $ttl seconds, 0.003 to a year; null: as before. ZkLock: must be null, and nothing is sent
-         * @throws LeaseLostException when it is too late
-         * @throws ConnectionException when a server could not be asked; RedLock: QuorumException. The lease goes on as it was,
-         *         or for the shorter one of both times
+         * @param float|null $ttl 0.003 s to a year; null: as before. ZkLock: must be null, and nothing is sent
+         * @throws LeaseLostException the lease has expired or was lost
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The lease continues with the shorter of both times
          */
         public function refresh(?float $ttl = null): void {}
 
         /**
-         * Gives the lock back. The lease is over afterwards, whatever the answer.
+         * Releases the lock. The lease has ended afterwards, whatever the server answers.
          *
-         * @return bool true: released by this call; false: it was already lost or released
-         * @throws ConnectionException when it is not known which; RedLock: QuorumException. The end of
-         *         its lease still frees the lock, and the work is done: after it, catch this exception, or use
-         *         LockManager::synchronized(), which returns the section's result
+         * @return bool true: released by this call; false: already lost or released
+         * @throws ConnectionException the outcome is unknown; RedLock: QuorumException. The lock ends with its lease. Catch this if it follows
+         *         finished work, or use LockManager::synchronized()
          */
         public function release(): bool {}
 
         /**
-         * Stops renewal and automatic release, and returns a handle for LockManager::attach(), which works once. Nobody renews the lease
-         * until then, so it lasts for the time that is left: give it a lease time as long as that may take. Whoever has the handle has
-         * the lock; it contains no password. It is not signed: add a signature of your own if it passes through the hands of
-         * somebody who must not change the length of renewals in it. Not for ZkLock (its session cannot move).
+         * Stops renewal and automatic release, and returns a handle for LockManager::attach(), which works once. The lease keeps its remaining time:
+         * choose a lease time that covers the way to the next process. Who has the handle has the lock. The handle contains no password and is not
+         * signed: sign it if it passes through untrusted hands. Not for ZkLock, whose session cannot move.
          *
-         * @throws LeaseLostException when there is nothing left to hand over
-         * @throws ConnectionException right after a wait on one Redis, when the server does not answer: the lease is still held
-         * @throws DlockException for a lease of ZkLock
+         * @throws LeaseLostException the lease has already ended
+         * @throws ConnectionException after a wait on one Redis, if the server does not answer: the lease is still held
+         * @throws DlockException the lease is of ZkLock
          */
         public function detach(): string {}
     }
 
-    /** What Semaphore offers but for its constructor, for code that is tested with something else in its place. */
+    /** The methods of Semaphore, as a type for parameters and test doubles. */
     interface SemaphoreInterface
     {
         /**
-         * Waits, without polling, until the permits are held. Signals are handled meanwhile.
+         * Acquires the permits, waiting if necessary. Waiters do not poll. Signal handlers run during the wait.
          *
          * @param string $resource    1 to 1024 bytes, any bytes
-         * @param int $permits        1 to the capacity, had all at once and released all at once
-         * @param float|null $timeout seconds to wait, 0 to a year; null: the semaphore's, 0: try once
-         * @param float|null $ttl     seconds of lease, 0.003 to a year; null: the semaphore's, renewed while the holder runs. ZooKeeper:
-         *                            must be null
-         * @return Lease with these permits; its fencing token is greater than that of every earlier holder of the resource
-         * @throws AcquireTimeoutException when they were not free in that time
-         * @throws ConnectionException when the server could not be asked
-         * @throws DeadlockException at once, where this process itself holds too many, renewed without limit (dlock.max_hold 0), that
-         *                           it would wait for itself
-         * @throws DlockException when the thread that renews could not be started
+         * @param int $permits        1 to the capacity; acquired and released together
+         * @param float|null $timeout longest wait, 0 to a year; null: the semaphore's, 0: one attempt
+         * @param float|null $ttl     lease time, 0.003 s to a year; null: the semaphore's, renewed while the holder runs. ZooKeeper: must be null
+         * @return Lease with these permits; its fencing token is larger than that of every earlier holder of the resource
+         * @throws AcquireTimeoutException too few permits were free in that time
+         * @throws ConnectionException the server is unreachable
+         * @throws DeadlockException immediately, if this process holds too many permits, renewed without limit (dlock.max_hold 0)
+         * @throws DlockException the renewal thread cannot be started
          */
         #[\NoDiscard]
         public function acquire(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Lease;
 
         /**
-         * The same, but null where acquire() would time out.
+         * Like acquire(), but returns null instead of throwing AcquireTimeoutException.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
          * @param int $permits     1 to the capacity
-         * @param float $timeout   seconds to wait, 0 to a year; 0: try once
-         * @param float|null $ttl  as with acquire()
+         * @param float $timeout   longest wait, 0 to a year; 0: one attempt
+         * @param float|null $ttl  as for acquire()
          * @throws ConnectionException | DeadlockException | DlockException as acquire()
          */
         #[\NoDiscard]
         public function tryAcquire(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
-         * Runs $criticalSection(Lease) with the permits, releases them, and returns its result, as LockManager::synchronized().
+         * Acquires the permits, calls $criticalSection(Lease), releases them and returns the callback's result. A release without an answer is
+         * not an error: the lease ends then.
          *
          * @param string $resource          1 to 1024 bytes, any bytes
          * @template T
-         * @param callable(Lease): T $criticalSection gets the Lease; what it throws comes through. Not a generator, nor one that returns a promise:
-         *        it would run on without the lock, and is a \TypeError
+         * @param callable(Lease): T $criticalSection gets the Lease; its exceptions pass through. A generator or promise as result is a \TypeError: it would
+         *                                  continue without the lock
          * @param int $permits              1 to the capacity
-         * @param float|null $timeout       as with acquire()
-         * @param float|null $ttl           as with acquire()
+         * @param float|null $timeout       as for acquire()
+         * @param float|null $ttl           as for acquire()
          * @return T
-         * @throws LeaseLostException when the lease was lost before the section ended (the section's own exception is its previous)
-         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the section
+         * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its previous one
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the callback
          */
         public function synchronized(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed;
 
         /**
-         * As LockManager::attach(): takes up the permits of a lease that Lease::detach() handed over.
+         * Attaches a lease that Lease::detach() handed over, as LockManager::attach().
          *
-         * @param string $handle what detach() returned; the semaphore must have the same server and prefix
-         * @throws \ValueError when the handle was altered or is another kind of lock's
-         * @throws LeaseLostException when the handle was attached already, or the lease has been released or is over
-         * @throws ConnectionException when the server could not be asked
+         * @param string $handle what detach() returned; the semaphore needs the same server and prefix
+         * @throws \ValueError the handle was altered or belongs to another kind of lock
+         * @throws LeaseLostException the handle was already attached, or the lease was released or has expired
+         * @throws ConnectionException the server is unreachable
          */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease;
 
         /**
-         * Permits that nobody holds now; 0 where more are held than this semaphore's capacity. Others may be waiting for them.
+         * Permits that are free now; 0 if more are held than this semaphore's capacity. Waiters may be ahead.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
          */
         public function availablePermits(string $resource): int;
+
+        /**
+         * As LockManager::inspect(): who holds permits, and who waits for some.
+         *
+         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param int $waiters     the first so many of each in detail, 0 to 1000
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function inspect(string $resource, int $waiters = 100): Inspection;
+
+        /**
+         * As LockManager::inspectAll().
+         *
+         * @param int $limit 1 to 1000
+         * @return array a list of Inspection
+         * @throws ConnectionException when the server could not be asked
+         */
+        public function inspectAll(int $limit = 100): array;
     }
 
     /**
-     * Counting semaphores on Redis (6.2 or later), ZooKeeper or memory://: up to $capacity permits of each resource are out at once. Permits are given in
-     * the order in which they were asked for: a large request is not overtaken by smaller ones that came after it. A holder that dies has its
-     * permits until its lease ends (docs/operations.md).
+     * Counting semaphores on Redis 6.2 or later, ZooKeeper or memory://: at most $capacity permits of a resource are held at a time. Permits are granted in
+     * the order of the requests: smaller requests do not overtake a large one. The permits of a crashed holder are free when its lease expires.
+     *
+     * @example
+     * $exports = new Dlock\Semaphore(4, 'redis://127.0.0.1:6379');
+     * $exports->synchronized('pdf', fn () => write_report(), permits: 2, timeout: 10.0);
      */
     final class Semaphore implements SemaphoreInterface
     {
         /**
-         * Connects to nothing yet.
+         * Does not connect.
          *
-         * @param int $capacity permits of each resource, 1 to 999999999. It goes with each request and is stored nowhere: a request waits until
-         *                      its own permits and those in use are no more than that. A program with a lower capacity than others
-         *                      waits for longer; nothing is taken from holders
-         * @param string|array|null $server as with DistributedLock, but no memcached; or ZooKeeper, as
-         *                      "zookeeper://h1:2181,h2:2181/root?session_timeout=10"; null: INI dlock.server
-         * @param string $prefix the key of a resource is exactly $prefix . $resource
-         * @param float|null $ttl lease time in seconds of what is acquired without an explicit one, 0.003 to a year, with replicas not above
-         *                      the guard; null: INI dlock.ttl. ZooKeeper: must be null, as $renew, the session is the lease
-         * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI dlock.timeout
-         * @param bool|null $renew renew leases in the background; null: exactly those acquired without an explicit lease time
-         * @param string $onLoss "flag" or "throw", as with DistributedLock
-         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI dlock.release_on_shutdown
-         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         * @param int $capacity permits of each resource, 1 to 999,999,999. Not stored: each request waits until its permits and those in use are at most
+         *                      this many
+         * @param string|array|null $server Redis or memory://, as for DistributedLock, or ZooKeeper: "zookeeper://h1:2181,h2:2181/root?session_timeout=10". null: dlock.server
+         * @param string $prefix the key of a resource is $prefix . $resource
+         * @param float|null $ttl default lease time, 0.003 s to a year; at most the guard if replicas acknowledge. null: dlock.ttl. ZooKeeper: must be null
+         * @param float|null $timeout longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout
+         * @param bool|null $renew true: renew all leases; false: none; null: those acquired without a lease time. ZooKeeper: must be null
+         * @param string $onLoss "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
+         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown
+         * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
             int $capacity,
@@ -286,41 +372,46 @@ namespace Dlock {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
         public function availablePermits(string $resource): int {}
+        public function inspect(string $resource, int $waiters = 100): Inspection {}
+        public function inspectAll(int $limit = 100): array {}
     }
 
-    /** What ReadWriteLock offers but for its constructor, for code that is tested with something else in its place. */
+    /** The methods of ReadWriteLock, as a type for parameters and test doubles. */
     interface ReadWriteLockInterface
     {
-        /** For readers: its leases may be held by many at once. A reader cannot become a writer: release, then acquire. */
+        /** The lock for readers: many hold it at a time. A reader that wants to write releases first, then acquires. */
         public function readLock(): LockManager;
 
-        /** For writers: its leases exclude all others. */
+        /** The lock for writers: one holds it, and no reader. */
         public function writeLock(): LockManager;
     }
 
     /**
-     * Read/write locks on Redis (6.2 or later), ZooKeeper or memory://: a resource has any number of readers, or one writer. On Redis they are phase-fair: after a
-     * writer all readers that wait go together, after readers the first writer (Brandenburg and Anderson, "Reader-Writer Synchronization for
-     * Shared-Memory Multiprocessor Real-Time Systems", 2009). So nobody starves, and a reader waits for one writer at most.
-     * On ZooKeeper all are served in the order in which they came.
+     * Read/write locks on Redis 6.2 or later, ZooKeeper or memory://: a resource has any number of readers, or one writer.
+     *
+     * On Redis they are phase-fair: after a writer all waiting readers are granted, after readers the first writer (Brandenburg and Anderson,
+     * "Reader-Writer Synchronization for Shared-Memory Multiprocessor Real-Time Systems", 2009). Neither side starves, and a reader waits for
+     * one writer at most. On ZooKeeper, all are served in the order of their requests.
+     *
+     * @example
+     * $prices = new Dlock\ReadWriteLock('redis://127.0.0.1:6379');
+     * $prices->readLock()->synchronized('stock:42', fn () => read_stock(42));    // => 3
      */
     final class ReadWriteLock implements ReadWriteLockInterface
     {
         /**
-         * Connects to nothing yet.
+         * Does not connect.
          *
-         * @param string|array|null $server as with DistributedLock, but no memcached; or ZooKeeper, as
-         *                      "zookeeper://h1:2181,h2:2181/root?session_timeout=10"; null: INI dlock.server
-         * @param string $prefix the key of a resource is exactly $prefix . $resource
-         * @param float|null $ttl lease time in seconds of what is acquired without an explicit one, 0.003 to a year, with replicas not above
-         *                      the guard; null: INI dlock.ttl. ZooKeeper: must be null, as $renew, the session is the lease
-         * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI dlock.timeout
-         * @param bool|null $renew renew leases in the background; null: exactly those acquired without an explicit lease time
-         * @param string $onLoss "flag" or "throw", as with DistributedLock
-         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI dlock.release_on_shutdown
-         * @param string $fairness "phase", or "fifo": in the order in which they came, for many writers and few readers. All that share a
-         *                      lock need the same one. ZooKeeper: always "fifo"
-         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         * @param string|array|null $server Redis or memory://, as for DistributedLock, or ZooKeeper: "zookeeper://h1:2181,h2:2181/root?session_timeout=10". null: dlock.server
+         * @param string $prefix the key of a resource is $prefix . $resource
+         * @param float|null $ttl default lease time, 0.003 s to a year; at most the guard if replicas acknowledge. null: dlock.ttl. ZooKeeper: must be null
+         * @param float|null $timeout longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout
+         * @param bool|null $renew true: renew all leases; false: none; null: those acquired without a lease time. ZooKeeper: must be null
+         * @param string $onLoss "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
+         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown
+         * @param string $fairness "phase", or "fifo": in the order of the requests, for many writers and few readers. The same for all that share a lock.
+         *                      ZooKeeper: always "fifo"
+         * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
             #[\SensitiveParameter] string|array|null $server = null,
@@ -338,8 +429,8 @@ namespace Dlock {
     }
 
     /**
-     * What ReadWriteLock::readLock() and writeLock() return. isLocked() of both says whether anyone reads or writes, and a handle of the one is
-     * not taken by the other. Use LockManager as the type.
+     * What ReadWriteLock::readLock() and writeLock() return. Use LockManager as the type. isLocked() of either side returns whether anyone reads or
+     * writes. A handle of one side cannot be attached by the other.
      */
     final class ReadWriteLockSide implements LockManager
     {
@@ -353,6 +444,8 @@ namespace Dlock {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}
         public function isLocked(string $resource): bool {}
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        public function inspectAll(int $limit = 100): array {}
     }
 
     /** How an order stands. */
@@ -405,11 +498,11 @@ namespace Dlock {
         public function getIterator(): \Iterator {}
     }
 
-    /** What Stock offers but for its constructor, for code that is tested with something else in its place. */
+    /** The methods of Stock, as a type for parameters and test doubles. */
     interface Inventory
     {
         /**
-         * Puts units in, or takes out such as are neither reserved nor sold.
+         * Adds units, or removes units that are neither reserved nor sold.
          *
          * @param string $sku         the product's name
          * @param int $quantity       1 to 999999999, the most that a stock has: more are not put in. Less than 0: out, as many of them as there are
@@ -523,15 +616,19 @@ namespace Dlock {
      * A product's key is exactly $prefix . $sku, and stays until it is deleted: it knows each order that was sold. SKUs and the names of buyers, orders
      * and changes are 1 to 255 bytes, any bytes; a SKU as LockManager's resources. What is asked for by name counts once, however often it is
      * sent: after a ConnectionException, ask again.
+     *
+     * @example
+     * $stock = new Dlock\Stock('redis://127.0.0.1:6379', perBuyer: 2);
+     * $stock->restock('shoe', 1000, 'spring sale');
+     * $reservation = $stock->reserve('shoe', buyer: 'user:7', order: 'order:4711', ttl: 300.0);    // null: sold out, or all reserved
      */
     final class Stock implements Inventory
     {
         /**
          * Connects to nothing yet.
          *
-         * @param string|array|null $server as DistributedLock's: Redis, also behind Sentinels or as a cluster, or memory://. With replicas, what a
-         *                             call has answered is on that number of them (docs/fail-over.md). memcached and RedLock's several servers have
-         *                             no stocks. null: INI dlock.server
+         * @param string|array|null $server Redis, with or without failover, as for DistributedLock, or memory://. With replicas, an answer is on that
+         *                             many of them (docs/fail-over.md). null: dlock.server
          * @param string $prefix       the product's key is exactly $prefix . $sku
          * @param float $ttl           seconds for which a reservation lasts without an explicit time, 0.003 to a year
          * @param int|null $perBuyer   the most units of one product that one buyer may have reserved and bought in all, 1 to 999999999; null:
@@ -564,6 +661,12 @@ namespace Dlock {
     /**
      * Units that are reserved for a buyer. Outlives the process that made it: nothing is cancelled when the object goes. It may be used by any process, as
      * Stock::reservation().
+     *
+     * @example
+     * $stock = new Dlock\Stock('redis://127.0.0.1:6379');
+     * $stock->restock('mug', 10, 'first batch');
+     * $reservation = $stock->reserve(['mug' => 2], buyer: 'user:7', order: 'order:4712');
+     * $reservation->confirm();            // => true
      */
     final class Reservation
     {
@@ -607,7 +710,8 @@ namespace Dlock {
          * it; it goes before those that wait.
          *
          * @return bool true: bought by this call; false: it was before
-         * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought
+         * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought. After a
+         *         ConnectionException, call cancel() before you refund the payment: the attempt without a reply may still reach the server
          * @throws OrderConflictException when the order is for other products: no part of an order is bought
          * @throws ConnectionException when it is not known; ask again
          */
@@ -650,6 +754,16 @@ namespace Dlock {
     }
 
     /**
+     * What others see of this process in inspect() from now on, until the request ends: an order, a job, a user's number. A lock that is
+     * held or waited for already keeps the label that it was asked for with.
+     *
+     * @param string|null $label at most 120 bytes of UTF-8, without control characters; null: back to INI dlock.label
+     * @return string|null the one before that was set in this way; null: there was none
+     * @throws \ValueError for what is no such text
+     */
+    function setLabel(?string $label): ?string {}
+
+    /**
      * For tests of applications (docs/testing-your-app.md).
      */
     final class Testing
@@ -666,22 +780,22 @@ namespace Dlock {
     }
 
     /**
-     * This process' counters since it started; under ZTS this thread's, but for renewals, renewal_failures and the renewal
-     * thread's part of connections and reconnections, which are the process'.
+     * Counters of this process since it started; under ZTS of this thread, except renewals, renewal_failures and the renewal thread's
+     * part of connections and reconnections, which are the process'.
      *
      * - acquisitions: locks that were acquired
-     * - waits: attempts that did not succeed at once, whatever became of them
-     * - wait_time: seconds spent on these
-     * - timeouts: attempts whose time was over, those with a timeout of 0 included
-     * - releases: locks that were given back by a call, and not by the end of a variable or of the request
-     * - hand_overs_given: such releases that handed the lock to a waiter, or told one to try; ZooKeeper does not tell
+     * - waits: acquisition attempts that did not succeed immediately
+     * - wait_time: seconds spent in these attempts
+     * - timeouts: attempts that timed out, including those with a timeout of 0
+     * - releases: locks released by a call, not by the end of a variable or of the request
+     * - hand_overs_given: releases that handed the lock to a waiter or notified one; not known on ZooKeeper
      * - hand_overs_received: acquisitions that came from such a release
-     * - renewals, renewal_failures: lease times extended in the background; attempts at that without an answer
-     * - losses: leases found lost
-     * - connections, reconnections: to Redis, opened so far; those of them that replaced another one
-     * - sessions: on ZooKeeper, opened so far
+     * - renewals, renewal_failures: leases renewed in the background; renewals without an answer
+     * - losses: leases that were lost
+     * - connections, reconnections: connections to Redis and memcached that were opened; those that replaced another one
+     * - sessions: sessions on ZooKeeper that were opened
      * - reservations, reservations_refused: answers of Stock::reserve(), repeated ones as well
-     * - sales: orders that a confirm() of this process bought; late_sales: those of them whose time had ended; expired_refusals: confirm() that was refused
+     * - sales: orders sold by a confirm() of this process; late_sales: those that had expired before; expired_refusals: refused calls of confirm()
      * - cancellations, refunds: by a call of this process
      *
      * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, releases: int, hand_overs_given: int,
@@ -706,6 +820,20 @@ namespace Dlock {
     function describe_server(#[\SensitiveParameter] string|array $server): array {}
 
     /**
+     * Takes a lock from its holder: for the command dlock, which has the questions and warnings around it (docs/operations.md).
+     *
+     * @internal
+     * @param object $locks    a LockManager or Semaphore
+     * @param string $resource 1 to 1024 bytes, any bytes
+     * @param string $id       the holder's Party::$id
+     * @param string $by       who does it, for those who look
+     * @param bool $now        give it on before the holder can know
+     * @return float|null seconds until it is free; null: that is not the holder any more
+     * @throws ConnectionException | DlockException when it could not be done
+     */
+    function break_lock(object $locks, string $resource, string $id, string $by, bool $now = false): ?float {}
+
+    /**
      * The members of an ensemble, as ZkLock reads its $servers. For dlock-doctor; may change in any version.
      *
      * @internal
@@ -716,20 +844,20 @@ namespace Dlock {
 
     /** The base of all exceptions of dlock. */
     class DlockException extends \Exception {}
-    /** The lock was not free in the time given. */
+    /** The lock was not free within the timeout. */
     class AcquireTimeoutException extends DlockException {}
-    /** The lock is no longer this lease's. */
+    /** The lease has expired, or the lock belongs to another client. */
     class LeaseLostException extends DlockException {}
-    /** A server could not be asked, or did not answer; names it, without passwords. */
+    /** A server is unreachable or did not answer. The message names it, without passwords. */
     class ConnectionException extends DlockException {}
 
-    /** Too few servers answered; says what each one said, without passwords. */
+    /** Too few servers answered. The message has the reason of each, without passwords. */
     class QuorumException extends ConnectionException
     {
         private array $serverErrors = [];
 
         /**
-         * What each server said that did not answer as it should, or has no vote.
+         * The reason of each server that did not answer, or cannot vote yet.
          *
          * @return array<string, string> "host:port" (or the socket's path) => reason
          */
@@ -773,57 +901,34 @@ namespace Dlock {
 namespace {
 
     /**
-     * Named locks on one Redis server: the string key $prefix . $resource, taken by SET NX PX with an unguessable token and
-     * given back by compare-and-delete, as described in https://redis.io/docs/latest/commands/set/. A lock that is waited for
-     * is handed over (docs/hand-over.md). Or on Redis servers that fail over to their replicas: behind Sentinels, in a cluster, or
-     * at one address; there a lock is confirmed by replicas, and has one holder through a fail-over. Or on one memcached, which
-     * forgets and is polled, or in this process, for tests (docs/operations.md).
+     * Locks on one Redis server, on Redis with failover (Sentinel, Cluster, or an endpoint whose replicas acknowledge), on one
+     * memcached server, or in this process (memory://, for tests).
      *
-     * lock() to isLocking() are the calls of userland classes; the rest is Dlock\LockManager's. What the one kind took, the
-     * other does not release: release(), unlock() and expire() of what acquire() took throw.
+     * The key $prefix . $resource is set with SET NX PX and a random token, and deleted only by a script that compares the token. A
+     * contended lock is handed to the waiter that came first (docs/hand-over.md).
+     *
+     * lock() to isLocking() are the methods of common PHP lock classes; all others are those of Dlock\LockManager. A lock that was acquired with
+     * lock() is released with release(), one that was acquired with acquire() by its Lease.
+     *
+     * @example
+     * $locks = new DistributedLock('redis://127.0.0.1:6379', prefix: 'shop:', timeout: 2.0);
+     * $locks->synchronized('order:7', fn (Dlock\Lease $lease) => ship(7));
      */
     class DistributedLock implements \Dlock\LockManager
     {
         /**
-         * Connects to nothing yet: the first call that asks the server does.
+         * Does not connect. The first call that needs the server does.
          *
-         * @param string|array|null $server  DSN ("redis://user:pw@host:6379/0?connect_timeout=0.2&read_timeout=1", "rediss://…",
-         *                                   "unix:///run/redis.sock?db=1"), the list [host, port, connect timeout in s], or
-         *                                   phpredis' constructor array (host, port, auth, database, ssl, connectTimeout, readTimeout).
-         *                                   Redis behind Sentinels: "sentinel://user:pw@s1:26379,s2:26379/mymaster/0", or such an
-         *                                   array with sentinels (a list of "host:port" or [host, port]) and service instead of host
-         *                                   and port. A Redis Cluster: "cluster://user:pw@h1:7000,h2:7001", or such an array with
-         *                                   cluster, a list likewise. User and password are for the Redis servers; for the Sentinels
-         *                                   there are the options sentinel_user and sentinel_password, in an array sentinelAuth.
-         *                                   tls=1, in an array ssl, is for both; sentinel_tls, sentinelTls say otherwise for the
-         *                                   Sentinels. Two more options of each kind of Redis: replicas, how many of them must confirm
-         *                                   a lock, 0 to 8, by default 1 with Sentinels and in a cluster, otherwise 0; with 0 a
-         *                                   fail-over can make two holders. guard, where replicas confirm: for how long no lock is
-         *                                   granted after a fail-over, and the longest lease time, 0.1 to 3600 s; by default INI
-         *                                   dlock.restart_guard (10 s where it is 0), or dlock.ttl if that is longer. All programs that
-         *                                   share locks need the same guard. resync_guard, in an array resyncGuard, by default true: nor
-         *                                   is one for that long after a replica has taken a full copy of its master's data, so that
-         *                                   one that was moved back to a master that was replaced confirms nothing there.
-         *                                   "memcached://host:11211", "memcached:///run/memcached.sock", or such an array with the
-         *                                   scheme "memcached". "memory://", "memory://name": a table of this process, for tests.
-         *                                   null: INI dlock.server
-         * @param string $prefix             the lock's key is exactly $prefix . $resource
-         * @param float|null $ttl            lease time in seconds of what is acquired without an explicit one, 0.003 to a year,
-         *                                   on memcached 4 s to 30 days, with replicas not above the guard, as wherever a lease time is
-         *                                   given; null: INI dlock.ttl
-         * @param float|null $timeout        longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
-         *                                   dlock.timeout. Does not concern lock()
-         * @param bool|null $renew           renew leases in the background; null: exactly those acquired without an
-         *                                   explicit lease time
-         * @param string $onLoss             "flag" (Lease::isHeld() turns false) or "throw" (LeaseLostException in the running
-         *                                   code as well, between two of its opcodes)
-         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
-         *                                   dlock.release_on_shutdown. false: what is held when the request ends is left to its
-         *                                   lease time
-         * @param bool $legacy               share locks with hosts still running SETNX/GETSET timestamp code, or SETNX and EXPIRE.
-         *                                   Every host with this class then needs it, and a $ttl shorter than the expiry in
-         *                                   the old code by some 2 s: see docs/legacy.md. One Redis server only, without replicas
-         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         * @param string|array|null $server  DSN or array (docs/operations.md); null: dlock.server
+         * @param string $prefix             the key of a resource is $prefix . $resource
+         * @param float|null $ttl            default lease time, 0.003 s to a year; memcached 4 s to 30 days; at most the guard if replicas acknowledge.
+         *                                   null: dlock.ttl
+         * @param float|null $timeout        longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
+         * @param bool|null $renew           true: renew all leases; false: none; null: those acquired without a lease time
+         * @param string $onLoss             "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
+         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: it stays until its lease expires
+         * @param bool $legacy               share locks with hosts that run SETNX timestamp code (docs/legacy.md). One Redis without replicas only
+         * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
             #[\SensitiveParameter] string|array|null $server = null,
@@ -837,58 +942,55 @@ namespace {
         ) {}
 
         /**
-         * Takes the lock for this object. It is not reentrant.
+         * Acquires the lock for this object. Not reentrant.
          *
          * @param string $key             1 to 1024 bytes, any bytes
-         * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
-         * @param int|float|null $expire  seconds of lease, 0.003 to a year; null: the object's $ttl, renewed while the request runs
-         * @return bool true: it is held now; false: the time was over
-         * @throws \Dlock\ConnectionException when the server could not be asked
-         * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds and renews
-         *                                 without limit (dlock.max_hold 0)
-         * @throws \Dlock\DlockException when the thread that renews could not be started
+         * @param int|float|null $timeout longest wait, up to a year; null: no limit, 0: one attempt
+         * @param int|float|null $expire  lease time, 0.003 s to a year; null: the object's $ttl, renewed while the request runs
+         * @return bool true: acquired; false: timeout
+         * @throws \Dlock\ConnectionException the server is unreachable
+         * @throws \Dlock\DeadlockException immediately, if this process already holds the lock and renews it without limit (dlock.max_hold 0)
+         * @throws \Dlock\DlockException the renewal thread cannot be started
          */
         public function lock(string $key, int|float|null $timeout = null, int|float|null $expire = null): bool {}
 
         /**
-         * Gives back what this object took with lock().
+         * Releases a lock that this object acquired with lock().
          *
          * @param string $key 1 to 1024 bytes
-         * @return bool true: this object held the lock until now; false: it did not, or had lost it
-         * @throws \Dlock\ConnectionException when it is not known whether it was released; the end of its
-         *         lease still frees it
-         * @throws \Dlock\DlockException where this object holds it by acquire(): its Lease has release()
+         * @return bool true: released by this call; false: this object did not hold it, or had lost it
+         * @throws \Dlock\ConnectionException the outcome is unknown; the lock ends with its lease
+         * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::release()
          */
         public function release(string $key): bool {}
 
         public function unlock(string $key): bool {}
 
         /**
-         * Releases all that this object took with lock().
+         * Releases all locks that this object acquired with lock().
          *
-         * @return bool true: every one of them was still held, or there was none; false: one was lost, or this object holds a lock by
-         *         acquire(), which only its Lease releases
-         * @throws \Dlock\ConnectionException when it is not known of one of them; all have been tried
+         * @return bool true: all were still held, or there were none; false: one was lost, or belongs to a Lease
+         * @throws \Dlock\ConnectionException the outcome of one is unknown; all were tried
          */
         public function unlockAll(): bool {}
 
         /**
-         * Sets the remaining lease time of a lock that this object took with lock(); from then on it is no longer renewed.
+         * Sets the remaining lease time of a lock that was acquired with lock(). From then on it is not renewed.
          *
          * @param string $key       1 to 1024 bytes
-         * @param int|float $expire seconds, 0.003 to a year
+         * @param int|float $expire 0.003 s to a year
          * @return bool false: this object does not hold it
-         * @throws \Dlock\ConnectionException when the server could not be asked
-         * @throws \Dlock\DlockException where this object holds it by acquire(): its Lease has refresh()
+         * @throws \Dlock\ConnectionException the server is unreachable
+         * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::refresh()
          */
         public function expire(string $key, int|float $expire): bool {}
 
         /**
-         * Asks the server: is it this object that holds the lock now, by lock() or by acquire()?
+         * Asks the server whether this object holds the lock, by lock() or acquire().
          *
          * @param string $key 1 to 1024 bytes
-         * @return bool false also where somebody else holds it; isLocked() tells that
-         * @throws \Dlock\ConnectionException when the server could not be asked
+         * @return bool false also if another client holds it; see isLocked()
+         * @throws \Dlock\ConnectionException the server is unreachable
          */
         public function isLocking(string $key): bool {}
 
@@ -900,36 +1002,37 @@ namespace {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         public function isLocked(string $resource): bool {}
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        public function inspectAll(int $limit = 100): array {}
     }
 
     /**
-     * Redlock over N independent Redis masters: held when a majority says so
-     * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
+     * Locks on a majority of independent Redis servers (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
      *
-     * A server that has been up for less than the lease time, or than INI dlock.restart_guard (0: off), may have forgotten locks
-     * and has no vote when a lock is acquired or attached, unless all servers were started within some 5 s of each other, and all
-     * can be reached.
+     * A server that was started less than the lease time or dlock.restart_guard ago may have lost locks and does not vote
+     * (docs/operations.md).
+     *
+     * @example
+     * $locks = new RedLock(['redis://r1', 'redis://r2', 'redis://r3'], prefix: 'shop:');
+     * $lease = $locks->acquire('order:7', timeout: 2.0);
+     * ship(7);
+     * $lease->release();                  // => true
      */
     class RedLock implements \Dlock\LockManager
     {
         /**
-         * Connects to nothing yet. INI dlock.restart_guard is read here.
+         * Does not connect. dlock.restart_guard is read here.
          *
-         * @param array $servers   list of 1 to 64 different servers, each in a form that DistributedLock takes, but without replicas,
-         *                         Sentinels or a cluster: they must be independent of each other
-         * @param int $retryDelay  milliseconds, 1 to 60000: upper bound of the random pause between two attempts of lock();
-         *                         the lower one is half of it
-         * @param int $retryCount  attempts of lock() in all, 1 to 1000000. The second comes at once, to join the queue, so that there are
-         *                         $retryCount - 2 pauses
-         * @param string $prefix   put before each resource to make its key
-         * @param float|null $ttl  lease time in seconds of acquire() without an explicit one, 0.003 to a year; null: INI dlock.ttl
-         * @param float|null $timeout longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
-         *                         dlock.timeout. Does not concern lock()
-         * @param bool|null $renew as with DistributedLock; null renews nothing that lock() takes
-         * @param string $onLoss   "flag" or "throw", as with DistributedLock
-         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
-         *                         dlock.release_on_shutdown. false: for locks that another process is to unlock()
-         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         * @param array $servers   1 to 64 different servers, each a DSN or array as for DistributedLock. Independent: no Sentinel, no Cluster, no replicas
+         * @param int $retryDelay  longest random pause between two attempts of lock(), 1 to 60,000 ms; the shortest is half of it
+         * @param int $retryCount  attempts of lock(), 1 to 1,000,000. There is no pause before the second one
+         * @param string $prefix   the key of a resource is $prefix . $resource
+         * @param float|null $ttl  default lease time of acquire(), 0.003 s to a year; null: dlock.ttl
+         * @param float|null $timeout longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
+         * @param bool|null $renew true: renew all leases; false: none; null: those that acquire() acquires without a lease time
+         * @param string $onLoss   "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
+         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: another process will unlock()
+         * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
             #[\SensitiveParameter] array $servers,
@@ -944,22 +1047,22 @@ namespace {
         ) {}
 
         /**
-         * Takes the lock, in up to $retryCount attempts.
+         * Acquires the lock, in up to $retryCount attempts.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $ttl milliseconds of lease, 1 to a year; below 100 with a warning, since it may be meant in seconds (1 and 2 are never had: 2 ms and 1 % are set aside for clocks)
-         * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity" is the milliseconds
-         *         for which it may be relied upon from now on; false: not acquired, also where too few servers answered
-         * @throws \Dlock\DlockException when the thread that renews could not be started (renew: true)
+         * @param int $ttl lease time in milliseconds, 1 ms to a year. 1 and 2 always fail: 1 % and 2 ms are set aside for clock drift. Below 100 PHP warns
+         * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity": milliseconds for which the lock
+         *         may be relied on; false: not acquired, or too few servers answered
+         * @throws \Dlock\DlockException the renewal thread cannot be started (renew: true)
          */
         public function lock(string $resource, int $ttl = 10000): array|false {}
 
         /**
-         * Gives back what lock() returned, also in another process.
+         * Releases what lock() returned, from any process.
          *
-         * @param array $lock what lock() returned; "resource" and "token" of it are used
-         * @return bool true: a majority had the lock for this token until now; false: it had not, or too few servers answered
-         * @throws \ValueError for an array that is not lock()'s
+         * @param array $lock what lock() returned; "resource" and "token" are used
+         * @return bool true: a majority held the lock for this token; false: it did not, or too few servers answered
+         * @throws \ValueError the array is not from lock()
          */
         public function unlock(#[\SensitiveParameter] array $lock): bool {}
 
@@ -971,27 +1074,31 @@ namespace {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         public function isLocked(string $resource): bool {}
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        public function inspectAll(int $limit = 100): array {}
     }
 
     /**
      * Locks on a ZooKeeper ensemble: ephemeral sequential nodes
-     * (https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), one session per process.
+     * (https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), with one session per process.
+     *
+     * @example
+     * $locks = new ZkLock('zk1:2181,zk2:2181,zk3:2181');
+     * $lease = $locks->tryAcquire('order:7');     // null: held elsewhere
      */
     class ZkLock implements \Dlock\LockManager
     {
         /**
-         * Opens no session yet: the first call that asks the servers does.
+         * Does not connect. The first call that needs the servers opens the session.
          *
-         * @param string|array $servers   "h1:2181,h2:2181/chroot" (port 2181 may be left out), or ['host' => …, 'port' => …]
-         * @param string $root            absolute path of the node below which all locks are; made on demand
-         * @param float $sessionTimeout   seconds, 0.1 to 86400; the servers may set another one within their bounds
-         * @param string|null $auth       "digest:user:password"; lock nodes are then readable and writable by it alone
-         * @param float|null $timeout     longest wait in seconds of acquire() and synchronized(), 0 to a year; null: INI
-         *                                dlock.timeout. Does not concern lock()
-         * @param string $onLoss          "flag" or "throw", as with DistributedLock
-         * @param bool|null $releaseOnShutdown release at the request's end what it still holds; null: INI
-         *                                dlock.release_on_shutdown. false: it is held until the worker's session ends
-         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         * @param string|array $servers   "h1:2181,h2:2181/chroot", or ['host' => …, 'port' => …]. Default port 2181
+         * @param string $root            absolute path of the node that has all locks below it; created on demand
+         * @param float $sessionTimeout   0.1 to 86,400 s; the servers move it into their own bounds
+         * @param string|null $auth       "digest:user:password": only this user can access the nodes
+         * @param float|null $timeout     longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
+         * @param string $onLoss          "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
+         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: it stays until the worker's session ends
+         * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
             #[\SensitiveParameter] string|array $servers = "127.0.0.1:2181",
@@ -1004,25 +1111,24 @@ namespace {
         ) {}
 
         /**
-         * Takes the lock for this object. It is not reentrant.
+         * Acquires the lock for this object. Not reentrant.
          *
-         * @param string $resource        1 to 1024 bytes, any bytes; what a node's name cannot have is written as %XX
-         * @param int|float|null $timeout seconds to wait, up to a year; null: without limit, 0: try once
-         * @return bool true: it is held now; false: the time was over
-         * @throws \Dlock\ConnectionException when there is no connection. The first call waits for it for $sessionTimeout, whatever the
-         *                                    $timeout; later ones, while there is still none, for the shorter one of both
-         * @throws \Dlock\DeadlockException at once, where it would wait for a lock that this process itself holds
+         * @param string $resource        1 to 1024 bytes, any bytes; those that a node's name cannot have are written as %XX
+         * @param int|float|null $timeout longest wait, up to a year; null: no limit, 0: one attempt
+         * @return bool true: acquired; false: timeout
+         * @throws \Dlock\ConnectionException no connection. The first call waits $sessionTimeout for one; later calls the shorter of both times
+         * @throws \Dlock\DeadlockException immediately, if this process already holds the lock
          */
         public function lock(string $resource, int|float|null $timeout = null): bool {}
 
         /**
-         * Gives back what this object took with lock().
+         * Releases a lock that this object acquired with lock().
          *
-         * @implementation-alias DistributedLock::release
          * @param string $resource 1 to 1024 bytes
-         * @return bool true: this object held the lock until now; false: it did not, or had lost it
-         * @throws \Dlock\DlockException where this object holds it by acquire(): its Lease has release()
-         * @throws \Dlock\ConnectionException when it is not known whether it was released; the end of the session still frees it
+         * @return bool true: released by this call; false: this object did not hold it, or had lost it
+         * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::release()
+         * @throws \Dlock\ConnectionException the outcome is unknown; the lock ends with its session
+         * @implementation-alias DistributedLock::release
          */
         public function release(string $resource): bool {}
 
@@ -1036,5 +1142,7 @@ namespace {
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         public function isLocked(string $resource): bool {}
+        public function inspect(string $resource, int $waiters = 100): \Dlock\Inspection {}
+        public function inspectAll(int $limit = 100): array {}
     }
 }

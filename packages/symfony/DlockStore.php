@@ -23,7 +23,10 @@ use Symfony\Component\Lock\Key;
  *
  * As in Symfony's own stores, who has the Key has the lock. With the locks on Redis it may be serialized, and nothing renews
  * the lock but Lock::refresh(). Of several copies of a Key, made by unserialize(), the first that is used has the lock from then on;
- * for the others it is lost. With ZkLock the lock is this process', for as long as its session lasts, and never expires.
+ * for the others it is lost.
+ *
+ * Two kinds of locks belong to this process instead, until they are released or it ends, and their Keys cannot be serialized: those of
+ * ZkLock, and those with an $initialTtl that the servers do not have (with replicas the guard bounds it). These are renewed meanwhile.
  */
 final class DlockStore implements BlockingStoreInterface
 {
@@ -33,7 +36,7 @@ final class DlockStore implements BlockingStoreInterface
     /** The shortest lease time. */
     private const LEAST_TTL = 0.003;
 
-    /** @var \SplObjectStorage<Key, Lease> ZkLock: what this process holds, which cannot be handed to another */
+    /** @var \SplObjectStorage<Key, Lease> what this process holds, and cannot hand to another */
     private \SplObjectStorage $leases;
 
     /**
@@ -74,6 +77,8 @@ final class DlockStore implements BlockingStoreInterface
             if (!$this->extend($key, $ttl)) {
                 throw new LockConflictedException(sprintf('The lock "%s" is not held.', $key));
             }
+        } catch (\ValueError $e) {
+            throw new InvalidTtlException($e->getMessage(), 0, $e);
         } catch (DlockException $e) {
             throw new LockAcquiringException($e->getMessage(), 0, $e);
         }
@@ -126,7 +131,7 @@ final class DlockStore implements BlockingStoreInterface
         try {
             // A Key that holds the lock already keeps it, for the initial TTL again.
             if (!$this->extend($key, $this->initialTtl)) {
-                $this->keep($key, $this->locks->acquire((string) $key, $timeout, $this->isSession ? null : $this->initialTtl));
+                $this->keep($key, $this->take($key, $timeout));
             }
         } catch (AcquireTimeoutException $e) {
             throw new LockConflictedException($e->getMessage(), 0, $e);
@@ -138,7 +143,21 @@ final class DlockStore implements BlockingStoreInterface
         $this->refuseExpired($key);
     }
 
-    /** A Key whose lifetime is over gives back what it holds. */
+    /** With an $initialTtl that the servers do not have, a lease that is renewed takes its place, unless the $initialTtl is too short. */
+    private function take(Key $key, float $timeout): Lease
+    {
+        try {
+            return $this->locks->acquire((string) $key, $timeout, $this->isSession ? null : $this->initialTtl);
+        } catch (\ValueError $e) {
+            $lease = $this->locks->acquire((string) $key, $timeout);
+            if ($this->isSession || $lease->remaining() > $this->initialTtl) {
+                throw new InvalidTtlException($e->getMessage(), 0, $e);
+            }
+            return $this->leases[$key] = $lease;
+        }
+    }
+
+    /** A Key whose lifetime is over releases what it holds. */
     private function refuseExpired(Key $key): void
     {
         if (!$key->isExpired()) {
@@ -160,7 +179,7 @@ final class DlockStore implements BlockingStoreInterface
                 return false;
             }
             try {
-                $this->isSession ? $lease->assertHeld() : $lease->refresh($ttl);
+                isset($this->leases[$key]) ? $lease->assertHeld() : $lease->refresh($ttl);
             } finally {
                 $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
             }
@@ -176,7 +195,7 @@ final class DlockStore implements BlockingStoreInterface
      */
     private function lease(Key $key): ?Lease
     {
-        if ($this->isSession) {
+        if ($this->isSession || isset($this->leases[$key])) {
             return $this->leases[$key] ?? null;
         }
         try {
@@ -189,7 +208,7 @@ final class DlockStore implements BlockingStoreInterface
 
     private function keep(Key $key, Lease $lease): void
     {
-        if ($this->isSession) {
+        if ($this->isSession || isset($this->leases[$key])) {
             $this->leases[$key] = $lease;
             $key->markUnserializable();
             return;

@@ -19,7 +19,9 @@ use Symfony\Component\Semaphore\PersistingStoreInterface;
 /**
  * A store for Symfony Semaphore (5.4 and later) on Dlock\Semaphore. The limit of a Key is the capacity, its weight the number of permits.
  *
- * Who has the Key has the permits; it may be serialized. Of several copies of a Key, the first that is used has them from then on.
+ * Who has the Key has the permits; it may be serialized. Of several copies of a Key, the first that is used has them from then on. With a
+ * TTL that the servers do not have (with replicas the guard bounds it), the permits are this process' until they are released or it ends,
+ * and are renewed meanwhile; a copy of such a Key holds nothing.
  */
 final class SemaphoreStore implements PersistingStoreInterface
 {
@@ -29,12 +31,16 @@ final class SemaphoreStore implements PersistingStoreInterface
     /** @var array<int, Semaphore> by capacity */
     private array $semaphores = [];
 
+    /** @var \SplObjectStorage<Key, Lease> what this process holds, and cannot hand to another */
+    private \SplObjectStorage $leases;
+
     /**
      * @param string|array|null $server Redis, as Dlock\Semaphore's; null: INI dlock.server
      * @param string            $prefix the key of a resource is $prefix . $resource
      */
     public function __construct(#[\SensitiveParameter] private string|array|null $server = null, private string $prefix = 'Semaphore:')
     {
+        $this->leases = new \SplObjectStorage();
     }
 
     public function save(Key $key, float $ttlInSecond): void
@@ -42,10 +48,9 @@ final class SemaphoreStore implements PersistingStoreInterface
         $this->refuse($ttlInSecond);
         try {
             // A Key that has its permits already keeps them, for this TTL.
-            $lease = $this->extend($key, $ttlInSecond) ? null
-                : $this->semaphore($key)->tryAcquire((string) $key, $key->getWeight(), 0.0, $ttlInSecond)
-                    ?? throw new SemaphoreAcquiringException($key, 'too few permits are free');
-            $lease === null || $this->keep($key, $lease);
+            if (!$this->extend($key, $ttlInSecond)) {
+                $this->keep($key, $this->take($key, $ttlInSecond) ?? throw new SemaphoreAcquiringException($key, 'too few permits are free'));
+            }
         } catch (DlockException $e) {
             throw new RuntimeException($e->getMessage(), 0, $e);
         }
@@ -79,7 +84,7 @@ final class SemaphoreStore implements PersistingStoreInterface
         } catch (DlockException $e) {
             throw new SemaphoreReleasingException($key, $e->getMessage());
         }
-        $key->removeState(self::class);
+        $this->forget($key);
     }
 
     private function refuse(float $ttl): void
@@ -94,6 +99,22 @@ final class SemaphoreStore implements PersistingStoreInterface
         return $this->semaphores[$key->getLimit()] ??= new Semaphore($key->getLimit(), $this->server, $this->prefix);
     }
 
+    /** With a TTL that the servers do not have, a lease that is renewed takes its place. */
+    private function take(Key $key, float $ttl): ?Lease
+    {
+        $semaphore = $this->semaphore($key);
+        try {
+            return $semaphore->tryAcquire((string) $key, $key->getWeight(), 0.0, $ttl);
+        } catch (\ValueError $e) {
+            $lease = $semaphore->tryAcquire((string) $key, $key->getWeight());
+            if ($lease !== null && $lease->remaining() > $ttl) {
+                throw new InvalidArgumentException($e->getMessage(), 0, $e);
+            }
+            $lease === null || $this->leases[$key] = $lease;
+            return $lease;
+        }
+    }
+
     /** False when the permits are not this Key's. */
     private function extend(Key $key, float $ttl): bool
     {
@@ -103,31 +124,45 @@ final class SemaphoreStore implements PersistingStoreInterface
                 return false;
             }
             try {
-                $lease->refresh($ttl);
+                isset($this->leases[$key]) ? $lease->assertHeld() : $lease->refresh($ttl);
             } finally {
                 $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
             }
             return true;
         } catch (LeaseLostException) {
-            $key->removeState(self::class);
+            $this->forget($key);
             return false;
+        } catch (\ValueError $e) {
+            throw new InvalidArgumentException($e->getMessage(), 0, $e);
         }
     }
 
     /** What the Key holds, to be kept or released by the caller: the handle in the Key is used up by this. Null when it holds nothing. */
     private function lease(Key $key): ?Lease
     {
+        if (isset($this->leases[$key])) {
+            return $this->leases[$key]->isHeld() ? $this->leases[$key] : null;
+        }
         try {
             return $key->hasState(self::class) ? $this->semaphore($key)->attach($key->getState(self::class)) : null;
         } catch (LeaseLostException) {
-            $key->removeState(self::class);
+            $this->forget($key);
             return null;
         }
     }
 
     private function keep(Key $key, Lease $lease): void
     {
+        if (isset($this->leases[$key])) {
+            return;
+        }
         $key->reduceLifetime($lease->remaining());
         $key->setState(self::class, $lease->detach());
+    }
+
+    private function forget(Key $key): void
+    {
+        $key->removeState(self::class);
+        unset($this->leases[$key]);
     }
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "lock.h"
-#include "question.h"
 
 /* How a lock is acquired: asked for once, then from within the queue. There a waiter sleeps until it is told that the
  * lock is its own, or that it is to ask; it asks as a sign of life, and when the lease before it should be over.

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lock.h"
-#include "question.h"
 #include "renewal.h"
 
 /* Whichever the token has. */
@@ -45,6 +44,16 @@ dlock_db_call *dlock_db_claim_call(const dlock_claim *base, dlock_db_function fu
 	const dlock_db_claim *claim = (const dlock_db_claim *) base;
 
 	return claim->name ? dlock_db_call_new(function, claim->name, claim->name_len, token) : NULL;
+}
+
+dlock_db_call *dlock_db_resource_call(
+	const dlock_db_backend *backend, dlock_db_function function, const char *resource, size_t len, const char *token)
+{
+	char *name = make_name(backend, resource, len);
+	dlock_db_call *call = name ? dlock_db_call_new(function, name, backend->prefix_len + len, token) : NULL;
+
+	free(name);
+	return call;
 }
 
 /* ---- without waiting ---- */
@@ -91,8 +100,7 @@ static void top_up(dlock_claim *claim)
 
 /* ---- with ---- */
 
-/* Asks, and waits for the answer. DLOCK_CONNECTION or DLOCK_FAILED: with a message. */
-static dlock_status ask(
+dlock_status dlock_db_ask(
 	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error)
 {
 	dlock_db_question_begin(question, backend->session, call);
@@ -123,7 +131,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 		call->numbers[0] = dlock_db_ms(ttl);
 		call->numbers[1] = 1;
 	}
-	dlock_status status = ask(dlock_db_backend_of(claim), &question, call, error);
+	dlock_status status = dlock_db_ask(dlock_db_backend_of(claim), &question, call, error);
 	if (status == DLOCK_OK && call->answer[0] == 0) {
 		status = dlock_fail(error, DLOCK_LOST,
 			"The lock \"%s\" was lost: the database has it for someone else, or for nobody",
@@ -146,7 +154,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 {
 	dlock_db_question question = { .call = NULL };
 	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_LEFT, claim->token);
-	dlock_status status = ask(dlock_db_backend_of(claim), &question, call, error);
+	dlock_status status = dlock_db_ask(dlock_db_backend_of(claim), &question, call, error);
 
 	if (status == DLOCK_OK && call->answer[0] < 0) {
 		status = dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's in the database",
@@ -162,7 +170,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 {
 	dlock_db_question question = { .call = NULL };
 	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_RELEASE, claim->token);
-	dlock_status status = ask(dlock_db_backend_of(claim), &question, call, error);
+	dlock_status status = dlock_db_ask(dlock_db_backend_of(claim), &question, call, error);
 
 	if (status == DLOCK_OK && call->answer[0] > 0) {
 		claim->handed_over = call->answer[0] > 1;
@@ -226,7 +234,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 	}
 	do {
 		dlock_db_call *call = exchange_call(claim, claim->token, token);
-		status = ask(backend, &question, call, error);
+		status = dlock_db_ask(backend, &question, call, error);
 		again = status == DLOCK_OK && call->answer[0] == DLOCK_DB_NOT_YET && dlock_now() < until;
 		if (again) {
 			dlock_loop_pause(dlock_db_pool_loop(backend->pool), dlock_now() + LOOK_AGAIN, NULL);
@@ -251,13 +259,11 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 {
 	const dlock_db_backend *backend = (const dlock_db_backend *) base;
 	dlock_db_question question = { .call = NULL };
-	char *name = make_name(backend, resource, len);
-	dlock_db_call *call = name ? dlock_db_call_new(DLOCK_DB_LEFT, name, backend->prefix_len + len, "") : NULL;
-	dlock_status status = ask(backend, &question, call, error);
+	dlock_db_call *call = dlock_db_resource_call(backend, DLOCK_DB_LEFT, resource, len, "");
+	dlock_status status = dlock_db_ask(backend, &question, call, error);
 
 	*locked = status == DLOCK_OK && call->answer[0] >= 0;
 	dlock_db_question_end(&question);
-	free(name);
 	return status;
 }
 
@@ -294,7 +300,7 @@ static void destroy(dlock_backend *backend)
 #define COMMON \
 	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend, \
 	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round, \
-	.is_same = is_same, .locked = locked, .dispose = dispose, .destroy = destroy
+	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked, .dispose = dispose, .destroy = destroy
 
 static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };
 static const dlock_backend_ops mysql_ops = { .name = "mysql", COMMON };

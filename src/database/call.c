@@ -4,11 +4,13 @@
 #include <string.h>
 
 const dlock_db_signature dlock_db_signatures[] = {
-	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, 4 },
-	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, 1 },
-	[DLOCK_DB_EXTEND] = { "extend_1", 1, 2, 1 },
-	[DLOCK_DB_LEFT] = { "left_1", 1, 0, 1 },
-	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1, 2 },
+	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, false },
+	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, false },
+	[DLOCK_DB_EXTEND] = { "extend_1", 1, 2, false },
+	[DLOCK_DB_LEFT] = { "left_1", 1, 0, false },
+	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1, false },
+	[DLOCK_DB_INSPECT] = { "inspect_1", 1, 1, true },
+	[DLOCK_DB_BREAK] = { "break_1", 2, 1, false },
 };
 
 dlock_db_call *dlock_db_call_new(dlock_db_function function, const char *name, size_t name_len, const char *token)
@@ -34,6 +36,7 @@ dlock_db_call *dlock_db_call_retain(dlock_db_call *call)
 void dlock_db_call_release(dlock_db_call *call)
 {
 	if (call && --call->references == 0) {
+		free(call->text);
 		free(call);
 	}
 }

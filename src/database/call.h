@@ -17,6 +17,8 @@ typedef enum {
 	DLOCK_DB_EXTEND,   /* 0: it is not the token's; 1: it is */
 	DLOCK_DB_LEFT,     /* ms that are left, -1: it is not the token's, or nobody's where that is empty */
 	DLOCK_DB_EXCHANGE, /* ms that are left or DLOCK_DB_NOT..., fencing token */
+	DLOCK_DB_INSPECT,  /* a text */
+	DLOCK_DB_BREAK,    /* ms until it is free, -1: it is not that holder's */
 	DLOCK_DB_LISTEN,   /* these two of PostgreSQL: no row */
 	DLOCK_DB_UNLISTEN
 } dlock_db_function;
@@ -44,6 +46,7 @@ typedef struct dlock_db_call {
 	dlock_nanos sent_at; /* just before */
 	dlock_nanos sleeps;  /* so much later it may be answered */
 	int64_t answer[DLOCK_DB_MOST_NUMBERS];
+	char *text;          /* in the place of numbers; NULL: out of memory */
 	dlock_error error;   /* why it has failed; names the server */
 	struct dlock_db_call *next; /* in the session's queue */
 
@@ -60,7 +63,7 @@ typedef struct {
 	const char *name; /* as it is in sql/ */
 	int texts;        /* of token and other */
 	int numbers;
-	int answers;
+	bool tells; /* by a text */
 } dlock_db_signature;
 
 extern const dlock_db_signature dlock_db_signatures[];

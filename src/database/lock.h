@@ -3,6 +3,7 @@
 
 #include "../lock/claim.h"
 #include "pool.h"
+#include "question.h"
 
 /* What the files of the back end share. */
 
@@ -32,11 +33,24 @@ static inline dlock_db_backend *dlock_db_backend_of(const dlock_claim *claim)
 /* A call for the claim's lock. NULL when out of memory. */
 dlock_db_call *dlock_db_claim_call(const dlock_claim *claim, dlock_db_function function, const char *token);
 
+/* Asks, and waits for the answer. DLOCK_CONNECTION or DLOCK_FAILED: with a message. */
+dlock_status dlock_db_ask(
+	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error);
+
+/* A call about a resource, whoever has it. NULL when out of memory. */
+dlock_db_call *dlock_db_resource_call(
+	const dlock_db_backend *backend, dlock_db_function function, const char *resource, size_t len, const char *token);
+
 /* Leaves the queue and gives back what may be its own, without waiting. */
 void dlock_db_give_back(dlock_claim *claim);
 
 /* The back end's: see lock/backend.h. */
 dlock_status dlock_db_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
+
+dlock_status dlock_db_inspect(dlock_backend *backend, const char *resource, size_t len, int most, dlock_inspection *out,
+	dlock_error *error);
+dlock_status dlock_db_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error);
 
 /* Ends the waiter; what it was about to ask for is given back. */
 void dlock_db_end_waiter(dlock_claim *claim);

@@ -199,7 +199,7 @@ static bool begin_setup(pg_link *link)
 		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;"
 		"SET default_transaction_isolation = 'read committed'; SET client_min_messages = error;"
 		"SET lock_timeout = %lld; SET statement_timeout = %lld; SET idle_in_transaction_session_timeout = %lld;"
-		"SELECT pg_backend_pid(), to_regclass('%s.era') IS NOT NULL",
+		"SELECT pg_backend_pid(), to_regclass('%s.locks') IS NOT NULL",
 		ms, ms, ms, link->server->schema);
 	link->setting_up = true;
 	if (PQsetnonblocking(link->conn, 1) != 0 || !PQsendQuery(link->conn, sql)) {
@@ -356,7 +356,7 @@ static bool send_function(pg_link *link, const dlock_db_call *call)
 
 static bool send_listen(pg_link *link, const dlock_db_call *call)
 {
-	char sql[64];
+	char sql[sizeof "UNLISTEN " + sizeof call->other];
 
 	snprintf(sql, sizeof sql, "%s %s", call->function == DLOCK_DB_LISTEN ? "LISTEN" : "UNLISTEN", call->other);
 	return PQsendQueryParams(link->conn, sql, 0, NULL, NULL, NULL, NULL, 0);
@@ -383,6 +383,10 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 {
 	int count = PQnfields(result);
 
+	if (dlock_db_signatures[call->function].tells) {
+		free(call->text);
+		call->text = strdup(PQgetvalue(result, 0, 0));
+	}
 	for (int i = 0; i < count && i < DLOCK_DB_MOST_NUMBERS; i++) {
 		call->answer[i] = strtoll(PQgetvalue(result, 0, i), NULL, 10);
 	}

@@ -310,7 +310,7 @@ static void begin_listening(dlock_db_session *session)
 {
 	char token[DLOCK_TOKEN_LEN + 1];
 
-	if (!session->listeners || *session->inbox || !dlock_token(token)) {
+	if (!session->listeners || *session->inbox || !dlock_plain_token(token)) {
 		return;
 	}
 	dlock_db_call *call = dlock_db_call_new(DLOCK_DB_LISTEN, "", 0, "");

@@ -10,6 +10,7 @@
 #include "../base/process.h"
 #include "../base/token.h"
 #include "../base/wait.h"
+#include "inspection.h"
 
 /* A lock back end says how a claim on a resource becomes a held lock on one kind of server, and how it is given back.
  * Each is a folder beside this one: see CONTRIBUTING.md.
@@ -38,6 +39,13 @@ typedef struct {
 
 #define DLOCK_ANY_TTL ((dlock_ttl_range) { DLOCK_TTL_MIN, DLOCK_TTL_MAX, false })
 
+/* How a lock is taken from its holder. */
+typedef struct {
+	const char *id; /* of the holder */
+	const char *by; /* who does it, for those who look */
+	bool now; /* it is given on before the holder can know: a store that compares fencing tokens has to refuse that */
+} dlock_break;
+
 typedef struct dlock_backend dlock_backend;
 typedef struct dlock_claim dlock_claim;
 struct dlock_renewal_round;
@@ -62,7 +70,7 @@ typedef struct {
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline
 	 * (DLOCK_TIMEOUT; a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to
-	 * resume, or abandon). After any other status nothing of the claim is left on the servers that could be reached. */
+	 * resume, or abandon), or behind a waiter that waits for claim->own_permits (DLOCK_DEADLOCK). After any other status nothing of the claim is left on the servers that could be reached. */
 	dlock_status (*acquire)(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 
 	/* A new lease time from now on. DLOCK_LOST when it is not ours any more. */
@@ -110,6 +118,20 @@ typedef struct {
 	/* The permits of the resource that nobody holds now. NULL where there is one. */
 	dlock_status (*available)(
 		dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
+
+	/* Who holds it and who waits, without disturbing anybody; at most so many waiters in detail. Adds to an empty
+	 * inspection, which the caller ends. */
+	dlock_status (*inspect)(dlock_backend *backend, const char *resource, size_t resource_len, int most,
+		dlock_inspection *out, dlock_error *error);
+
+	/* What is waited for, or has been held for long. NULL: that is not noted. */
+	dlock_status (*list)(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
+
+	/* Takes the lock from the holder with that id. DLOCK_OK: it is free when `left` is over, and its holder has given it
+	 * up by then. DLOCK_LOST, without a message: somebody else holds it, or nobody. DLOCK_FAILED: it cannot be broken in
+	 * this way. */
+	dlock_status (*break_claim)(dlock_backend *backend, const char *resource, size_t resource_len,
+		const dlock_break *how, dlock_nanos *left, dlock_error *error);
 
 	/* Frees what the claim owns in memory beside itself; says nothing to a server. May be NULL. */
 	void (*dispose)(dlock_claim *claim);

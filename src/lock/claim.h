@@ -2,6 +2,7 @@
 #define DLOCK_LOCK_CLAIM_H
 
 #include "backend.h"
+#include "description.h"
 
 /* A claim is one acquisition of one resource, from the first attempt to the release: its state, and until when it may
  * be relied upon. What its holder can do with it is in operations.h. */
@@ -31,6 +32,7 @@ struct dlock_claim {
 	struct dlock_renewal *renewal; /* NULL: no thread looks after it */
 	int64_t permits; /* that it asks for, all at once: 1, or what is set before acquire(). attach() sets what the lease
 						has */
+	int64_t own_permits; /* of the same pool, that this thread keeps for ever while it waits */
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
@@ -41,6 +43,7 @@ struct dlock_claim {
 	bool incomplete;     /* one of several servers refused when it was acquired, or may have */
 	bool unanswered;     /* one of them had not answered yet */
 	_Atomic bool repaired; /* servers may have it that did not when it was acquired */
+	dlock_description *description; /* what others are told of its process; NULL: nothing */
 	size_t resource_len;
 	char *resource; /* 1 to DLOCK_RESOURCE_MAX of any bytes, and a NUL after them */
 };

@@ -142,6 +142,7 @@ void dlock_claim_free(dlock_claim *claim)
 	if (backend->ops->dispose) {
 		backend->ops->dispose(claim);
 	}
+	dlock_description_release(claim->description);
 	free(claim);
 	dlock_backend_release(backend);
 }

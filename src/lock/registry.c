@@ -115,29 +115,51 @@ dlock_registry_entry *dlock_registry_find_made_by(
 	return NULL;
 }
 
+static bool is_endless(dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+{
+	dlock_nanos remaining;
+	bool session = claim->backend->ops->session_lease;
+
+	if (!(session || claim->renewal) || !dlock_claim_is_for(claim, backend, resource, len)
+		|| !(session || dlock_renewal_is_endless(claim))) {
+		return false;
+	}
+	dlock_claim_state state = dlock_claim_refresh(claim, &remaining);
+	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN
+		|| (state == DLOCK_CLAIM_WAITING && session && dlock_claim_is_mine(claim));
+}
+
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
 	size_t len, int64_t permits, const dlock_claim *waiting)
 {
-	dlock_nanos remaining;
 	int64_t left = backend->capacity;
 
 	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
-		bool session = claim->backend->ops->session_lease;
-		if (claim != waiting && (session || claim->renewal) && dlock_claim_is_for(claim, backend, resource, len)
-				&& (session || dlock_renewal_is_endless(claim))) {
-			dlock_claim_state state = dlock_claim_refresh(claim, &remaining);
-			if (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN
-					|| (state == DLOCK_CLAIM_WAITING && session && dlock_claim_is_mine(claim))) {
-				left -= claim->permits;
-				if (left < permits) {
-					return claim;
-				}
+		if (claim != waiting && is_endless(claim, backend, resource, len)) {
+			left -= claim->permits;
+			if (left < permits) {
+				return claim;
 			}
 		}
 	}
 	return NULL;
+}
+
+int64_t dlock_registry_count_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
+	size_t len, const dlock_claim *waiting)
+{
+	int64_t permits = 0;
+
+	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
+		 entry = entry->next_in_bucket) {
+		dlock_claim *claim = entry->claim;
+		if (claim != waiting && is_endless(claim, backend, resource, len)) {
+			permits += claim->permits;
+		}
+	}
+	return permits;
 }
 
 void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry_entry *entry))

@@ -50,6 +50,10 @@ void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
 	size_t len, int64_t permits, const dlock_claim *waiting);
 
+/* The permits of all claims of that kind together. */
+int64_t dlock_registry_count_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
+	size_t len, const dlock_claim *waiting);
+
 /* Removes all entries and calls `end` for each of them. */
 void dlock_registry_clear(dlock_registry *registry, void (*end)(dlock_registry_entry *entry));
 

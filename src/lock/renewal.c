@@ -44,6 +44,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	renewal->lost = upkeep->lost;
 	renewal->context = upkeep->context;
 	renewal->due = dlock_renewal_next_wake(renewal, now);
+	renewal->since = claim->description ? dlock_time_of_day() : 0;
 	dlock_renewal_list *list = dlock_renewal_thread_lock();
 	bool added = dlock_renewal_thread_add_renewer(renewal->round);
 	if (added) {

@@ -311,6 +311,15 @@ static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 	return is_renewing(renewal, now) ? renewal->ttl : earlier(left, renewal->ttl);
 }
 
+/* With the first round that asks for more time, and then once in each lease time. */
+static void plan_description(dlock_renewal *renewal, dlock_nanos now)
+{
+	bool is_due = renewal->since != 0 && (renewal->described == 0 || now - renewal->described >= renewal->ttl);
+
+	renewal->round->since = is_due ? renewal->since : 0;
+	renewal->described = is_due ? now : renewal->described;
+}
+
 /* What is to be sent about one lease; nothing of it is on its way. */
 static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 {
@@ -324,6 +333,7 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl
 																   : earlier(renewal->full - now, renewal->ttl);
 		if (renewal->round) {
+			plan_description(renewal, now);
 			renewal->round->within = renewal->full > 0 ? time_left(renewal, now) : renewal->asked_ttl;
 		}
 		renewal->due = now + retry_after(renewal, now); /* should its owner interfere */

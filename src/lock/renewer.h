@@ -113,6 +113,8 @@ struct dlock_renewal_round {
 	dlock_nanos late;
 	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
 	bool refused;
+	int64_t since; /* the list's: those who look are to be told with this round that the lease has been held since then,
+					  in µs since 1970; 0: they are not */
 	dlock_nanos started; /* the thread's: just before begin() */
 	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a
 							short lease */

@@ -1,6 +1,7 @@
 #include "backend.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -248,6 +249,9 @@ static dlock_status attempt(memcached_claim *claim, dlock_error *error)
 	claim->again = false;
 	if (add && counted) {
 		ask_both(backend, add, 0, counted);
+	} else { /* neither was sent */
+		dlock_memcached_release(add);
+		add = NULL;
 	}
 	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
 		status = no_cas(backend, error);
@@ -548,6 +552,115 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 	return status;
 }
 
+/* ---- for those who look ---- */
+
+#define BROKEN "broken:"
+
+static bool is_broken(const dlock_memcached_reply *reply)
+{
+	return !strncmp(reply->value, BROKEN, strlen(BROKEN));
+}
+
+/* Nothing by which the key could be released: of a value that is no token, another program's, a digest; of what a break
+ * has left the id of the one that had it. */
+static void id_of(const memcached_backend *backend, const dlock_memcached_reply *reply, char id[64 + 1])
+{
+	if (is_broken(reply)) {
+		snprintf(id, DLOCK_TOKEN_ID_LEN + 1, "%s", reply->value + strlen(BROKEN));
+	} else if (!dlock_token_id(reply->value, id)) {
+		backend->digest(reply->value, strlen(reply->value), id);
+		id[0] = 'x';
+		id[DLOCK_TOKEN_ID_LEN] = '\0';
+	}
+}
+
+static dlock_status add_holder(
+	const memcached_backend *backend, const dlock_memcached_reply *reply, dlock_inspection *out, dlock_error *error)
+{
+	char id[64 + 1];
+
+	id_of(backend, reply, id);
+	dlock_party *holder = dlock_inspection_add(out, true, id, strlen(id));
+	if (!holder) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	out->holding = 1;
+	holder->remaining = reply->left >= 0 ? reply->left * DLOCK_SECOND : -1;
+	if (is_broken(reply)) {
+		const char *by = strrchr(reply->value, ':') + 1;
+		dlock_party_break(holder, by, strlen(by));
+	}
+	return DLOCK_OK;
+}
+
+/* There is no queue to be seen. */
+static dlock_status inspect(dlock_backend *base, const char *resource, size_t len, int most, dlock_inspection *out,
+	dlock_error *error)
+{
+	memcached_backend *backend = (memcached_backend *) base;
+	dlock_memcached_key key;
+	dlock_status status = DLOCK_OK;
+
+	(void) most;
+	out->at = dlock_time_of_day();
+	make_key(backend, &key, resource, len);
+	dlock_memcached_request *request = *key.text ? dlock_memcached_get(&key) : NULL;
+	ask(backend, request);
+	if (has_code(request, DLOCK_MEMCACHED_VA)) {
+		status = add_holder(backend, &request->reply, out, error);
+	} else if (!has_code(request, DLOCK_MEMCACHED_EN)) {
+		status = no_reply(backend, request, error);
+	}
+	dlock_memcached_release(request);
+	return status;
+}
+
+/* The key gets another value and lasts for as long as it would have: memcached counts seconds, so perhaps one more. */
+static dlock_memcached_request *make_break(
+	const dlock_memcached_key *key, const dlock_memcached_reply *found, const dlock_break *how)
+{
+	char value[sizeof BROKEN + DLOCK_TOKEN_ID_LEN + 1 + 64];
+
+	snprintf(value, sizeof value, BROKEN "%.*s:%.64s", DLOCK_TOKEN_ID_LEN, how->id, how->by);
+	return how->now ? dlock_memcached_delete(key, found->cas)
+					: dlock_memcached_replace(key, found->cas, value, found->left > 0 ? found->left : 1);
+}
+
+static dlock_status break_claim(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error)
+{
+	memcached_backend *backend = (memcached_backend *) base;
+	dlock_memcached_key key;
+	char id[64 + 1] = "";
+	dlock_status status = DLOCK_LOST;
+
+	make_key(backend, &key, resource, len);
+	dlock_memcached_request *found = *key.text ? dlock_memcached_get(&key) : NULL, *request = NULL;
+	ask(backend, found);
+	if (has_code(found, DLOCK_MEMCACHED_VA)) {
+		id_of(backend, &found->reply, id);
+	} else if (!has_code(found, DLOCK_MEMCACHED_EN)) {
+		status = no_reply(backend, found, error);
+	}
+	if (!strcmp(id, how->id) && found->reply.left < 0 && !how->now) {
+		status = dlock_fail(error, DLOCK_FAILED, "The lock has no lease time, so it would never be free; it can be "
+			"given on at once");
+	} else if (*id && !strcmp(id, how->id) && is_broken(&found->reply) && !how->now) { /* before */
+		*left = (found->reply.left + 1) * DLOCK_SECOND;
+		status = DLOCK_OK;
+	} else if (*id && !strcmp(id, how->id)) {
+		request = make_break(&key, &found->reply, how);
+		ask_over(backend, request, found->opened);
+		*left = how->now ? 0 : (found->reply.left + 1) * DLOCK_SECOND;
+		status = has_code(request, DLOCK_MEMCACHED_HD) ? DLOCK_OK
+			: has_code(request, DLOCK_MEMCACHED_EX) || has_code(request, DLOCK_MEMCACHED_NF)
+			? DLOCK_LOST : no_reply(backend, request, error);
+	}
+	dlock_memcached_release(found);
+	dlock_memcached_release(request);
+	return status;
+}
+
 static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
 {
 	memcached_backend *ours = backend_of(claim), *other = (memcached_backend *) backend;
@@ -591,6 +704,8 @@ static const dlock_backend_ops ops = {
 	.new_round = new_round,
 	.is_same = is_same,
 	.locked = locked,
+	.inspect = inspect,
+	.break_claim = break_claim,
 	.dispose = dispose,
 	.destroy = destroy,
 };

@@ -1,5 +1,6 @@
 #include "conn.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,14 @@
 
 /* ---- opening and closing ---- */
 
+static const dlock_source_ops source_ops;
+
 dlock_memcached_conn *dlock_memcached_conn_new(dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_memcached_conn *conn = calloc(1, sizeof *conn);
 
 	if (conn) {
+		conn->source.ops = &source_ops;
 		conn->server = dlock_endpoint_retain(server);
 		conn->channel.process = dlock_process_current();
 		conn->timeout_cap = timeout_cap;
@@ -376,16 +380,6 @@ static void receive(dlock_memcached_conn *conn)
 
 /* ---- from outside ---- */
 
-int dlock_memcached_fd(const dlock_memcached_conn *conn)
-{
-	return dlock_channel_fd(&conn->channel);
-}
-
-short dlock_memcached_events(const dlock_memcached_conn *conn)
-{
-	return dlock_channel_events(&conn->channel);
-}
-
 void dlock_memcached_advance(dlock_memcached_conn *conn)
 {
 	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
@@ -440,3 +434,45 @@ bool dlock_memcached_is_busy(const dlock_memcached_conn *conn)
 {
 	return conn->first && !dlock_channel_is_inherited(&conn->channel);
 }
+
+/* ---- as a source ---- */
+
+static dlock_memcached_conn *conn_of(const dlock_source *source)
+{
+	return (dlock_memcached_conn *) ((char *) source - offsetof(dlock_memcached_conn, source));
+}
+
+static int poll_source(dlock_source *source, struct pollfd *fds, int room)
+{
+	const dlock_channel *channel = &conn_of(source)->channel;
+
+	if (!dlock_memcached_is_busy(conn_of(source))) {
+		return 0;
+	}
+	if (room > 0) {
+		*fds = (struct pollfd) { .fd = dlock_channel_fd(channel), .events = dlock_channel_events(channel) };
+	}
+	return 1;
+}
+
+static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
+{
+	(void) count;
+	if (fds->revents) {
+		dlock_memcached_advance(conn_of(source));
+	}
+}
+
+static void expire_source(dlock_source *source)
+{
+	if (dlock_memcached_is_busy(conn_of(source))) {
+		dlock_memcached_expire(conn_of(source));
+	}
+}
+
+static dlock_nanos source_timer(const dlock_source *source)
+{
+	return dlock_memcached_is_busy(conn_of(source)) ? dlock_memcached_timer(conn_of(source)) : DLOCK_FOREVER;
+}
+
+static const dlock_source_ops source_ops = { poll_source, advance_source, expire_source, source_timer, NULL, NULL };

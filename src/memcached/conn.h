@@ -5,6 +5,7 @@
 
 #include "../base/error.h"
 #include "../net/channel.h"
+#include "../net/loop.h"
 #include "request.h"
 #include "server_clock.h"
 
@@ -20,6 +21,7 @@ typedef enum {
 } dlock_memcached_conn_state;
 
 typedef struct dlock_memcached_conn {
+	dlock_source source; /* of its pool's loop */
 	dlock_endpoint *server;
 	dlock_memcached_conn_state state;
 	dlock_channel channel;
@@ -50,10 +52,6 @@ void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *r
  * another holder's. Sends over the connection with that generation alone; where there is another one, or none, the
  * request has failed and is not sent. */
 void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened);
-
-/* What to poll, and for what; -1 and 0 when there is nothing to wait for but time. */
-int dlock_memcached_fd(const dlock_memcached_conn *conn);
-short dlock_memcached_events(const dlock_memcached_conn *conn);
 
 /* Goes on as far as it can without blocking. */
 void dlock_memcached_advance(dlock_memcached_conn *conn);

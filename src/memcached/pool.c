@@ -1,6 +1,5 @@
 #include "pool.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +34,7 @@ dlock_memcached_conn *dlock_memcached_pool_conn(
 	if (conn) {
 		conn->next = pool->first;
 		pool->first = conn;
+		dlock_loop_add_source(dlock_memcached_pool_loop(pool), &conn->source);
 	}
 	return conn;
 }
@@ -178,73 +178,14 @@ void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline
 	dlock_loop_await(dlock_memcached_pool_loop(pool), has_none, pool, deadline);
 }
 
-/* ---- as a source ---- */
-
-static dlock_memcached_pool *pool_of(const dlock_source *source)
-{
-	return (dlock_memcached_pool *) ((char *) source - offsetof(dlock_memcached_pool, source));
-}
-
-static int poll_busy(dlock_source *source, struct pollfd *fds, int room)
-{
-	int count = 0;
-
-	for (dlock_memcached_conn *conn = pool_of(source)->first; conn; conn = conn->next) {
-		if (dlock_memcached_is_busy(conn)) {
-			if (count < room) {
-				fds[count] = (struct pollfd) { .fd = dlock_memcached_fd(conn), .events = dlock_memcached_events(conn) };
-			}
-			count++;
-		}
-	}
-	return count;
-}
-
-static void advance(dlock_source *source, const struct pollfd *fds, int count)
-{
-	int i = 0;
-
-	for (dlock_memcached_conn *conn = pool_of(source)->first; conn && i < count; conn = conn->next) {
-		if (dlock_memcached_is_busy(conn) && fds[i++].revents) {
-			dlock_memcached_advance(conn);
-		}
-	}
-}
-
-static void expire(dlock_source *source)
-{
-	for (dlock_memcached_conn *conn = pool_of(source)->first; conn; conn = conn->next) {
-		if (dlock_memcached_is_busy(conn)) {
-			dlock_memcached_expire(conn);
-		}
-	}
-}
-
-static dlock_nanos timer(const dlock_source *source)
-{
-	dlock_nanos first = DLOCK_FOREVER;
-
-	for (const dlock_memcached_conn *conn = pool_of(source)->first; conn; conn = conn->next) {
-		dlock_nanos time = dlock_memcached_is_busy(conn) ? dlock_memcached_timer(conn) : DLOCK_FOREVER;
-		first = time < first ? time : first;
-	}
-	return first;
-}
-
 void dlock_memcached_pool_join(dlock_memcached_pool *pool, dlock_loop *loop)
 {
-	static const dlock_source_ops ops = { poll_busy, advance, expire, timer, NULL, NULL };
-
-	pool->source.ops = &ops;
 	pool->loop = loop;
-	dlock_loop_add_source(loop, &pool->source);
 }
 
 dlock_loop *dlock_memcached_pool_loop(dlock_memcached_pool *pool)
 {
-	if (!pool->loop) {
-		dlock_memcached_pool_join(pool, &pool->own_loop);
-	}
+	pool->loop = pool->loop ? pool->loop : &pool->own_loop;
 	return pool->loop;
 }
 
@@ -277,11 +218,9 @@ void dlock_memcached_pool_clear(dlock_memcached_pool *pool)
 	while (pool->first) {
 		dlock_memcached_conn *conn = pool->first;
 		pool->first = conn->next;
+		dlock_loop_remove_source(pool->loop, &conn->source);
 		dlock_memcached_conn_free(conn);
 	}
-	if (pool->loop) {
-		dlock_loop_remove_source(pool->loop, &pool->source);
-		pool->loop = NULL;
-	}
+	pool->loop = NULL;
 	dlock_loop_end(&pool->own_loop);
 }

@@ -9,17 +9,14 @@
 typedef struct dlock_memcached_discard dlock_memcached_discard;
 
 typedef struct {
-	dlock_source source;
-	dlock_loop *loop;    /* that it is a source of; NULL: none yet */
+	dlock_loop *loop;    /* that its connections are sources of; NULL: none yet */
 	dlock_loop own_loop; /* for a pool that has joined none */
 	dlock_memcached_conn *first;
 	dlock_memcached_discard *discards; /* oldest first */
 } dlock_memcached_pool;
 
-/* The pool is a source of this loop from now on. */
+/* Before it has any connections: they are sources of this loop. A pool that has joined none has one of its own. */
 void dlock_memcached_pool_join(dlock_memcached_pool *pool, dlock_loop *loop);
-
-/* The loop that it is a source of. One that has joined none has one of its own. */
 dlock_loop *dlock_memcached_pool_loop(dlock_memcached_pool *pool);
 
 /* The connection to this server whose timeouts are at most this long, opened on first use. NULL when out of memory. */

@@ -86,6 +86,7 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 		return dlock_fail(error, DLOCK_FAILED, "No descriptor is left to wait with");
 	}
 	claim->waiter.demand = demand_of(&claim->base);
+	claim->waiter.token = claim->base.token;
 	if (!dlock_memory_queue(name_of(&claim->base), &claim->waiter)) {
 		dlock_wakeup_close(&claim->waiter.wakeup);
 		return out_of_memory(error);
@@ -305,6 +306,31 @@ static dlock_status available(
 	return status;
 }
 
+static dlock_status inspect(dlock_backend *base, const char *resource, size_t len, int most, dlock_inspection *out,
+	dlock_error *error)
+{
+	memory_backend *backend = (memory_backend *) base;
+	char *key = make_key(backend, resource, len);
+	bool good = key && dlock_memory_inspect((dlock_memory_name) { key, backend->len + len }, most, out);
+
+	free(key);
+	return good ? DLOCK_OK : out_of_memory(error);
+}
+
+static dlock_status break_claim(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error)
+{
+	memory_backend *backend = (memory_backend *) base;
+	char *key = make_key(backend, resource, len);
+
+	if (!key) {
+		return out_of_memory(error);
+	}
+	bool done = dlock_memory_break((dlock_memory_name) { key, backend->len + len }, how, left);
+	free(key);
+	return done ? DLOCK_OK : DLOCK_LOST;
+}
+
 static bool is_same(const dlock_claim *base, dlock_backend *other, const char *resource, size_t len)
 {
 	const memory_claim *claim = (const memory_claim *) base;
@@ -341,6 +367,8 @@ static const dlock_backend_ops ops = {
 	.new_round = new_round,
 	.is_same = is_same,
 	.locked = locked,
+	.inspect = inspect,
+	.break_claim = break_claim,
 	.available = available,
 	.dispose = dispose,
 	.destroy = destroy,

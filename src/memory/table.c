@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lock/backend.h"
 #include "room.h"
 
 typedef struct holder {
@@ -328,4 +327,60 @@ int64_t dlock_memory_used(dlock_memory_name name)
 
 	dlock_memory_leave_room();
 	return used;
+}
+
+/* ---- for those who look ---- */
+
+static bool add(dlock_inspection *out, bool holds, const char *token, int64_t permits, dlock_nanos remaining)
+{
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+	dlock_party *party = dlock_inspection_add(out, holds, id, dlock_token_id(token, id) ? strlen(id) : 0);
+
+	if (party) {
+		party->permits = permits;
+		party->remaining = remaining;
+	}
+	return party != NULL;
+}
+
+bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out)
+{
+	const pool *own = find(dlock_memory_enter(), name);
+	bool good = true;
+
+	out->at = dlock_time_of_day();
+	for (const holder *it = own ? own->holders : NULL; good && it; it = it->next) {
+		out->holding++;
+		good = add(out, true, it->token, it->permits, it->deadline - dlock_now());
+	}
+	for (const dlock_memory_waiter *it = own ? own->waiters : NULL; good && it; it = it->next) {
+		good = out->waiting++ >= most || add(out, false, it->token, it->demand.permits, -1);
+	}
+	dlock_memory_leave_room();
+	return good;
+}
+
+/* What no claim has for its token. */
+#define BROKEN "broken"
+
+bool dlock_memory_break(dlock_memory_name name, const dlock_break *how, dlock_nanos *left)
+{
+	pool *own = find(dlock_memory_enter(), name);
+	char id[DLOCK_TOKEN_ID_LEN + 1] = "";
+	holder **at = own ? &own->holders : NULL;
+
+	while (at && *at && !(dlock_token_id((*at)->token, id) && !strcmp(id, how->id))) {
+		at = &(*at)->next;
+	}
+	bool is_holder = at && *at;
+	if (is_holder && how->now) {
+		*left = 0;
+		drop(own, at);
+		wake_first(own);
+	} else if (is_holder) {
+		*left = (*at)->deadline - dlock_now();
+		strcpy((*at)->token, BROKEN);
+	}
+	dlock_memory_leave_room();
+	return is_holder;
 }

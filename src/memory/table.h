@@ -8,6 +8,7 @@
 #include "../base/clock.h"
 #include "../base/token.h"
 #include "../base/wakeup.h"
+#include "../lock/backend.h"
 
 /* The pools of permits of this process, by table and key; a lock is a pool of one. Under one mutex: each function may be
  * called by any thread. */
@@ -31,6 +32,7 @@ typedef struct dlock_memory_waiter {
 	dlock_wakeup wakeup; /* sent when it should look again */
 	dlock_memory_demand demand;
 	uint64_t ticket;
+	const char *token; /* of its claim, for those who look */
 	bool away; /* it is interrupted: its turn is the next one's */
 	struct dlock_memory_waiter *next;
 } dlock_memory_waiter;
@@ -63,5 +65,12 @@ bool dlock_memory_release(dlock_memory_name name, const char *token, bool *hande
 
 /* The permits that are held. */
 int64_t dlock_memory_used(dlock_memory_name name);
+
+/* For those who look: adds the holders and at most so many waiters. False: out of memory. */
+bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out);
+
+/* Takes what the holder with that id has: it is free when its lease is over, or with `now` at once. False: it holds
+ * nothing any more. */
+bool dlock_memory_break(dlock_memory_name name, const dlock_break *how, dlock_nanos *left);
 
 #endif

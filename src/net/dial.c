@@ -1,15 +1,14 @@
 /* Which address is tried when:
  *
- *   at once              a path, or an address that was given: there is nothing else to try until the deadline.
- *                        Of a name, the first of its last good addresses. Where these are old, a look-up begins beside;
- *                        where there are none, it is waited for
- *   one refuses          the next, at once
- *   one does not answer  the next, if there is one by then, after half of the time that is left, 20 ms at least;
- *                        otherwise it is waited for until the deadline, and each half of the time asked again
- *   none is left         a look-up of all addresses (of IPv6 also where there is IPv4) is waited for, until the time
- * that connecting may take has passed since it began: a resolver that hangs would only delay the error deadline the
- * caller gives up, and has dlock_dial_delay() say what has not happened connected            a look-up that is under
- * way goes on; dlock_dial_take_moved() tells if it finds the address gone */
+ *   At once: a path, or an address that was given; there is nothing else to try until the deadline. Of a name, the first
+ *     of its last good addresses. Where these are old, a look-up begins beside; where there are none, it is waited for.
+ *   One refuses: the next, at once.
+ *   One does not answer: the next, if there is one by then, after half of the time that is left, 20 ms at least;
+ *     otherwise it is waited for until the deadline, and each half of the time asked again.
+ *   None is left: a look-up of all addresses (of IPv6 also where there is IPv4) is waited for, until the time that
+ *     connecting may take has passed since it began: a resolver that hangs would only delay the error.
+ *   Deadline: the caller gives up, and has dlock_dial_delay() say what has not happened.
+ *   Connected: a look-up that is under way goes on; dlock_dial_take_moved() tells if it finds the address gone. */
 
 #include "dial.h"
 

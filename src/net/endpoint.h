@@ -189,7 +189,8 @@ enum {
 	DLOCK_OPTION_MASTERS = 32,       /* the masters of a service have it from the service */
 	DLOCK_OPTION_SENTINELS = 64,     /* so do the Sentinels */
 	DLOCK_OPTION_REPLICAS = 128,     /* makes sense with replicas only */
-	DLOCK_OPTION_ZERO_IS_UNSET = 256 /* 0 in an array is as if it were not there */
+	DLOCK_OPTION_ZERO_IS_UNSET = 256, /* 0 in an array is as if it were not there */
+	DLOCK_OPTION_FILE = 512           /* the path of a file or folder */
 };
 
 typedef struct {

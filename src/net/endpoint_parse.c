@@ -39,7 +39,7 @@ bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t 
 	}
 	if (len == 9 && !strncasecmp(name, "zookeeper", 9)) {
 		return dlock_reject(
-			error, "must be no ZooKeeper: ZkLock, Dlock\\Semaphore and Dlock\\ReadWriteLock are for it");
+			error, "must not be ZooKeeper: use ZkLock, Dlock\\Semaphore or Dlock\\ReadWriteLock");
 	}
 	return dlock_reject(error,
 		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, "

@@ -164,7 +164,7 @@ static void end_turn(dlock_loop *loop)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {
 		if (source->ops->end_turn) {
-			source->ops->end_turn(source);
+			loop->again |= source->ops->end_turn(source);
 		}
 	}
 }

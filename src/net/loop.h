@@ -27,9 +27,10 @@ typedef struct {
 	void (*expire)(dlock_source *source);
 	dlock_nanos (*timer)(const dlock_source *source);
 
-	/* Around what the tasks of a turn send: it goes out at the end. */
+	/* Around what the tasks of a turn send: it goes out at the end. True: that has brought something, such as an error,
+	 * for which tasks may wait. */
 	void (*begin_turn)(dlock_source *source);
-	void (*end_turn)(dlock_source *source);
+	bool (*end_turn)(dlock_source *source);
 } dlock_source_ops;
 
 /* The first member of each source's own struct, or a member of it. */
@@ -65,8 +66,8 @@ struct dlock_loop {
 	dlock_adopted *adopted; /* in the order in which they came */
 	dlock_adopted *stepped; /* the next of them in this turn; NULL: none */
 
-	/* Of this turn, by its tasks: when one of them wants to go on though nothing has come; whether one of them has done
-	 * something that others may have waited for; and whether the thread may be interrupted in its sleep. */
+	/* Of this turn, by its tasks: when one of them wants to go on though nothing has come; whether something has
+	 * happened in it that others may have waited for; and whether the thread may be interrupted in its sleep. */
 	dlock_nanos wake;
 	bool again, lent;
 

@@ -35,57 +35,57 @@ enum {
 
 /* Each comment is what docs/reference.md says of the option (scripts/gen-reference.php). */
 const dlock_option dlock_endpoint_options[] = {
-	/* the database; a cluster has 0 only. In a DSN also `db`, or behind the place, as in `redis://h/3` */
+	/* database number; a cluster has only 0. In a DSN also `db`, or after the host, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
-	/* who logs in, by default Redis' default user; in a DSN before the place: `user:password@` */
+	/* user name; default: Redis' default user. In a DSN before the host: `user:password@` */
 	{ "user", NULL, TEXT(user), REDIS | DATABASE, KEY | MASTERS },
-	/* the user's; in a DSN without a user `:password@` */
+	/* password of the user; in a DSN without a user `:password@` */
 	{ "password", NULL, TEXT(password), REDIS | DATABASE, KEY | SECRET | MASTERS },
-	/* for look-up, connection, TLS and login together; by default `dlock.connect_timeout` */
+	/* lookup, connection, TLS and login together; default `dlock.connect_timeout` */
 	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
-	/* for each answer; by default `dlock.read_timeout` */
+	/* for each reply; default `dlock.read_timeout` */
 	{ "read_timeout", "readTimeout", SECONDS(read_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
 	/* TLS for masters, cluster nodes, Sentinels and databases; a single Redis has the scheme `rediss://` instead */
 	{ "tls", NULL, OFF(tls), REDIS | DATABASE, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
-	/* check the certificate; on by default */
+	/* check the certificate; default on */
 	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS | DATABASE, TLS },
-	/* check the name in the certificate; on by default */
+	/* check the name in the certificate; default on */
 	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS | DATABASE, TLS },
-	/* that name, by default the host */
+	/* the name in the certificate; default: the host */
 	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
-	/* file with the certificates of authorities to trust; by default the system's */
-	{ "cafile", NULL, TEXT(tls_cafile), REDIS | DATABASE, TLS },
+	/* file with the certificates of trusted authorities; default: the system's */
+	{ "cafile", NULL, TEXT(tls_cafile), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
 	/* folder with such certificates */
-	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS },
+	{ "capath", NULL, TEXT(tls_capath), REDIS, TLS | DLOCK_OPTION_FILE },
 	/* file with the client's certificate */
-	{ "local_cert", NULL, TEXT(tls_cert), REDIS | DATABASE, TLS },
-	/* file with its key, by default the same */
-	{ "local_pk", NULL, TEXT(tls_key), REDIS | DATABASE, TLS },
-	/* for that key */
+	{ "local_cert", NULL, TEXT(tls_cert), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
+	/* file with its key; default: the same file */
+	{ "local_pk", NULL, TEXT(tls_key), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
+	/* passphrase of that key */
 	{ "passphrase", NULL, TEXT(tls_passphrase), REDIS | DATABASE, TLS | SECRET },
-	/* the name that Sentinels know the master by; in a DSN behind the place */
+	/* the name of the master in the Sentinels' configuration; in a DSN after the hosts */
 	{ "service", "service", TEXT(service), SENTINEL, 0 },
-	/* TLS for the Sentinels, where it differs from that for the servers */
+	/* TLS for the Sentinels, if it differs from that for the servers */
 	{ "sentinel_tls", "sentinelTls", OFF(sentinel_tls), SENTINEL, QUERY | KEY },
-	/* who logs in at the Sentinels; needs a password */
+	/* user name for the Sentinels; needs a password */
 	{ "sentinel_user", NULL, TEXT(sentinel_user), SENTINEL, QUERY | KEY },
-	/* for the Sentinels, where they ask for one */
+	/* password for the Sentinels */
 	{ "sentinel_password", NULL, TEXT(sentinel_password), SENTINEL, QUERY | KEY | SECRET },
-	/* how many must confirm a lock; by default 1 with Sentinels and in a cluster, otherwise 0: a fail-over can make two
-	 * holders */
+	/* how many replicas must acknowledge a lock; default 1 with Sentinels and in a cluster, otherwise 0. With 0, a failover
+	 * can make two holders */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
-	/* with replicas, and of databases (3 s or more): for how long no lock is granted after a fail-over, and the
-	 * longest lease time; the same in all programs that share locks. By default `dlock.restart_guard`, 10 s where that is 0, or `dlock.ttl` if longer */
+	/* with replicas or a database (3 s or more): the pause in granting locks after a failover, and the longest lease.
+	 * Default: dlock.restart_guard (10 s if that is 0), or dlock.ttl if that is longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
-	/* with replicas: nor is one granted for that long after a replica has taken a full copy; on by default */
+	/* with replicas: the same pause after a full resynchronization of a replica; default on */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
-	/* of databases: its name; in a DSN behind the hosts, as in `pgsql://h/shop` */
+	/* name of the database; in a DSN after the hosts, as in `pgsql://h/shop` */
 	{ "database", "database", TEXT(dbname), DATABASE, QUERY | KEY },
-	/* the unix socket; of PostgreSQL the folder that it is in */
+	/* the unix socket; with PostgreSQL the directory that it is in */
 	{ "socket", NULL, TEXT(socket), DATABASE, QUERY | KEY },
-	/* the schema that has dlock's tables and functions; by default `dlock` */
+	/* the schema with dlock's tables and functions; default `dlock` */
 	{ "schema", "schema", TEXT(schema), PGSQL, QUERY | KEY },
-	/* make these tables and functions where they are missing, which takes the right to */
+	/* create these tables and functions if they are missing */
 	{ "create", "create", OFF(create), DATABASE, QUERY | KEY },
 	{ 0 }
 };

@@ -12,7 +12,7 @@
 #include "../memory/stock.h"
 #include "../redis/lock/service.h"
 #include "../redis/stock/stocks.h"
-#include "../redis/wire/pool_source.h"
+#include "../redis/wire/pool.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/lock/backend.h"
 #endif

@@ -1,34 +1,17 @@
 #include "classes.h"
 
-zend_class_entry *dlock_ce_manager;
-zend_class_entry *dlock_ce_distributed_lock;
-zend_class_entry *dlock_ce_red_lock;
+#define DLOCK_CLASS(name) zend_class_entry *dlock_ce_##name;
+DLOCK_CLASSES(DLOCK_CLASS)
 #ifdef DLOCK_ZOOKEEPER
 zend_class_entry *dlock_ce_zk_lock;
 #endif
-zend_class_entry *dlock_ce_semaphore_interface;
-zend_class_entry *dlock_ce_semaphore;
-zend_class_entry *dlock_ce_read_write_lock_interface;
-zend_class_entry *dlock_ce_read_write_lock;
-zend_class_entry *dlock_ce_read_write_lock_side;
-zend_class_entry *dlock_ce_stock;
-zend_class_entry *dlock_ce_reservation;
-zend_class_entry *dlock_ce_order_state;
-zend_class_entry *dlock_ce_order;
-zend_class_entry *dlock_ce_order_page;
-zend_class_entry *dlock_ce_inventory;
-zend_class_entry *dlock_ce_testing;
-zend_class_entry *dlock_ce_lease;
-zend_class_entry *dlock_ce_lease_state;
-zend_class_entry *dlock_ce_exception;
-zend_class_entry *dlock_ce_timeout_exception;
-zend_class_entry *dlock_ce_lost_exception;
-zend_class_entry *dlock_ce_connection_exception;
-zend_class_entry *dlock_ce_quorum_exception;
-zend_class_entry *dlock_ce_deadlock_exception;
-zend_class_entry *dlock_ce_limit_exceeded_exception;
-zend_class_entry *dlock_ce_reservation_expired_exception;
-zend_class_entry *dlock_ce_order_conflict_exception;
-zend_class_entry *dlock_ce_out_of_stock_exception;
-zend_class_entry *dlock_ce_unknown_product_exception;
-zend_class_entry *dlock_ce_sale_ended_exception;
+
+void dlock_class_set_handlers(zend_object_handlers *handlers, size_t offset, zend_object_free_obj_t free_object,
+	zend_object_get_debug_info_t debug_info)
+{
+	memcpy(handlers, zend_get_std_object_handlers(), sizeof *handlers);
+	handlers->offset = (int) offset;
+	handlers->free_obj = free_object;
+	handlers->clone_obj = NULL;
+	handlers->get_debug_info = debug_info;
+}

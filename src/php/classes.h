@@ -3,39 +3,26 @@
 
 #include "php.h"
 
-/* The classes' entries, set when the module is loaded. */
+/* The classes' entries, dlock_ce_NAME, set when the module is loaded. */
 
-extern zend_class_entry *dlock_ce_manager; /* Dlock\LockManager */
-extern zend_class_entry *dlock_ce_distributed_lock;
-extern zend_class_entry *dlock_ce_red_lock;
+#define DLOCK_CLASSES(class) \
+	class(manager) class(distributed_lock) class(red_lock) class(semaphore_interface) class(semaphore) \
+	class(read_write_lock_interface) class(read_write_lock) class(read_write_lock_side) class(stock) \
+	class(reservation) class(order_state) class(order) class(order_page) class(inventory) class(testing) \
+	class(inspection) class(party) class(lease) class(lease_state) class(exception) class(timeout_exception) class(lost_exception) \
+	class(connection_exception) class(quorum_exception) class(deadlock_exception) \
+	class(limit_exceeded_exception) class(reservation_expired_exception) class(order_conflict_exception) \
+	class(out_of_stock_exception) class(unknown_product_exception) class(sale_ended_exception)
+
+#define DLOCK_CLASS(name) extern zend_class_entry *dlock_ce_##name;
+DLOCK_CLASSES(DLOCK_CLASS)
+#undef DLOCK_CLASS
 #ifdef DLOCK_ZOOKEEPER
 extern zend_class_entry *dlock_ce_zk_lock;
 #endif
-extern zend_class_entry *dlock_ce_semaphore_interface;
-extern zend_class_entry *dlock_ce_semaphore;
-extern zend_class_entry *dlock_ce_read_write_lock_interface;
-extern zend_class_entry *dlock_ce_read_write_lock;
-extern zend_class_entry *dlock_ce_read_write_lock_side;
-extern zend_class_entry *dlock_ce_stock;
-extern zend_class_entry *dlock_ce_reservation;
-extern zend_class_entry *dlock_ce_order_state;
-extern zend_class_entry *dlock_ce_order;
-extern zend_class_entry *dlock_ce_order_page;
-extern zend_class_entry *dlock_ce_inventory;
-extern zend_class_entry *dlock_ce_testing;
-extern zend_class_entry *dlock_ce_lease;
-extern zend_class_entry *dlock_ce_lease_state;
-extern zend_class_entry *dlock_ce_exception;
-extern zend_class_entry *dlock_ce_timeout_exception;
-extern zend_class_entry *dlock_ce_lost_exception;
-extern zend_class_entry *dlock_ce_connection_exception;
-extern zend_class_entry *dlock_ce_quorum_exception;
-extern zend_class_entry *dlock_ce_deadlock_exception;
-extern zend_class_entry *dlock_ce_limit_exceeded_exception;
-extern zend_class_entry *dlock_ce_reservation_expired_exception;
-extern zend_class_entry *dlock_ce_order_conflict_exception;
-extern zend_class_entry *dlock_ce_out_of_stock_exception;
-extern zend_class_entry *dlock_ce_unknown_product_exception;
-extern zend_class_entry *dlock_ce_sale_ended_exception;
+
+/* Gives a class objects that are members of structs of its own, at that offset, and cannot be cloned. */
+void dlock_class_set_handlers(zend_object_handlers *handlers, size_t offset, zend_object_free_obj_t free_object,
+	zend_object_get_debug_info_t debug_info);
 
 #endif

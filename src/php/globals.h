@@ -8,6 +8,7 @@
 #include "php.h"
 
 #include "../base/wakeup.h"
+#include "../lock/description.h"
 #include "../lock/registry.h"
 #include "backends.h"
 #ifdef DLOCK_ZOOKEEPER
@@ -64,6 +65,8 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	double max_hold;
 	double restart_guard;
 	bool release_on_shutdown;
+	bool describe;
+	char *label;
 
 	/* Kept over requests. */
 	dlock_pools pools;
@@ -71,6 +74,8 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	dlock_loss_signal loss_signal;
 
 	/* This request's. */
+	dlock_description *description; /* what others are told of it; NULL: not made yet (description.c) */
+	zend_string *own_label;         /* set by setLabel(); NULL: none */
 	dlock_registry registry;
 	dlock_ending ending;
 ZEND_END_MODULE_GLOBALS(dlock)

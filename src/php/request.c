@@ -1,5 +1,6 @@
 #include "request.h"
 
+#include "description.h"
 #include "ending.h"
 #include "globals.h"
 #include "hold.h"
@@ -18,6 +19,7 @@ void dlock_request_end(void)
 
 	dlock_hold_clear();
 	dlock_pools_drain(&DLOCK_G(pools), deadline);
+	dlock_description_end();
 }
 
 void dlock_request_end_late(void)

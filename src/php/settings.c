@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include "description.h"
 #include "globals.h"
 
 #include "SAPI.h"
@@ -104,6 +105,19 @@ static bool is_switch(const char *text)
 	return false;
 }
 
+/* NULL: it is none of these. In a php.ini `none` is a word for the empty text. */
+static const char *label_named(const char *text)
+{
+	static const char *const known[] = { "path", "script", "none" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+		if (!strcasecmp(text, known[i])) {
+			return known[i];
+		}
+	}
+	return *text ? NULL : "none";
+}
+
 bool dlock_check_settings(void)
 {
 	const struct {
@@ -127,9 +141,16 @@ bool dlock_check_settings(void)
 			return false;
 		}
 	}
-	const char *release = INI_STR("dlock.release_on_shutdown");
-	if (!is_switch(release)) {
-		zend_value_error("dlock.release_on_shutdown must be On or Off, \"%.40s\" given", release);
+	const char *switches[] = { "dlock.release_on_shutdown", "dlock.describe" };
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		const char *value = zend_ini_string((char *) switches[i], strlen(switches[i]), 0);
+		if (!is_switch(value)) {
+			zend_value_error("%s must be On or Off, \"%.40s\" given", switches[i], value);
+			return false;
+		}
+	}
+	if (!label_named(INI_STR("dlock.label"))) {
+		zend_value_error("dlock.label must be path, script or none, \"%.40s\" given", INI_STR("dlock.label"));
 		return false;
 	}
 	return true;
@@ -146,16 +167,10 @@ ZEND_INI_MH(dlock_update_switch)
 
 const char *dlock_endpoint_forbidden_file(const dlock_endpoint *server)
 {
-	const struct {
-		const char *name, *path;
-	} files[] = {
-		{ "cafile", server->tls_cafile }, { "capath", server->tls_capath },
-		{ "local_cert", server->tls_cert }, { "local_pk", server->tls_key },
-	};
-
-	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-		if (files[i].path && php_check_open_basedir_ex(files[i].path, 0) != 0) {
-			return files[i].name;
+	for (DLOCK_EACH_OPTION(option)) {
+		const char *path = option->flags & DLOCK_OPTION_FILE ? *(char **) dlock_option_field(server, option) : NULL;
+		if (path && php_check_open_basedir_ex(path, 0) != 0) {
+			return option->name;
 		}
 	}
 	return NULL;
@@ -267,4 +282,22 @@ dlock_endpoint *dlock_endpoint_from_ini(void)
 		return NULL;
 	}
 	return server;
+}
+
+ZEND_INI_MH(dlock_update_label)
+{
+	const char *label = label_named(ZSTR_VAL(new_value));
+
+	(void) mh_arg3;
+	if (!label) {
+		refuse_value(entry, stage, "must be path, script or none", new_value);
+		if (stage == ZEND_INI_STAGE_RUNTIME) {
+			return FAILURE;
+		}
+	}
+	*(const char **) ZEND_INI_GET_ADDR() = label ? label : "none";
+	if (stage != ZEND_INI_STAGE_STARTUP) {
+		dlock_description_forget();
+	}
+	return SUCCESS;
 }

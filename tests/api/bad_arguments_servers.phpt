@@ -23,7 +23,7 @@ const SSL_OPTION = 'has an unknown option of ssl *; known are verify_peer, verif
 $bad = [
     // DSN
     ['', 'must not be empty'], ['localhost', SCHEME], ['localhost:6379', SCHEME], ['//h', SCHEME], ['redis:/h', SCHEME], ['redis:h', SCHEME], ['http://h', SCHEME],
-    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", NUL], ['zookeeper://h', 'must be no ZooKeeper: ZkLock, Dlock\Semaphore and Dlock\ReadWriteLock are for it'],
+    ['tcp://h', SCHEME], [' redis://h', SCHEME], ['redis', SCHEME], ["\0", NUL], ['zookeeper://h', 'must not be ZooKeeper: use ZkLock, Dlock\Semaphore or Dlock\ReadWriteLock'],
     ['redis://', 'must name a host'], ['redis:///1', 'must name a host'], ['redis://:6379', 'must name a host'], ['redis://:pw@', 'must name a host'], ['redis://?db=1', 'must name a host'],
     ['redis://[]:1', 'must name a host'],
     ['redis://h:', PORT], ['redis://h:0', PORT], ['redis://h:70000', PORT], ['redis://h:65536', PORT], ['redis://h:-1', PORT], ['redis://h:+1', PORT], ['redis://h:1x', PORT],

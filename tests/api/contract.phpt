@@ -15,6 +15,8 @@ const LOCK_MANAGER = [
     'synchronized' => '(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed',
     'attach' => '(!string $handle): Dlock\Lease',
     'isLocked' => '(string $resource): bool',
+    'inspect' => '(string $resource, int $waiters = 100): Dlock\Inspection',
+    'inspectAll' => '(int $limit = 100): array',
 ];
 const CONTRACT = [
     'DistributedLock' => ['class implements Dlock\LockManager', LOCK_MANAGER + [
@@ -48,6 +50,8 @@ const CONTRACT = [
         'synchronized' => '(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed',
         'attach' => '(!string $handle): Dlock\Lease',
         'availablePermits' => '(string $resource): int',
+        'inspect' => '(string $resource, int $waiters = 100): Dlock\Inspection',
+        'inspectAll' => '(int $limit = 100): array',
     ]],
     'Dlock\SemaphoreInterface' => ['interface', [
         'acquire' => '(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Dlock\Lease',
@@ -55,6 +59,8 @@ const CONTRACT = [
         'synchronized' => '(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed',
         'attach' => '(!string $handle): Dlock\Lease',
         'availablePermits' => '(string $resource): int',
+        'inspect' => '(string $resource, int $waiters = 100): Dlock\Inspection',
+        'inspectAll' => '(int $limit = 100): array',
     ]],
     'Dlock\ReadWriteLock' => ['final class implements Dlock\ReadWriteLockInterface', [
         '__construct' => '(!array|string|null $server = null, string $prefix = \'ReadWriteLock:\', ?float $ttl = null,'
@@ -112,6 +118,8 @@ const CONTRACT = [
         'refund' => '(bool $restock = true, ?int $quantity = null, ?string $change = null): bool',
         'change' => '(array $items): void',
     ]],
+    'Dlock\Inspection' => ['final class', []],
+    'Dlock\Party' => ['final class', []],
     'Dlock\OrderState' => ['enum implements BackedEnum', [
         'cases' => '(): array',
         'from' => '(int|string $value): static',
@@ -174,7 +182,7 @@ foreach ($classes as $name => [$kind, $methods]) {
     }
     foreach ($class->getProperties(ReflectionProperty::IS_PUBLIC) as $property) {
         holds(in_array($name, ['Dlock\Lease', 'Dlock\LeaseState', 'Dlock\Reservation', 'Dlock\OrderState', 'Dlock\Order', 'Dlock\OrderPage', 'Dlock\LimitExceededException',
-            'Dlock\ReservationExpiredException'], true) && ($class->isEnum() || $property->isReadOnly()), "$name has no public property", $property->name);
+            'Dlock\ReservationExpiredException', 'Dlock\Inspection', 'Dlock\Party'], true) && ($class->isEnum() || $property->isReadOnly()), "$name has no public property", $property->name);
     }
     same(['Dlock\LeaseState' => ['Held', 'Uncertain', 'Lost', 'Released'], 'Dlock\OrderState' => ['Reserved', 'Ended', 'Sold', 'Cancelled', 'Refunded']][$name] ?? [], array_keys($class->getConstants()), "$name: constants");
 }
@@ -195,8 +203,10 @@ $actual = $extension->getClassNames();
 sort($names);
 sort($actual);
 same($names, $actual, 'classes');
-$functions = ['Dlock\stats' => '(): array'];
-$internal = ['Dlock\describe_server' => '(!array|string $server): array', 'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
+$functions = ['Dlock\setLabel' => '(?string $label): ?string', 'Dlock\stats' => '(): array'];
+$internal = ['Dlock\describe_server' => '(!array|string $server): array',
+    'Dlock\break_lock' => '(object $locks, string $resource, string $id, string $by, bool $now = false): ?float',
+    'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
 foreach (array_filter($functions + $internal, fn ($name) => $name !== 'Dlock\describe_ensemble' || class_exists('ZkLock'), ARRAY_FILTER_USE_KEY) as $name => $signature) {
     $there[] = strtolower($name);
     same(PHP_VERSION_ID < 80200 ? str_replace('!', '', $signature) : $signature, signature(new ReflectionFunction($name)), $name);

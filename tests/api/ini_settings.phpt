@@ -10,6 +10,8 @@ require __DIR__ . '/../inc/api.inc';
 
 $defaults = [
     'dlock.connect_timeout' => '1',
+    'dlock.describe' => '1',
+    'dlock.label' => 'path',
     'dlock.max_hold' => '0',
     'dlock.read_timeout' => '1',
     'dlock.release_on_shutdown' => '1',
@@ -24,7 +26,7 @@ putenv('TEST_PHP_EXTRA_ARGS=' . preg_replace('/-d "dlock\.[^"]*"/', '', php_opti
 same($defaults, json_decode(php_child('echo json_encode(ini_get_all("dlock", false));')->readAll(), true), 'defaults');
 $at_start = ini_get_all('dlock', false);
 foreach (ini_get_all('dlock') as $name => ['access' => $access]) {
-    same(INI_ALL, $access, "who may change $name");
+    same($name === 'dlock.describe' ? INI_SYSTEM : INI_ALL, $access, "who may change $name");
 }
 
 $lease = 'must be a number of seconds between 0.003 and 31536000';
@@ -40,6 +42,7 @@ $settings = [
     'dlock.connect_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
     'dlock.read_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
     'dlock.release_on_shutdown' => [['0', '1', 'On', 'off', 'YES', 'no', 'true', 'False', ''], ['2', 'x', '-1', 'onn', ' 1'], 'must be On or Off'],
+    'dlock.label' => [['path', 'script', 'none', 'None', ''], ['x', ' path', 'all'], 'must be path, script or none'],
     'dlock.server' => [['redis://h', 'unix:///x', 'redis://u:p@h:1/2?read_timeout=1', 'sentinel://s1,s2:1/m', 'cluster://h1,h2'], ['h', 'http://h', "redis://h\0"], 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// or pgsql://, like "redis://127.0.0.1:6379"'],
 ];
 foreach ($settings as $name => [$good, $bad, $text]) {

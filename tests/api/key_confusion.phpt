@@ -42,13 +42,13 @@ foreach ($kinds as $kind => $manager) {
         same(true, $lease->release(), "$what: release()");
         same('held alone', $child->result(), "$what: the waiter");
         @unlink($gate);
-        wait_for(fn () => $servers[0]->raw()->cmd('KEYS', '*') === ['dlock:fence'], 60, 'the keys to go');
+        wait_for(fn () => array_diff($servers[0]->raw()->cmd('KEYS', '*'), ['dlock:seen', 'dlock:fence']) === [], 60, 'the keys to go');
     }
 }
 
 // ---- what dlock keeps beside the locks is no lock ----
 $reserved = ['dlock:fence', 'dlock:era', 'dlock:fence:{abc}', 'dlock:era:', 'dlock:queue:{x}', 'dlock:queue::{x}', 'dlock:waiters:{x}', 'dlock:queue:', "dlock:waiters:\0"];
-$message = 'must not make the key "dlock:fence" or "dlock:era", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:fence:" or "dlock:era:", which dlock keeps beside the locks';
+$message = 'must not make the key "dlock:fence", "dlock:era" or "dlock:seen", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:held:", "dlock:fence:", "dlock:era:" or "dlock:seen:", which dlock keeps beside the locks';
 foreach ($kinds as $kind => $manager) {
     $methods = ['acquire', 'tryAcquire', 'isLocked', ...($kind === 'DistributedLock' ? ['lock', 'release', 'unlock', 'isLocking'] : ['lock'])];
     foreach ($reserved as $key) {
@@ -72,7 +72,7 @@ foreach ($kinds as $kind => $manager) {
     }
 }
 foreach ($servers as $server) {
-    wait_for(fn () => $server->raw()->cmd('KEYS', '*') === ['dlock:fence'], 60, 'the keys to go');
+    wait_for(fn () => array_diff($server->raw()->cmd('KEYS', '*'), ['dlock:seen', 'dlock:fence']) === [], 60, 'the keys to go');
     holds(preg_match('/^\d+$/', $server->raw()->cmd('GET', 'dlock:fence')) === 1, 'the fence is a number', $server->raw()->cmd('GET', 'dlock:fence'));
 }
 echo "done\n";

@@ -37,7 +37,7 @@ foreach ($kinds as $name => $make) {
     same(true, $make()->isLocked($resource), "$name: locked after detach()");
     $again = $make()->attach($handle);
     same($resource, $again->resource, "$name: what was handed over");
-    holds($again->token !== $token && strlen($again->token) === 32, "$name: another token", $again->token, $token);
+    holds($again->token !== $token && strlen($again->token) === 44, "$name: another token", $again->token, $token);
     holds($again->fencingToken > $fence, "$name: a greater fencing token", $again->fencingToken, $fence);
     $fence = $again->fencingToken;
     same(LeaseState::Held, $again->state(), "$name: state() after attach()");

@@ -31,7 +31,7 @@ for ($start = now(); $seen < 5 && now() - $start < 60;) {
         if ($losses !== null && is_array($lock) && $lock['validity'] === 0.0) {
             $seen++;
             same(1, $losses, 'losses');
-            same([1, true], [preg_match('/^[0-9a-f]{32}$/', $lock['token']), $lock['fencingToken'] > 0], 'the tokens');
+            same([1, true], [preg_match('/^[0-9a-f]{44}$/', $lock['token']), $lock['fencingToken'] > 0], 'the tokens');
         }
     }
 }

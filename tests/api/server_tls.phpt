@@ -13,7 +13,7 @@ phpinfo(INFO_MODULES);
 preg_match('/^TLS \(rediss:\/\/\) => (.*)$/m', ob_get_clean(), $found);
 $has_tls = $found[1] !== 'not in this build';
 
-$text = 'must not ask for TLS (rediss://): this build of dlock has no TLS, since OpenSSL was not there when it was built';
+$text = 'must not ask for TLS (rediss://): this build of dlock has no TLS, because OpenSSL was not found when it was built; docs/installation.md says what to install';
 foreach (['rediss://h', 'REDISS://h:6380/1', 'rediss://:password-of-tls@h?verify_peer=0', ['tls://h', 6380], ['ssl://h'],
     ['host' => 'h', 'ssl' => true], ['host' => 'h', 'ssl' => ['verify_peer' => false, 'cafile' => '/ca.pem']],
     ['host' => 'h', 'ssl' => ['stream' => ['verify_peer_name' => false]]]] as $spec) {

@@ -13,7 +13,7 @@ function dump(mixed $value): void
     ob_start();
     var_dump($value);
     echo preg_replace([
-        '/#\d+ /', '/127\.0\.0\.1:\d+/', '/"[0-9a-f]{32}"/', '/int\(\d{16}\)/', '/float\(\d+\.\d{2,}\)/', '/' . unique() . '/', '/string\(\d+\) /',
+        '/#\d+ /', '/127\.0\.0\.1:\d+/', '/"[0-9a-f]{44}"/', '/int\(\d{16}\)/', '/float\(\d+\.\d{2,}\)/', '/' . unique() . '/', '/string\(\d+\) /',
     ], [' ', 'server', '"token"', 'int(microseconds)', 'float(seconds left)', 'resource', 'string '], ob_get_clean());
 }
 

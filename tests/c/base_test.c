@@ -108,20 +108,50 @@ static void test_token(void)
 				|| strlen(tokens[i]) != DLOCK_TOKEN_LEN) {
 			malformed++;
 		}
-		for (int k = 0; k < DLOCK_TOKEN_LEN; k++) {
+		for (int k = DLOCK_TOKEN_ID_LEN; k < DLOCK_TOKEN_LEN; k++) {
 			column[tokens[i][k] <= '9' ? tokens[i][k] - '0' : tokens[i][k] - 'a' + 10]++;
 		}
 	}
-	check(malformed == 0, "32 hexadecimal digits");
+	check(malformed == 0, "44 hexadecimal digits");
 	qsort(tokens, COUNT, sizeof *tokens, by_token);
 	for (int i = 1; i < COUNT; i++) {
-		same += memcmp(tokens[i - 1], tokens[i], DLOCK_TOKEN_LEN) == 0;
+		same += memcmp(tokens[i - 1], tokens[i], DLOCK_TOKEN_ID_LEN) == 0;
 	}
-	check(same == 0, "no two of %d are the same", COUNT);
-	for (int i = 0; i < 16; i++) { /* 40000 expected, standard deviation 194 */
-		lean += column[i] < 38000 || column[i] > 42000;
+	check(same == 0, "no two of %d have the same id", COUNT);
+	for (int i = 0; i < 16; i++) { /* 25000 expected, standard deviation 153 */
+		lean += column[i] < 23500 || column[i] > 26500;
 	}
-	check(lean == 0, "every digit is as frequent as any other");
+	check(lean == 0, "every random digit is as frequent as any other");
+}
+
+static void test_origin(void)
+{
+	static const char known[] = "0a00000500002a0000000001";
+	char token[DLOCK_TOKEN_LEN + 1], other[DLOCK_TOKEN_LEN + 1];
+	dlock_origin origin, later;
+
+	dlock_token_set_origin(0x0a000005, false);
+	int64_t before = dlock_time_of_day();
+	check(dlock_token(token) && dlock_token(other), "tokens with an origin");
+	int64_t after = dlock_time_of_day();
+	check(dlock_token_read_origin(token, after, &origin) && origin.address == 0x0a000005
+			&& origin.pid == ((uint32_t) getpid() & 0xffffff),
+		"which name the host and the process");
+	check(origin.made_at >= before - 1000000 && origin.made_at <= after + 1000000, "and the time");
+	check(dlock_token_read_origin(token, after + INT64_C(380) * 86400 * 1000000, &later)
+			&& later.made_at == origin.made_at,
+		"also a year later");
+	check(dlock_token_read_origin(token, before - INT64_C(6) * 86400 * 1000000, &later)
+			&& later.made_at == origin.made_at,
+		"and where the reader's clock is late");
+	check(dlock_token_read_origin(known, after, &origin) && origin.address == 0x0a000005 && origin.pid == 42
+			&& origin.made_at <= after + INT64_C(7) * 86400 * 1000000,
+		"the digits of an id");
+	check(!dlock_token_read_origin("0a00000500002a00000000 1", after, &origin), "other texts have none");
+	dlock_token_set_origin(0, true);
+	check(dlock_token(token) && strlen(token) == DLOCK_TOKEN_PLAIN_LEN && dlock_is_token(token, strlen(token), false),
+		"one that hides it has random digits only");
+	dlock_token_set_origin(0, false);
 }
 
 static void test_token_of_children(void)
@@ -438,6 +468,10 @@ static void test_token_forms(void)
 	} forms[] = {
 		{ "0123456789abcdef0123456789abcdef", true, true },
 		{ DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdef", false, true },
+		{ "0123456789abcdef0123456789abcdef0123456789ab", true, true },
+		{ DLOCK_TOKEN_LEGACY "0123456789abcdef0123456789abcdef0123456789ab", false, true },
+		{ "0123456789abcdef0123456789abcdef0123456789a", false, false },
+		{ "0123456789abcdef0123456789abcdef0123456789abc", false, false },
 		{ "", false, false },
 		{ DLOCK_TOKEN_LEGACY, false, false },
 		{ "0123456789abcdef0123456789abcde", false, false },
@@ -460,7 +494,7 @@ static void test_token_forms(void)
 	}
 	check(bad == 0, "the forms of tokens are told apart (%d)", bad);
 	check(!dlock_is_token("0123456789abcdef\0" "0123456789abcde", 32, true), "a NUL is no digit");
-	check(DLOCK_TOKEN_MAX == 43, "the longest token");
+	check(DLOCK_TOKEN_MAX == 55, "the longest token");
 }
 
 int main(void)
@@ -470,6 +504,7 @@ int main(void)
 	test_after();
 	test_poll_ms();
 	test_token();
+	test_origin();
 	test_token_of_children();
 	test_token_forms();
 	test_jitter();

@@ -112,6 +112,32 @@ static void test_answers(void)
 	reader_free(&reader);
 }
 
+#define ID(digit) TEXT("40", digit digit digit digit)
+#define NODE(host, id) "*3\r\n" TEXT("8", host) ":7000\r\n" ID(id)
+#define FIRST "0000000001"
+#define SECOND "0000000002"
+#define THIRD "0000000003"
+
+/* Of a node that is asked at an address of the cluster. */
+static void test_other_cluster(void)
+{
+	reader reader = reader_new();
+
+	check(read_answer(&reader, "*1\r\n" RANGE("0", "99", NODE("10.0.0.1", FIRST))) == DLOCK_OK, "the first answer");
+	dlock_slot_map_end(&reader.known);
+	reader.known = reader.map;
+	check(read_answer(&reader, "*1\r\n" RANGE("0", "99", NODE("10.0.0.1", SECOND))) == DLOCK_CONNECTION
+			&& strstr(reader.error.message, "another cluster"),
+		"none of its nodes is known: %s", reader.error.message);
+	check(read_answer(&reader,
+			  "*1\r\n*5\r\n:0\r\n:99\r\n" NODE("10.0.0.2", SECOND) NODE("10.0.0.3", THIRD) NODE("10.0.0.1", FIRST))
+				== DLOCK_OK
+			&& has_at(&reader, 99, "10.0.0.2:7000"),
+		"the master is a replica now");
+	dlock_slot_map_end(&reader.map);
+	reader_free(&reader);
+}
+
 static void test_strange_answers(void)
 {
 	static const struct {
@@ -476,6 +502,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(answers),
+		TEST(other_cluster),
 		TEST(strange_answers),
 		TEST(addresses),
 		TEST(found),

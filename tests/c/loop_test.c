@@ -13,6 +13,7 @@ typedef struct {
 	dlock_source source;
 	int fds[2];
 	int received, turns, written, expired;
+	bool settles;
 	dlock_nanos timer;
 } pipe_source;
 
@@ -55,7 +56,7 @@ static void begin_turn(dlock_source *source)
 }
 
 /* What was sent in the turn is written. */
-static void end_turn(dlock_source *source)
+static bool end_turn(dlock_source *source)
 {
 	pipe_source *own = (pipe_source *) source;
 
@@ -64,6 +65,10 @@ static void end_turn(dlock_source *source)
 			exit(2);
 		}
 	}
+	bool settles = own->settles; /* as a connection does that cannot be written to */
+	own->received += settles;
+	own->settles = false;
+	return settles;
 }
 
 static const dlock_source_ops ops = { poll_pipe, advance, expire, timer, begin_turn, end_turn };
@@ -165,6 +170,22 @@ static void test_limits(void)
 	dlock_loop_end(&alone);
 }
 
+static bool has_received(void *context)
+{
+	(void) context;
+	return source.received > 0;
+}
+
+static void test_settled_at_end(void)
+{
+	dlock_nanos start = dlock_now();
+
+	source.settles = true;
+	check(dlock_loop_await(&loop, has_received, NULL, start + 20 * DLOCK_SECOND)
+			&& dlock_now() - start < 10 * DLOCK_SECOND,
+		"what the end of a turn brings is not slept over");
+}
+
 static void test_interrupted(void)
 {
 	dialogue own = { .sent = 0 };
@@ -254,7 +275,7 @@ static void test_fork(void)
 
 int main(void)
 {
-	static void (*const tests[])(void) = { test_run, test_limits, test_interrupted, test_adopted, test_forgotten,
+	static void (*const tests[])(void) = { test_run, test_limits, test_settled_at_end, test_interrupted, test_adopted, test_forgotten,
 		test_fork };
 
 	dlock_process_init();

@@ -97,6 +97,30 @@ static void test_acquire(void)
 		"acquire 4 lock dlock:fence queue waiters t 31536000000 0 '' '' '' '' '' 1 1");
 }
 
+static void test_looking(void)
+{
+	dlock_keys held = keys;
+	held.held = (dlock_arg) { "held", 4 };
+
+	says(dlock_request_acquire(keys, &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .inbox = &inbox,
+										 .description = "host GET /cart", .number = 1 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0 '' box host GET /cart '' 1");
+	says(dlock_request_acquire(
+			 keys, &(dlock_attempt){ .token = "t", .ttl = S, .grant = true, .description = "host", .number = 1 }),
+		"acquire 4 lock dlock:fence queue waiters t 1000 0");
+	says(dlock_request_inspect(held, 100), "inspect 4 lock queue waiters held 100");
+	says(dlock_request_permits_inspect(held, 0), "permits_inspect 2 lock held 0");
+	says(dlock_request_describe(held, "id", "1 2 host", 30 * S, false),
+		"describe 3 lock held dlock:seen id 1 2 host 30000 ''");
+	held.fence = (dlock_arg) { "dlock:fence:{s}", 15 };
+	says(dlock_request_describe(held, "id", "1 2 host", 30 * S, true),
+		"describe 3 lock held dlock:seen:{s} id 1 2 host 30000 1");
+	says(dlock_request_seen(DLOCK_ARG("dlock:seen"), 1000), "seen 1 dlock:seen 1000");
+	says(dlock_request_break(keys, "id", "me", false), "break 4 lock dlock:fence queue waiters id me ''");
+	says(dlock_request_break(keys, "id", "me", true), "break 4 lock dlock:fence queue waiters id me 1");
+	says(dlock_request_permits_break(DLOCK_ARG("pool"), "id", "me", false), "permits_break 1 pool id me ''");
+}
+
 static void test_release(void)
 {
 	says(dlock_request_release(keys, "t", true, NULL, false), "release 4 lock dlock:fence queue waiters t");
@@ -283,7 +307,7 @@ static void nothing(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(acquire), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
+	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
 		TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
 	static const tap_setting setting = { nothing, nothing };
 

@@ -1,7 +1,11 @@
 /* ZooKeeper servers that mean harm, with each call of ZkLock. Prints TAP. No part of the usual tests: tests/c/run.sh
- * hostile Whatever a way does not spoil is answered as by a server with one client and one lock. Two ways are missing,
- * since they end libzookeeper 3.8 in threads of its own, whoever uses it: an event whose path is NULL, and the answer
- * to a login that nobody sent. */
+ * hostile. Whatever a way does not spoil is answered as by a server with one client and one lock.
+ *
+ * Some ways are missing, since they end libzookeeper 3.8 in threads of its own, whoever uses it: an event whose path is
+ * NULL, the answer to a login that nobody sent, and a successful answer that ends before the path of a new node, or
+ * before a list. The library does not look whether it could read these: it hands over and frees what lay on its stack
+ * (deserialize_response(); `valgrind --track-origins=yes` shows it in deallocate_Create2Response()). Mostly that is
+ * zero, and now and then the end of the process. */
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -32,14 +36,14 @@ enum {
 	CREATE_CONTAINER = 19,
 	SET_WATCHES = 101
 };
-enum { LIES_LENGTH = 128, LIES_NUMBER = 256, IS_RAW = 512 };
+enum { LIES_LENGTH = 128, LIES_NUMBER = 256, IS_RAW = 512, IS_TRUE = 1024 };
 
 typedef struct {
 	const char *name;
 	int op; /* the requests that are answered otherwise */
 	unsigned how;
 	int32_t lie;  /* the length or the request's number that it tells; otherwise the error code */
-	text payload; /* behind the head; raw: instead of all */
+	text payload; /* behind the head; raw: instead of all; true: the usual one */
 	int times;    /* of the payload; 0: once */
 } way;
 
@@ -85,7 +89,7 @@ static const way ways[] = {
 	{ "an answer to request 99", ANY, LIES_NUMBER, 99, TEXT(""), 0 },
 	{ "an answer to request -5", ANY, LIES_NUMBER, -5, TEXT(""), 0 },
 	{ "an event in place of an answer", ANY, LIES_NUMBER, -1, BYTES(INT(3), INT(3), INT(2), '/', 'x'), 0 },
-	{ "an answer, then the end", ANY, CLOSES, 0, TEXT(""), 0 },
+	{ "an answer, then the end", ANY, CLOSES | IS_TRUE, 0, TEXT(""), 0 },
 	{ "answers without end", ANY, ENDLESS | IS_RAW, 0, BYTES(INT(16), INT(-2), INT(0), INT(1), INT(0)), 0 },
 	{ "events without end", GET_CHILDREN, ENDLESS | IS_RAW, 0,
 		BYTES(INT(30), INT(-1), INT(0), INT(0), INT(0), INT(4), INT(3), INT(2), '/', 'h'), 0 },
@@ -98,15 +102,11 @@ static const way ways[] = {
 	{ "session moved", ANY, 0, -118, TEXT(""), 0 },
 	{ "not read-only", ANY, 0, -119, TEXT(""), 0 },
 
-	{ "a node without a name", CREATE_2, 0, 0, TEXT(""), 0 },
-	{ "a node whose name is NULL", CREATE_2, 0, 0, BYTES(INT(-1)), 0 },
-	{ "a node whose name has 2 GiB", CREATE_2, 0, 0, BYTES(INT(INT32_MAX), '/'), 0 },
 	{ "a node of another parent", CREATE_2, 0, 0, TEXT("\0\0\0\5/else\0\0\0\0\0\0\0\7"), 0 },
 	{ "a node without properties", CREATE_2, 0, 0, TEXT("\0\0\0\5/h/x0"), 0 },
 	{ "a node of 3 MB", CREATE_2, 0, 0, TEXT(WORD_8), 393216 },
 	{ "a container without a name", CREATE_CONTAINER, 0, 0, TEXT(""), 0 },
 	{ "a container whose name is NULL", CREATE_CONTAINER, 0, 0, BYTES(INT(-1)), 0 },
-	{ "no list", GET_CHILDREN, 0, 0, TEXT(""), 0 },
 	{ "an empty list", GET_CHILDREN, 0, 0, BYTES(INT(0)), 0 },
 	{ "a list of -1", GET_CHILDREN, 0, 0, BYTES(INT(-1)), 0 },
 	{ "a list of 2^31 - 1", GET_CHILDREN, 0, 0, BYTES(INT(INT32_MAX)), 0 },
@@ -320,7 +320,7 @@ static void serve(int fd, const way *way)
 		put_int(&head, 0);
 		put_int(&head, tree->zxid);
 		put_int(&head, spoilt && !(way->how & (LIES_NUMBER | LIES_LENGTH)) ? way->lie : 0);
-		if (spoilt) {
+		if (spoilt && !(way->how & IS_TRUE)) {
 			say_spoilt(fd, way, &head);
 			continue;
 		}
@@ -329,6 +329,9 @@ static void serve(int fd, const way *way)
 		put_int(&whole, (int32_t) head.len);
 		put(&whole, head.bytes, head.len);
 		say(fd, whole.bytes, whole.len, 0);
+		if (spoilt) {
+			hang_up(fd, way);
+		}
 	}
 }
 

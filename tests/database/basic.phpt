@@ -28,7 +28,7 @@ foreach (private_databases() as $kind => $server) {
 
     // ---- lock() and its like ----
     same(true, $one->lock('r', 0), "$kind: lock()");
-    holds((bool) preg_match('/^[0-9a-f]{32}$/', (string) $server->token('Lock:r')), "$kind: the row has a token of 128 bits");
+    holds((bool) preg_match('/^[0-9a-f]{44}$/', (string) $server->token('Lock:r')), "$kind: the row has the owner's token");
     within(0, $left('Lock:r'), 10, "$kind: the time that is left: dlock.ttl");
     same([true, true, false], [$one->isLocking('r'), $one->isLocked('r'), $one->isLocked('s')], "$kind: isLocking(), isLocked()");
     same(false, $one->lock('r', 0), "$kind: lock() again: it is not reentrant");
@@ -63,6 +63,23 @@ foreach (private_databases() as $kind => $server) {
         $lease = $one->acquire('scope', 0, 10);
     })();
     wait_for(fn () => $server->token('Lock:scope') === null, 60, 'the end of a lease out of scope');
+
+    // ---- what an operator sees ----
+    $lease = $one->acquire('seen', 0, 9);
+    $waiter = fork_child(fn () => (new DistributedLock($server->dsn()))->tryAcquire('seen', 60)?->release(), [], 'kill');
+    $seen = wait_for(fn () => ($i = $other->inspect('seen'))->waiters !== [] ? $i : null, 60, 'the waiter to be seen');
+    same([$lease->fencingToken, getmypid(), 1, $waiter->pid], [$seen->holders[0]->fencingToken, $seen->holders[0]->pid, count($seen->waiters), $seen->waiters[0]->pid],
+        "$kind: inspect()");
+    within(1, $seen->holders[0]->remaining, 9, "$kind: the time that it shows");
+    same([true, true], [$lease->release(), $waiter->result()], "$kind: after inspect()");
+    $lease = $one->acquire('broken', 0, 9);
+    same(null, Dlock\break_lock($other, 'broken', str_repeat('0', 24), 'tests'), "$kind: a break of another holder");
+    $id = $other->inspect('broken')->holders[0]->id;
+    within(0, Dlock\break_lock($other, 'broken', $id, 'tests'), 9, "$kind: the seconds until a lock that was broken is free");
+    fails(LeaseLostException::class, 'The lock "broken" was lost*', fn () => $lease->refresh(), "$kind: the holder of a lock that was broken");
+    same([0.0, true], [Dlock\break_lock($other, 'broken', $id, 'tests', true), $other->lock('broken', 0)], "$kind: broken at once");
+    $none = $other->inspect('nobody');
+    same([[], []], [$none->holders, $none->waiters], "$kind: inspect() of what nobody has");
 
     // ---- synchronized() ----
     same(['result', true], $one->synchronized('r', fn (Lease $lease) => ['result', $server->token('Lock:r') === $lease->token]), "$kind: synchronized()");

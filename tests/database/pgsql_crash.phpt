@@ -67,7 +67,8 @@ $long = new DistributedLock($server->dsn('guard=5'), ttl: 4);
 same(true, $long->lock('long', 0), 'a lease that is longer');
 $server->crash();
 $server->restart();
-fails(AcquireTimeoutException::class, '*no lock is granted for another 4.*', fn () => $make()->acquire('other', 0.1), 'after a longer guard');
+$e = thrown_by(fn () => $make()->acquire('other', 0.1));
+within(3.1, (float) preg_replace('/.*granted for another /s', '', (string) $e?->getMessage()), 5, 'seconds to wait after a longer guard');
 $server->query("UPDATE dlock.guard SET ms = 3000");
 $server->query('UPDATE dlock.era SET settles = clock_timestamp(), guard_ms = 3000');
 

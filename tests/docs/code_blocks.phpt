@@ -22,7 +22,7 @@ require __DIR__ . '/../inc/markdown.inc';
 
 /* ```php       runs. "EXPRESSION;   // => VALUE" is compared.
  * ```php lint  is a fragment, or code that dlock replaces: its syntax is checked.
- * In the reference the blocks are declarations. One that begins with a value is a list of servers, each for DistributedLock. */
+ * In the reference the blocks are declarations, and examples that begin with a variable. One that begins with a value is a list of servers, each for DistributedLock. */
 
 /** What the blocks take for granted of an application. */
 const APPLICATION = <<<'PHP'
@@ -95,7 +95,7 @@ $done = ['run' => 0, 'lint' => 0, 'declaration' => 0, 'servers' => 0];
 foreach (php_documents() as $file) {
     foreach (php_blocks($file) as ['line' => $line, 'info' => $info, 'code' => $code]) {
         $how = match (true) {
-            $file === 'docs/reference.md' => 'declaration',
+            $file === 'docs/reference.md' && $code[0] !== '$' => 'declaration', // the others are examples
             $info === 'lint' => 'lint',
             $info !== '' => throw new Exception("$file, line $line: no such kind of block: $info"),
             (bool) preg_match("/^['\\[]/", $code) => 'servers',

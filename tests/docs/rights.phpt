@@ -40,9 +40,14 @@ function listed(string $pattern): array
 
 // The keys in a script's head say whether it is for servers that fail over.
 $scripts = ['locks' => [], 'permits' => [], 'epochs of locks' => [], 'epochs of permits' => []];
+// For those who look, and what they are told: locks work without.
+const LOOKING = ['describe', 'inspect', 'seen', 'permits_inspect', 'break', 'permits_break'];
 foreach (glob(LUA . '/*.lua') as $file) {
     if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
         $name = basename($file, '.lua');
+        if (in_array($name, LOOKING, true)) {
+            continue;
+        }
         $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
         $scripts[preg_match('/\bepoch\b/', $keys[1]) ? "epochs of $kind" : $kind][] = $name;
     }
@@ -67,6 +72,11 @@ $permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowl
 // GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
 same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
     $permits_confirmed, 'permits, where replicas confirm');
+
+$looking = listed('/^- `inspect\(\)` and the command `dlock` need `([^`]*)` more/m');
+same(commands(['inspect', 'seen', 'break'], [], [...$locks, ...$clock]), $looking, 'for those who look at locks');
+$of_permits = listed('/^- `inspect\(\)`.*\n  `Dlock\\\\Semaphore`[^`]*`([^`]*)`/m');
+same(commands(['permits_inspect', 'permits_break', 'describe', 'seen'], [], [...$permits, ...$clock]), $of_permits, 'and at permits');
 
 echo "done\n";
 ?>

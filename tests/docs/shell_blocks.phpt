@@ -440,6 +440,14 @@ function drawing(string $code): string
     return implode("\n", array_map(fn (string $path) => "no $path", $missing));
 }
 
+/** A screen of "dlock watch": its head is the one that the command prints. */
+function watched(string $code): string
+{
+    preg_match("/\\\$rows = \\[\\[('[^\\]]*')\\]\\];/", (string) file_get_contents(dirname(__DIR__, 2) . '/console/show.php'), $head);
+    $columns = str_replace(["', '", "'"], ['  ', ''], $head[1] ?? '?');
+    return preg_match('/^' . preg_replace('/  /', ' {2,}', preg_quote($columns, '/')) . '$/m', $code) ? '' : "there is no line with $columns";
+}
+
 // ---- the blocks ---------------------------------------------------------------------------------------------------------
 
 function rule_for(string $language, string $code): ?string
@@ -465,6 +473,7 @@ function rule_for(string $language, string $code): ?string
             $each_line('/locks') => 'zookeeper_nodes',
             str_starts_with($code, 'ACL SETUSER ') => 'acl',
             str_starts_with($code, 'problem: ') => 'doctor_report',
+            str_starts_with($code, '$ dlock ') => 'watched',
             (bool) preg_match('~\|-|-\||├──| src/\w+ ~', $code) => 'drawing',
             default => null,
         },

@@ -58,7 +58,7 @@ final class Buyer extends Participant
     private function count(): void
     {
         $article = $this->chance->oneOf(Setting::resources($this->class));
-        $this->ask('counts', '', [$article => 0], fn () => $this->stock->counts($article));
+        $this->ask('counts', '', [$article => 0], fn () => $this->stock->counts($article, Setting::hasReplicas($this->class)));
     }
 
     /** @param array<string, int> $pieces */

@@ -112,13 +112,15 @@ check('pieces that were given back', history(['a' => [$in], 'b' => [$reserve(1, 
 check('one order of two processes', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9)], 'c' => [$reserve(1, 2, 4, 9)]]));
 check('pieces before they are there', history(['a' => [$trade('restock', 1, 8, 9, 3, 'change', null, 3)], 'b' => [$reserve(1, 2, 3, 9)]]), [$oversold]);
 check('a piece too many, of what was bought', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)], 'c' => [$reserve(1, 2, 14, 19, 'c/1')]]), [$oversold]);
-check('what was bought late had been given to another', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 40, 41, true)], 'c' => [$reserve(1, 2, 14, 19, 'c/1')]]), [$oversold]);
+check('bought late, while another one has it', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 40, 41, true)], 'c' => [$reserve(1, 2, 14, 60, 'c/1')]]), [$oversold]);
+check('bought late, when another one has it no more', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 40, 41, true)], 'c' => [$reserve(1, 2, 14, 19, 'c/1')]]));
 check('bought and sold', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)]], $sold(['b/1' => 2])));
 check('bought, perhaps', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, null, null)]], $sold(['b/1' => 2])));
 check('not bought, perhaps', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, null, null)]], $sold([])));
 check('bought and not sold', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true)]], $sold([])), [$sales]);
 check('sold and not bought', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, null, error: $expired)]], $sold(['b/1' => 2])), [$sales]);
 check('bought, and over after that', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true), $trade('confirm', 3, 12, 13, null, error: $expired)]], $sold(['b/1' => 2])), [$sales]);
+check('bought by its name, which had been reserved before', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true), $trade('confirm', 3, 12, 13, null, error: 'Dlock\\ReservationExpiredException: its name was reserved anew')]], $sold(['b/1' => 2])));
 check('bought, and given back', history(['a' => [$in], 'b' => [$reserve(1, 2, 3, 9), $trade('confirm', 2, 10, 11, true), $trade('cancel', 3, 12, 13, true)]], $sold(['b/1' => 2])), [$sales]);
 check('a change that is made twice', history(['a' => [$in]], $sold([], stock: 6)), [$sales]);
 check('what is reserved for ever', history(['a' => [$in]], $sold([], reserved: 1)), [$sales]);

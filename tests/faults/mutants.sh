@@ -79,17 +79,17 @@ all_mutants() {
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
 		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
-		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held then/$1 then/' \
+		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held and/$1 and/' \
 		src/redis/script/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
-		src/redis/script/lua/permits_queue.lua 's/(\(%\.0f., state\.now)\)/$1 + 1000)/'
+		src/redis/script/lua/permits_queue.lua 's/take_back\(state, state\.now,/take_back(state, state.now + 1000,/'
 	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl + 0 * deadline;/'
 	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
 		src/redis/script/lua/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
 	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \
-		src/redis/script/lua/permits_queue.lua 's/empty = false\n\t\t\t\tbreak/empty = false/' \
-		src/redis/script/lua/permits_queue.lua 's/local count, going, empty = 2/local count, going, empty = 32/'
+		src/redis/script/lua/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and skip < PASSED/\t\tgoing = true/' \
+		src/redis/script/lua/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
 	mutant readers_first ReadWriteLock 20 "readers are served before writers that waited for longer" \
 		src/redis/script/lua/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'
 	mutant writer_beside_readers ReadWriteLock 60 "a writer needs no more room than a reader" \
@@ -106,10 +106,10 @@ all_mutants() {
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
 		src/redis/script/lua/stock_reserve.lua 's/if not had and not queue/if not queue/'
 	mutant permits_in_any_epoch SentinelSemaphore 300 "a server that was promoted grants permits at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = .*check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local unsettled, replid, settles = check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = .*check_epoch\(.*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
 		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'

@@ -153,9 +153,9 @@ final class Run
             }
             $this->journal->write('value', ['r' => $resource, 'value' => $record->value($resource)]);
         }
-        if ($whole && $this->class === 'Stock') {
+        if ($whole && Setting::kind($this->class) === 'Stock') {
             foreach (Setting::resources($this->class) as $article) {
-                $books = new Books($this->servers->servers[0]->raw(), $article);
+                $books = new Books($this->master(), $article);
                 $sold = $books->sold();
                 $this->journal->write('stock', ['r' => $article, 'stock' => $books->number('stock'), 'sold' => array_combine(array_map(encoded(...), array_keys($sold)), $sold),
                     'changes' => array_combine(array_map(rawurldecode(...), array_keys($books->changes())), $books->changes()), 'reserved' => $books->live()]);
@@ -172,6 +172,12 @@ final class Run
         $failed = count(array_filter($found));
         printf("%d passed, %d failed\n", count($found) - $failed, $failed);
         return $failed > 0 ? 1 : 0;
+    }
+
+    /** Where the books are, when all is over. */
+    private function master(): RedisRaw
+    {
+        return $this->servers->servers[$this->servers instanceof ReplicatedServers ? $this->servers->having('master')[0] : 0]->raw();
     }
 
     private function has(string $flag): bool

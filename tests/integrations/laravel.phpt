@@ -12,6 +12,7 @@ skip_unless_integration('laravel/Lock.php', 'php-illuminate-cache', '/usr/share/
 declare(strict_types=1);
 require __DIR__ . '/../inc/integrations.inc';
 require '/usr/share/php/Illuminate/Cache/autoload.php';
+require integration('laravel/HeldLocks.php');
 require integration('laravel/Lock.php');
 require integration('laravel/LockProvider.php');
 

@@ -138,7 +138,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same(false, $lock->acquire(), "$name: acquire() after the lease");
 
     // What cannot be refreshed is still held.
-    fails(ValueError::class, '*', fn () => $other->refresh(1e10), "$name: refresh() for too long");
+    fails(LockAcquiringException::class, '*', fn () => $other->refresh(1e10), "$name: refresh() for too long");
     same(true, $other->isAcquired(), "$name: isAcquired() after that");
     $other->release();
 
@@ -251,6 +251,14 @@ $slow = new class(managers()['DistributedLock'][0]()) implements Dlock\LockManag
     public function isLocked(string $resource): bool
     {
         return $this->locks->isLocked($resource);
+    }
+    public function inspect(string $resource, int $waiters = 100): Dlock\Inspection
+    {
+        return $this->locks->inspect($resource, $waiters);
+    }
+    public function inspectAll(int $limit = 100): array
+    {
+        return $this->locks->inspectAll($limit);
     }
 };
 $over = new Key(unique('over'));

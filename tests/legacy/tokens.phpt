@@ -31,7 +31,7 @@ for ($i = 0; $i < 100; $i++) {
     $lease = $legacy->acquire(unique(), 0);
     $value = $redis->cmd('GET', 'Lock:' . unique());
     same($lease->token, $value, 'the value');
-    same(1, preg_match('/^9999999999:[0-9a-f]{32}$/D', $value), 'its form');
+    same(1, preg_match('/^9999999999:[0-9a-f]{44}$/D', $value), 'its form');
     foreach ($ways as $name => $ended) {
         same(false, $ended($value), "$name for $value");
     }
@@ -41,7 +41,7 @@ for ($i = 0; $i < 100; $i++) {
 same(true, '0' . str_repeat('a', 31) < time() && '16' . str_repeat('f', 30) < time(), 'tokens without a prefix look ended');
 
 // Handles: of either form, for a manager of either mode. The lock has the form of the manager that attaches it.
-$lengths = [[$legacy, 43], [$plain, 32]];
+$lengths = [[$legacy, 55], [$plain, 44]];
 foreach ($lengths as [$from, $length]) {
     foreach ($lengths as [$to, $attached_length]) {
         $lease = $from->acquire(unique('handle'), 0);

@@ -34,7 +34,7 @@ foreach ($holders as $name => [$take, $end]) {
         [, , $held] = $waiter->hear();
         same(true, $held, "$name: waiter $i");
         same(2 - $i, $locks->waiting($resource), "$name: waiting behind waiter $i");
-        same(1, preg_match('/^9999999999:[0-9a-f]{32}$/D', $redis->cmd('GET', $key)), "$name: the value under waiter $i");
+        same(1, preg_match('/^9999999999:[0-9a-f]{44}$/D', $redis->cmd('GET', $key)), "$name: the value under waiter $i");
         $waiter->say('release');
         same(true, $waiter->result(), "$name: release() of waiter $i");
     }

@@ -47,6 +47,12 @@ same([true, true], [$held->release(), $reader->release()], 'released at the new 
 [$token, $isHeld, $semaphoreReleased, $lockReleased] = $child->result();
 same([true, true, true, true], [$token > $held->fencingToken, $isHeld, $semaphoreReleased, $lockReleased], 'the waiter has it all, and a greater token');
 same(3, $semaphore->availablePermits('sale'), 'in the end');
+
+// A handle is taken up by a program with a lower capacity than what is in use: it was not granted by that.
+$large = new Semaphore(5, $dsn, ttl: 6);
+[$held, $other] = [$large->acquire('caps', 4, 60), $large->acquire('caps', 1, 60)];
+$attached = (new Semaphore(2, $dsn, ttl: 6))->attach($other->detach());
+same([1, true, true, true], [$attached->permits, $attached->isHeld(), $attached->release(), $held->release()], 'attach() with a lower capacity');
 echo "done\n";
 ?>
 --EXPECT--

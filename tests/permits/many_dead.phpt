@@ -19,7 +19,7 @@ function add_dead(string $key, string $what, int $count, bool $phases = false, s
 {
     redis_raw()->cmd('EVAL', <<<'LUA'
         local now = redis.call('TIME')[1] * 1000
-        redis.call('ZADD', KEYS[1], ARGV[3], '$queue')
+        redis.call('ZADD', KEYS[1], ARGV[3], '$queue', string.match(ARGV[1], ' (%d+)') or 0, '$most')
         for i = 1, tonumber(ARGV[2]) do
             local waiter = ARGV[1] .. ' dead' .. i .. ARGV[4] .. ' dlock:inbox:nobody'
             redis.call('ZADD', KEYS[1], 1000000000000000 + i, 'q' .. waiter, i % 2 == 0 and -now * 1000 or -1000, 's' .. waiter)

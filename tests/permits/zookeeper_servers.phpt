@@ -74,7 +74,7 @@ fails(ValueError::class, "*Argument #4 (\$ttl) $session", fn () => (new Semaphor
 fails(ValueError::class, '*Argument #8 ($fairness) must be "fifo", or left out: on ZooKeeper readers and writers are served in the order in which they came',
     fn () => new ReadWriteLock('zookeeper://h1', fairness: 'phase'));
 same('fifo', $shown(new ReadWriteLock('zookeeper://h1', fairness: 'fifo'))['fairness'], 'what is true anyway');
-$elsewhere = 'must be no ZooKeeper: ZkLock, Dlock\Semaphore and Dlock\ReadWriteLock are for it';
+$elsewhere = 'must not be ZooKeeper: use ZkLock, Dlock\Semaphore or Dlock\ReadWriteLock';
 fails(ValueError::class, "DistributedLock::__construct(): Argument #1 (\$server) $elsewhere", fn () => new DistributedLock('zookeeper://h1'));
 fails(ValueError::class, "RedLock::__construct(): Argument #1 (\$servers) element 0 $elsewhere", fn () => new RedLock(['zookeeper://h1']));
 echo "done\n";

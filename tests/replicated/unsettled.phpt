@@ -22,7 +22,7 @@ $timed_out = function () use ($lock): string {
     }
     return 'granted';
 };
-$form = '/^The lock "sale" was not to be had within 0\.2 s: Redis at 127\.0\.0\.1:\d+: was promoted, restarted or set up [\d.]+ s ago, or a replica took a full copy of it: no lock is granted for another [\d.]+ s$/';
+$form = '/^The lock "sale" was not granted within 0\.2 s: Redis at 127\.0\.0\.1:\d+: was promoted, restarted or set up [\d.]+ s ago, or it has fully resynchronized a replica: no lock is granted for another [\d.]+ s$/';
 holds(preg_match($form, $message = $timed_out()) === 1, 'a new set', $message);
 same(null, $lock->tryAcquire('sale'), 'nor is one tried for');
 

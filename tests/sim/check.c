@@ -124,30 +124,99 @@ static trial *free_trial(trial *trials)
 	return trials;
 }
 
+static trial trials[TRIALS];
+
+static void start(const run_options *o)
+{
+	trial *t = free_trial(trials);
+
+	*t = (trial) { .options = *o, .run = run, .quiet = true };
+	fleet_start(t);
+}
+
+static void collect_all(void)
+{
+	trial *t;
+
+	while ((t = fleet_wait())) {
+		note(t);
+		t->run = NULL;
+	}
+}
+
 /* New seeds, from the first one on, until the time or the hours are over. */
 static void run_new_seeds(uint64_t first, double until, double hours)
 {
-	static trial trials[TRIALS];
 	run_options given = options;
 
 	for (uint64_t seed = first; real_time() < until && progress.all.hours < hours; seed++) {
-		trial *t = free_trial(trials);
 		options = given;
 		options.seed = seed;
 		if (!plan_choose()) {
 			fprintf(stderr, "sim: there is no such work on such a set-up\n");
 			exit(2);
 		}
-		*t = (trial) { .options = options, .run = run, .quiet = true };
-		fleet_start(t);
+		start(&options);
 	}
-	while (true) {
-		trial *t = fleet_wait();
-		if (!t) {
-			break;
+	collect_all();
+	options = given;
+}
+
+/* ---- each call of libc fails once ---- */
+
+#define FOR_A_WHILE (100 * MS)
+
+/* In a short run without other faults: how many calls of the first client may fail there? */
+static uint64_t count_calls(const run_options *o)
+{
+	static trial t;
+
+	t = (trial) { .options = *o, .run = run, .quiet = true };
+	while (!fleet_has_room()) {
+		collect();
+	}
+	collect_all();
+	fleet_start(&t);
+	fleet_wait();
+	note(&t);
+	return t.outcome.failable;
+}
+
+/* Each of them, or each so-and-so-many-th, fails once, and each fifth of those that do so for a while. */
+static void sweep(const run_options *o, int every, uint64_t first)
+{
+	uint64_t calls = count_calls(o);
+
+	print_plan(o);
+	printf(": %" PRIu64 " calls\n", calls);
+	for (uint64_t nth = 1 + first % (uint64_t) every; nth <= calls; nth += (uint64_t) every) {
+		run_options failing = *o;
+		nanos length = nth / (uint64_t) every % 5 == 0 ? FOR_A_WHILE : 0;
+		failing.faults_given[failing.faults_given_count++] = (fault) { .kind = FAIL_CALL, .b = (int) nth, .length = length };
+		start(&failing);
+	}
+	collect_all();
+}
+
+static void sweep_all(int every, uint64_t first)
+{
+	run_options given = options;
+
+	for (int i = 0; i < plan_count(); i++) {
+		const combination *c = plan_at(i);
+		options = given;
+		if ((given.work && given.work != c->work) || (given.setup >= 0 && given.setup != (int) c->setup)) {
+			continue;
 		}
-		note(t);
-		t->run = NULL;
+		options.seed = first;
+		options.work = c->work;
+		options.setup = (int) c->setup;
+		options.hours = given.hours > 0 ? given.hours : 0.003;
+		options.clients = given.clients ? given.clients : 3;
+		options.resources = given.resources ? given.resources : 1;
+		options.faults = options.pauses = 0;
+		run_options o = options;
+		sweep(&o, every, first);
 	}
 	options = given;
 }
@@ -216,6 +285,13 @@ int command_check(double seconds, uint64_t first)
 	printf("The first seed is %" PRIu64 ".\n", first);
 	check_determinism(first);
 	run_new_seeds(first, progress.begun + seconds, 1e9);
+	return end_command();
+}
+
+int command_sweep(int every, uint64_t first)
+{
+	progress.begun = real_time();
+	sweep_all(every, first);
 	return end_command();
 }
 

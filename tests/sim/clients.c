@@ -28,12 +28,6 @@ void lock_key(int resource, char *key, size_t size)
 	key[sizeof form - 2] += (char) resource;
 }
 
-static void give_up(const char *what, const dlock_error *error)
-{
-	fprintf(stderr, "sim: %s: %s\n", what, error->message);
-	exit(2);
-}
-
 /* ---- a section ---- */
 
 static void section(client *client, dlock_backend *backend, int least, bool last);
@@ -57,15 +51,21 @@ static nanos draw_ttl(stream *random)
 
 static dlock_claim *new_claim(client *client, dlock_backend *backend, int resource)
 {
-	char name[32];
+	char name[32], label[16];
 	dlock_error error;
 
 	lock_name(resource, name, sizeof name);
-	dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), draw_ttl(&client->random), NULL, &error);
-	if (!claim) {
-		give_up(name, &error);
+	nanos ttl = draw_ttl(&client->random);
+	for (;;) {
+		unsigned long failed = failed_calls();
+		dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), ttl, NULL, &error);
+		if (claim) {
+			snprintf(label, sizeof label, "c%d", client->process->number);
+			claim->description = dlock_description_new("host", label, strlen(label));
+			return claim;
+		}
+		try_again(failed, "a claim");
 	}
-	return claim;
 }
 
 /* By the renewal thread. */
@@ -163,10 +163,14 @@ static void hold(client *client, dlock_backend *backend, dlock_claim *claim, int
 		.since = client->waiting.begun };
 	note_acquired(client, mine);
 	sum.handed += claim->received;
-	if ((renews || claim->short_lease || claim->incomplete || claim->unanswered) && dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
-		violation("no renewal: %s", error.message);
+	unsigned long failed = failed_calls();
+	bool renewing = renews || claim->short_lease || claim->incomplete || claim->unanswered;
+	if (!renewing || dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK) {
+		work(client, backend, mine, length);
+	} else {
+		say(client->process->name, "cannot renew seat:%d: %s", resource, error.message);
+		try_again(failed, "a renewal");
 	}
-	work(client, backend, mine, length);
 	mine->relies = false;
 	finish(client, mine, handle);
 	client->depth--;
@@ -194,6 +198,28 @@ static void attach(client *client, dlock_backend *backend, int resource)
 		say(client->process->name, "could not take up seat:%d: %s", resource, error.message);
 	}
 	dlock_claim_free(claim);
+}
+
+/* As somebody at a terminal: looks who holds it, perhaps thinks about it, and takes it from that one. */
+static void break_lock(client *client, dlock_backend *backend, int resource)
+{
+	char name[32];
+	dlock_inspection seen = { 0 };
+	dlock_error error = { "" };
+	dlock_nanos left = 0;
+
+	lock_name(resource, name, sizeof name);
+	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
+		dlock_break how = { .id = seen.parties[0].id, .by = "somebody" };
+		if (draw_chance(&client->random, 0.3)) {
+			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+		}
+		note_broken(resource, how.id, false);
+		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
+		note_broken(resource, how.id, status == DLOCK_OK);
+		say(client->process->name, "breaks seat:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status, (double) left / SECOND, error.message);
+	}
+	dlock_inspection_end(&seen);
 }
 
 static nanos draw_timeout(stream *random)
@@ -234,6 +260,9 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got seat:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over" : error.message);
 		client->waiting.waits = false;
+		if (status != DLOCK_TIMEOUT) {
+			note_failed(client, error.message);
+		}
 		note_ended(client, claim->token, resource);
 		if (last && status == DLOCK_TIMEOUT) {
 			violation("%s does not get seat:%d in the end: %s", client->process->name, resource, error.message);
@@ -270,6 +299,8 @@ static void *client_main(void *argument)
 		int passed_on = (int) draw_below(random, options.resources);
 		if (*handles[passed_on] && draw_chance(random, 0.5)) {
 			attach(client, backend, passed_on);
+		} else if (backend->ops->break_claim && draw_chance(random, 0.05)) {
+			break_lock(client, backend, passed_on);
 		} else {
 			section(client, backend, 0, false);
 		}

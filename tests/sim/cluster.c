@@ -35,7 +35,9 @@ struct cluster_node {
 	nanos last_bus[NODES];         /* when its last message arrives at each */
 	int migrating_slot, migrating_to, importing_slot, importing_from;
 	bool takes_back; /* the move of migrating_slot is given up */
+	bool notes_lost; /* its first slot was another one, where clients note what they know of all its slots */
 	bool forgotten[NODES];         /* it does not know them */
+	bool is_alone;                 /* the only master of another cluster */
 };
 
 static cluster_node *nodes[NODES];
@@ -234,6 +236,7 @@ static void take_over(cluster_node *n, cluster_node *master)
 		}
 	}
 	say("clus", "s%d takes over from s%d, epoch %" PRIu64, n->number, master->number, n->epoch);
+	n->notes_lost = false;
 	redis_promote(n->server);
 	sum.failovers++;
 	change_claims(n);
@@ -285,6 +288,16 @@ static void look(void *context, uint64_t unused)
 
 /* ---- slots that move ---- */
 
+static int first_slot(const cluster_node *n)
+{
+	int slot = 0;
+
+	while (slot < DLOCK_SLOTS && n->owner[slot] != n->number) {
+		slot++;
+	}
+	return slot;
+}
+
 static void begin_move(cluster_node *from, cluster_node *to, int slot)
 {
 	to->importing_slot = slot;
@@ -292,6 +305,7 @@ static void begin_move(cluster_node *from, cluster_node *to, int slot)
 	from->migrating_slot = slot;
 	from->migrating_to = to->number;
 	from->takes_back = false;
+	from->notes_lost |= slot == first_slot(from);
 }
 
 /* As a node is told it that has the slot, or gets it. */
@@ -313,6 +327,7 @@ static void set_slot_node(cluster_node *n, int slot, const cluster_node *to)
 
 static void end_move(cluster_node *from, cluster_node *to, int slot)
 {
+	to->notes_lost |= slot < first_slot(to);
 	set_slot_node(to, slot, to);
 	set_slot_node(from, slot, to);
 	say("clus", "slot %d is at s%d now", slot, to->number);
@@ -380,8 +395,8 @@ void cluster_move_slot(int slot, int choice, nanos gives_up)
 	if (!from || !to || from->slots_of[from->number] < 2 || !reaches(from, to)) {
 		return;
 	}
-	if (from->migrating_slot != NOBODY || to->importing_slot != NOBODY) {
-		return;
+	if (from->migrating_slot != NOBODY || to->importing_slot != NOBODY || (gives_up != NEVER && from->notes_lost)) {
+		return; /* the last: docs/fail-over.md forbids it, and nothing tells then */
 	}
 	say("clus", "slot %d moves from s%d to s%d", slot, from->number, to->number);
 	redis_delete_slot(to->server, slot); /* what a move left there that was given up: MIGRATE would refuse */
@@ -453,7 +468,7 @@ bool cluster_forget(int node, int other)
 			set_owner(n, slot, NOBODY);
 		}
 	}
-	return is_master(n) || is_master(nodes[other]);
+	return is_master(n) && is_master(nodes[other]); /* a replica goes on following its master */
 }
 
 /* It is told of that node by the others. */
@@ -492,7 +507,7 @@ static int present(const cluster_node *n, const word *keys, int count)
 
 bool cluster_redirects(cluster_node *n, const word *keys, int count, bool asking, reply *out)
 {
-	if (count == 0) {
+	if (count == 0 || n->is_alone) {
 		return false;
 	}
 	int slot = dlock_slot_of(keys[0].text, keys[0].len), there = present(n, keys, count);
@@ -530,18 +545,19 @@ static void name_of(int number, char name[41])
 	for (int i = 0; i < 40; i++) {
 		name[i] = "0123456789abcdef"[(number * 7 + i * (number + 3)) % 16];
 	}
+	name[0] = (char) ('a' + number / 16); /* all others are the same for each sixteenth number */
 	name[40] = '\0';
 }
 
-static reply node_reply(int number)
+static reply node_reply(const cluster_node *n)
 {
 	char text[41];
 	reply r = reply_array(4);
 
-	snprintf(text, sizeof text, "10.0.0.%d", redis_host(nodes[number]->server));
+	snprintf(text, sizeof text, "10.0.0.%d", redis_host(n->server));
 	r.items[0] = reply_bulk(text, strlen(text));
 	r.items[1] = reply_int(6379);
-	name_of(number, text);
+	name_of(n->number, text);
 	r.items[2] = reply_bulk(text, strlen(text));
 	r.items[3] = reply_array(0);
 	return r;
@@ -567,19 +583,33 @@ static reply range_reply(const cluster_node *n, int slot)
 	reply r = reply_array(3 + replicas);
 	r.items[0] = reply_int(slot);
 	r.items[1] = reply_int(end_of_range(n, slot));
-	r.items[2] = node_reply(owner);
+	r.items[2] = node_reply(nodes[owner]);
 	for (int i = 0, next = 3; i < NODES && next < r.count; i++) {
 		if (redis_master_of(nodes[i]->server) == nodes[owner]->server && !n->failed_at[i]) {
-			r.items[next++] = node_reply(i);
+			r.items[next++] = node_reply(nodes[i]);
 		}
 	}
 	return r;
+}
+
+static reply all_slots_reply(const cluster_node *n)
+{
+	reply all = reply_array(1), r = reply_array(3);
+
+	r.items[0] = reply_int(0);
+	r.items[1] = reply_int(DLOCK_SLOTS - 1);
+	r.items[2] = node_reply(n);
+	all.items[0] = r;
+	return all;
 }
 
 static reply slots_reply(const cluster_node *n)
 {
 	int count = 0;
 
+	if (n->is_alone) {
+		return all_slots_reply(n);
+	}
 	for (int slot = 0; slot < DLOCK_SLOTS; slot = end_of_range(n, slot) + 1) {
 		count += n->owner[slot] != NOBODY;
 	}
@@ -629,6 +659,12 @@ static reply nodes_reply(const cluster_node *n)
 	char text[8192], name[41], master[41], ranges[1024], moves[128];
 	size_t used = 0;
 
+	if (n->is_alone) {
+		name_of(n->number, name);
+		used = (size_t) snprintf(text, sizeof text, "%s 10.0.0.%d:6379@16379 myself,master - 0 0 1 connected 0-%d\n", name,
+			redis_host(n->server), DLOCK_SLOTS - 1);
+		return reply_bulk(text, used);
+	}
 	write_moves(n, moves, sizeof moves);
 	for (int i = 0; i < NODES; i++) {
 		const cluster_node *follows = node_of(redis_master_of(nodes[i]->server));
@@ -653,6 +689,11 @@ static reply info_reply(const cluster_node *n)
 	char text[400];
 	int assigned = 0;
 
+	if (n->is_alone) {
+		static const char alone[] = "cluster_state:ok\r\ncluster_slots_assigned:16384\r\ncluster_known_nodes:2\r\n"
+									"cluster_size:1\r\ncluster_current_epoch:1\r\ncluster_my_epoch:1\r\n";
+		return reply_bulk(alone, sizeof alone - 1);
+	}
 	for (int i = 0; i < NODES; i++) {
 		assigned += n->slots_of[i];
 	}
@@ -769,7 +810,7 @@ static word word_copy(word w)
 
 void cluster_publish(cluster_node *n, word channel, word message)
 {
-	for (int i = 0; i < NODES; i++) {
+	for (int i = 0; i < NODES && !n->is_alone; i++) {
 		if (nodes[i] != n && reaches(n, nodes[i])) {
 			published *p = malloc(sizeof *p);
 			nanos arrival = now + net_delay();
@@ -821,5 +862,16 @@ cluster_node *cluster_join(server *s)
 	if (node_count == NODES) {
 		begin();
 	}
+	return n;
+}
+
+cluster_node *cluster_alone(server *s)
+{
+	cluster_node *n = calloc(1, sizeof *n);
+
+	n->server = s;
+	n->number = redis_number(s);
+	n->migrating_slot = n->importing_slot = NOBODY;
+	n->is_alone = true;
 	return n;
 }

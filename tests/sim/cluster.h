@@ -8,6 +8,7 @@
 typedef struct cluster_node cluster_node;
 
 cluster_node *cluster_join(server *server);
+cluster_node *cluster_alone(server *server); /* of another cluster, of which it has all slots */
 void cluster_restarted(cluster_node *node);
 
 /* For keys of one request. True: the node answers this instead of executing it. */

@@ -13,6 +13,7 @@
 fault faults[FAULTS];
 int fault_count;
 static bool has_kind[FAULT_KINDS];
+static bool all_die; /* when the faults are over: nobody tidies up after them */
 
 /* ---- what a seed has ---- */
 
@@ -36,8 +37,9 @@ void draw_plan(void)
 	options.most_ttl_ms = options.most_ttl_ms ? options.most_ttl_ms : drawn_ttl;
 	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
 	bool all = draw_chance(&random, 0.2);
+	all_die = options.work != &stocks && draw_chance(&random, 0.25);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
-		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY ? 0.3 : 0.5);
+		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY || kind == FLUSH_ALL ? 0.3 : 0.5);
 	}
 	has_kind[CUT_SERVERS] &= options.setup != SINGLE && options.setup != MEMCACHED;
 	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* it forgets */
@@ -48,11 +50,13 @@ void draw_plan(void)
 		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6); /* otherwise servers would hardly ever fail */
 		is_changed |= has_kind[kind];
 	}
+	has_kind[TAKE_ADDRESS] &= options.setup == CLUSTER;
 	has_kind[GIVE_UP_MOVE] &= options.work != &stocks; /* a stock that stays behind is opened once more */
 	if (is_changed) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
-		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = false;
+		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = has_kind[TAKE_ADDRESS] = false;
 	}
 	has_kind[DELETE_KEY] &= options.work == &locks;
+	has_kind[FLUSH_ALL] &= options.work == &locks && options.setup == SINGLE;
 	if (options.setup == QUORUM && has_kind[HOLD_PACKETS]) { /* what is late, while another server fails, makes two holders: reliability.md */
 		has_kind[CRASH_SERVER] = has_kind[NEW_SET] = false;
 	}
@@ -63,12 +67,12 @@ void draw_plan(void)
 bool fault_is_of_server(fault_kind kind)
 {
 	return kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS
-		|| kind == FORGET_NODE;
+		|| kind == FORGET_NODE || kind == TAKE_ADDRESS;
 }
 
 static void server_is_back(int number, bool without_data)
 {
-	if (options.setup != MEMCACHED && !redis_is_alive(redis[number])) {
+	if (options.setup != MEMCACHED && !redis_is_alive(redis[number]) && !stranger_is_at(number)) {
 		say("s", "s%d is back%s", number, without_data ? " without its data" : "");
 		if (without_data) {
 			note_data_lost(number);
@@ -132,6 +136,10 @@ static void end_fault(void *context, uint64_t which)
 	case FORGET_NODE:
 		cluster_remember(f->a, f->b);
 		break;
+	case TAKE_ADDRESS:
+		stranger_ends(f->a);
+		server_is_back(f->a, false);
+		break;
 	default:
 		break;
 	}
@@ -187,6 +195,8 @@ static void note(const fault *f)
 	case VANISH_CLIENT:
 	case FORGET_NODE: /* it depends on the node */
 	case DELETE_KEY:
+	case FLUSH_ALL:
+	case FAIL_CALL: /* it notes when it fails */
 		break;
 	case FLUSH_SCRIPTS: /* a release that nobody waits for is sent in full with the next call over that connection */
 		if (options.setup == QUORUM) {
@@ -210,9 +220,9 @@ static void note(const fault *f)
 /* For the command line. */
 static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut", [CUT_ONE_WAY] = "cut-one-way", [RESET] = "reset", [PAUSE_SERVER] = "pause-server",
 	[CRASH_SERVER] = "kill-server", [KILL_CLIENT] = "kill-client", [VANISH_CLIENT] = "vanish-client", [STOP_CLIENT] = "stop-client",
-	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key",
+	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key", [FLUSH_ALL] = "flush-all",
 	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [MOVE_SLOT] = "move-slot",
-	[GIVE_UP_MOVE] = "give-up-move", [LOSE_SLOT] = "lose-slot", [FORGET_NODE] = "forget-node" };
+	[GIVE_UP_MOVE] = "give-up-move", [LOSE_SLOT] = "lose-slot", [FORGET_NODE] = "forget-node", [TAKE_ADDRESS] = "take-address", [FAIL_CALL] = "fail-call" };
 
 bool fault_read(const char *text, fault *f)
 {
@@ -241,10 +251,11 @@ void fault_write(const fault *f, char *text, size_t size)
 static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE_WAY] = "cut off one way", [RESET] = "connections are reset",
 	[PAUSE_SERVER] = "server is stopped", [CRASH_SERVER] = "server is killed", [KILL_CLIENT] = "client is killed",
 	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
-	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted",
+	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted", [FLUSH_ALL] = "all data are deleted",
 	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data",
 	[MOVE_SLOT] = "a slot moves", [GIVE_UP_MOVE] = "a slot moves, and that is given up", [LOSE_SLOT] = "a slot is nobody's",
-	[FORGET_NODE] = "a node forgets another" };
+	[FORGET_NODE] = "a node forgets another", [TAKE_ADDRESS] = "another Redis has the address of",
+	[FAIL_CALL] = "a call of libc fails" };
 
 static void begin_fault(void *context, uint64_t unused)
 {
@@ -296,6 +307,12 @@ static void begin_fault(void *context, uint64_t unused)
 	case DELETE_KEY:
 		delete_key(f->a % options.resources);
 		break;
+	case FLUSH_ALL:
+		redis_flush_all(redis[0]);
+		for (int r = 0; r < options.resources; r++) {
+			note_key_deleted(r);
+		}
+		break;
 	case MOVE_SLOT:
 		cluster_move_slot(slot_of(f), f->b, NEVER);
 		break;
@@ -309,6 +326,12 @@ static void begin_fault(void *context, uint64_t unused)
 		if (cluster_forget(f->a, f->b)) {
 			note_fault(now + f->length, true);
 		}
+		break;
+	case TAKE_ADDRESS:
+		stranger_begins(f->a, f->b % 2);
+		break;
+	case FAIL_CALL:
+		fail_calls(client->process, (uint64_t) f->b, f->length);
 		break;
 	default:
 		break;
@@ -344,6 +367,14 @@ static fault draw_fault(stream *random, nanos time)
 	f.length = draw_chance(random, 0.7) ? draw_below(random, 3 * SECOND) : draw_below(random, 15 * SECOND);
 	if (f.kind == CRASH_SERVER && (options.setup != QUORUM || !may_forget(f.a, time))) {
 		f.b = 0;
+	}
+	/* Whoever has just been started believes what is at the address of a seed: docs/fail-over.md. */
+	if (f.kind == TAKE_ADDRESS && (time < 20 * SECOND || has_kind[KILL_CLIENT] || has_kind[VANISH_CLIENT])) {
+		f.a = CLUSTER_SEEDS + f.a % (options.servers - CLUSTER_SEEDS);
+	}
+	if (f.kind == FAIL_CALL) {
+		f.b = 1 + (int) draw_below(random, 200);
+		f.length = draw_chance(random, 0.5) ? 0 : draw_below(random, 300 * MS);
 	}
 	if (f.kind == NEW_SET) {
 		f.length = 6 * SECOND + draw_below(random, SECOND);
@@ -415,9 +446,16 @@ void heal_all(void *context, uint64_t unused)
 	}
 	net_set_delay(50 * US, 500 * US, 0, 0);
 	for (int i = 0; i < options.servers; i++) {
+		stranger_ends(i);
 		server_is_back(i, false);
 	}
+	this_run->failable = clients[0].process->failable;
 	for (int i = 0; i < options.clients; i++) {
-		start_client(&clients[i]);
+		fail_no_calls(clients[i].process);
+		if (all_die) {
+			kill_client(&clients[i], false);
+		} else {
+			start_client(&clients[i]);
+		}
 	}
 }

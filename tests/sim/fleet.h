@@ -25,6 +25,7 @@ void shrink(const run_options *failing, const outcome *failure, double seconds);
 /* The commands (check.c); each returns the program's status. */
 int command_seed(void);
 int command_check(double seconds, uint64_t first);
+int command_sweep(int every, uint64_t first);
 int command_hours(double hours, uint64_t first);
 
 #endif

@@ -11,7 +11,7 @@
 
 run_options options = { .seed = 1, .setup = -1, .pauses = -1, .faults = -1, .guard_ms = 5000, .clocks_ms = 2000, .shrink = SHRINK_SECONDS };
 
-static double check_seconds, hours;
+static double check_seconds, hours, every;
 static uint64_t first = 1;
 
 static int bad(const char *option, const char *what)
@@ -26,7 +26,7 @@ static bool set_number(const char *name, const char *value)
 		{ "faults", &options.faults }, { "guard", &options.guard_ms },
 		{ "clocks", &options.clocks_ms } };
 	const struct { const char *name; double *number; } reals[] = { { "hours", &options.hours }, { "pauses", &options.pauses },
-		{ "from", &options.trace_from }, { "shrink", &options.shrink }, { "--check", &check_seconds }, { "--hours", &hours } };
+		{ "from", &options.trace_from }, { "shrink", &options.shrink }, { "--check", &check_seconds }, { "--hours", &hours }, { "--sweep", &every } };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		if (!strcmp(numbers[i].name, name)) {
@@ -117,6 +117,9 @@ int main(int argc, char **argv)
 
 	if (problem != 0) {
 		return problem;
+	}
+	if (every > 0) {
+		return command_sweep((int) every, first);
 	}
 	return check_seconds > 0 ? command_check(check_seconds, first) : hours > 0 ? command_hours(hours, first) : command_seed();
 }

@@ -31,6 +31,12 @@ all_mutants() {
 	mutant loss_not_noticed single "a renewal that finds no key goes on" \
 		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
 	mutant extend_any single "extend() takes any lock for its own" src/redis/script/lua/extend.lua "s/== ARGV\[1\] then/~= '' then\n\tredis.call('SET', KEYS[1], ARGV[1])/"
+	mutant +break_deletes single "a lock that is broken is free at once" \
+		src/redis/script/lua/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
+	mutant break_any single "a lock is taken from its holder, whoever that is by now" \
+		src/redis/script/lua/break.lua 's/ or id_of\(holder\) ~= ARGV\[1\]//'
+	mutant break_shortens single "a lock that is broken ends earlier than its holder knows" \
+		src/redis/script/lua/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \
 		src/lock/claim.c 's/(dlock_nanos dlock_claim_guaranteed_ttl\(.*\n\{\n)/$1\tif (claim) return ttl;\n/'
 	mutant whole_time_by_handle single "a lease that was handed on is believed for its whole time again" \
@@ -58,7 +64,7 @@ all_mutants() {
 		src/redis/lock/wait.c 's/own->next = own->next < own->deadline \? own->next : own->deadline;/;/g'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
 		src/redis/lock/service.c 's/(\nvoid dlock_service_give_back\(.*\n\{\n)/$1\tif (claim) return;\n/'
-	mutant token_used_again single "a token that was released is used again" \
+	mutant token_used_again replicated "a token that was released is used again" \
 		src/redis/lock/acquire.c 's/return dlock_claim_renew_token\(claim, error\);/(void) error; return DLOCK_OK;/'
 	mutant unsent_is_sent c:channel "what is in the socket of a replaced connection is still sent" \
 		src/net/channel.c 's/(static void discard_unsent\(int fd\)\n\{\n)/$1\tif (fd) return;\n/'
@@ -241,7 +247,7 @@ mutant() {
 fast= wanted=() failed=0
 [ "${1-}" != --fast ] || { fast=1; shift; }
 wanted=("$@")
-rm -rf "$tree" "$out"/*.result
+rm -rf "$tree" "$out/build" "$out"/*.result # what is compiled may be of another mutant
 mkdir -p "$tree/scripts" "$tree/tests"
 cp -a "$root/src" "$tree/"
 cp -a "$root"/tests/{sim,c,setup} "$tree/tests/"

@@ -69,6 +69,9 @@ int __wrap_getaddrinfo(const char *name, const char *port, const struct addrinfo
 {
 	struct in_addr numeric;
 
+	if (call_fails(CALL_RESOLVE)) {
+		return EAI_MEMORY;
+	}
 	if (inet_pton(AF_INET, name, &numeric) == 1) {
 		*out = address_of((int) (ntohl(numeric.s_addr) & 0xff), port);
 		return 0;

@@ -52,8 +52,15 @@ static dlock_claim *claim_new(client *client, int resource)
 	dlock_error error;
 
 	permits_name(resource, name, sizeof name);
-	dlock_claim *claim = dlock_claim_new(permits_of(client)->backends[resource], name, strlen(name), draw_ttl(&client->random), NULL, &error);
+	nanos ttl = draw_ttl(&client->random);
+	unsigned long failed = failed_calls();
+	dlock_claim *claim;
+	while (!(claim = dlock_claim_new(permits_of(client)->backends[resource], name, strlen(name), ttl, NULL, &error))) {
+		try_again(failed, "a claim");
+		failed = failed_calls();
+	}
 	claim->permits = draw_permits(&client->random, permit_pools[resource].capacity);
+	claim->description = dlock_description_new("host", "a label", strlen("a label"));
 	return claim;
 }
 
@@ -67,14 +74,18 @@ static void lost(void *context)
 	say(client->process->name, "is told that its permits are lost");
 }
 
-static void begin_upkeep(client *client, dlock_claim *claim, bool renew)
+static bool begin_upkeep(client *client, dlock_claim *claim, bool renew)
 {
 	dlock_error error;
 	dlock_upkeep upkeep = { .renew = renew, .lost = lost, .context = client };
+	unsigned long failed = failed_calls();
 
 	if ((renew || claim->short_lease) && dlock_renewal_begin(claim, &upkeep, &error) != DLOCK_OK) {
-		violation("no renewal: %s", error.message);
+		say(client->process->name, "cannot renew: %s", error.message);
+		try_again(failed, "a renewal");
+		return false;
 	}
+	return true;
 }
 
 /* It cannot act meanwhile: the new lease time may be shorter. */
@@ -151,14 +162,14 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	stream *random = &client->random;
 	permit_holding *mine = &permits_of(client)->holding;
 	nanos until = now + length;
-	bool last = now > end_of_faults, held = true;
+	bool last = now > end_of_faults;
 
 	*mine = (permit_holding) { true, claim, resource, 0 };
 	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits, resource, claim->fencing_token,
 		seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
 	note_permits_acquired(client, earlier);
 	sum.handed += claim->received;
-	begin_upkeep(client, claim, draw_chance(random, 0.6));
+	bool held = begin_upkeep(client, claim, draw_chance(random, 0.6));
 	while (now < until && held) {
 		nanos slice = 1 * MS + draw_below(random, 500 * MS);
 		fiber_sleep(slice < until - now ? slice : until - now);
@@ -196,6 +207,28 @@ static void attach(client *client, int resource)
 		say(client->process->name, "could not take up permits of hall:%d: %s", resource, error.message);
 	}
 	dlock_claim_free(claim);
+}
+
+/* As somebody at a terminal: looks who holds some, perhaps thinks about it, and takes them from one of those. */
+static void break_permits(client *client, int resource)
+{
+	dlock_backend *backend = permits_of(client)->backends[resource];
+	char name[32];
+	dlock_inspection seen = { 0 };
+	dlock_error error = { "" };
+	dlock_nanos left = 0;
+
+	permits_name(resource, name, sizeof name);
+	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
+		dlock_break how = { .id = seen.parties[draw_below(&client->random, seen.holders)].id, .by = "somebody" };
+		if (draw_chance(&client->random, 0.3)) {
+			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+		}
+		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
+		sum.broken += status == DLOCK_OK;
+		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status, (double) left / SECOND, error.message);
+	}
+	dlock_inspection_end(&seen);
 }
 
 /* A signal: it is asked about whenever the waiter has woken up. */
@@ -251,14 +284,20 @@ static void *client_main(void *argument)
 	dlock_process_init();
 	*own = (permit_client) { .connections = connections_new() };
 	for (int r = 0; r < options.resources; r++) {
-		own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(1), PERMITS_PREFIX, strlen(PERMITS_PREFIX),
-			permit_pools[r].capacity, permit_pools[r].fifo);
+		unsigned long failed = failed_calls();
+		while (!(own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(1), PERMITS_PREFIX,
+					 strlen(PERMITS_PREFIX), permit_pools[r].capacity, permit_pools[r].fifo))) {
+			try_again(failed, "a back end");
+			failed = failed_calls();
+		}
 	}
 	while (now < end_of_faults) {
 		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
 		int passed_on = (int) draw_below(&client->random, options.resources);
 		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
 			attach(client, passed_on);
+		} else if (draw_chance(&client->random, 0.05)) {
+			break_permits(client, passed_on);
 		} else {
 			section(client, false);
 		}

@@ -70,11 +70,24 @@ bool believes_in_permits(const client *client)
 	return h->relies && client->process->alive && dlock_claim_is_held(h->claim) && h->claim->deadline > host_clock(client->process->host);
 }
 
+/* Under its own name, or as what a break has left of it. */
+static const book_holder *holder_of(const char *token)
+{
+	char left[64];
+	const book_holder *kept = books_holder(&look, token);
+
+	if (!kept) {
+		snprintf(left, sizeof left, "broken:%.24s:somebody", token);
+		kept = books_holder(&look, left);
+	}
+	return kept;
+}
+
 /* The server keeps them for as long as their holder believes. */
 static void check_kept(const client *client, permit_holding *h)
 {
 	nanos left = host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
-	const book_holder *kept = read_books(h->resource) ? books_holder(&look, h->claim->token) : NULL;
+	const book_holder *kept = read_books(h->resource) ? holder_of(h->claim->token) : NULL;
 
 	if (!kept || kept->permits != h->claim->permits || (kept->ends - look.now) * MS < left - MS) {
 		violation("%s believes for another %.3f s in %" PRId64 " permits of hall:%d, and the server keeps %" PRId64 " for it, for %.3f s", client->process->name,
@@ -185,7 +198,7 @@ static void check_order(const client *client)
 				|| !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun) || !has_run_since(client, other->begun)) {
 			continue;
 		}
-		if (read_books(mine->resource) && !books_holder(&look, other->claim->token)) {
+		if (read_books(mine->resource) && !holder_of(other->claim->token)) {
 			violation("%s has %" PRId64 " of hall:%d before c%d, which has waited for %" PRId64 " for %.3f s longer", client->process->name,
 				mine->claim->permits, mine->resource, i, other->claim->permits, seconds(mine->begun - other->begun));
 		}

@@ -34,7 +34,7 @@ static nanos free_since[RESOURCES]; /* NEVER: it is not */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
 static nanos data_lost[REDIS];      /* when this server has last lost its data */
-static nanos deleted[RESOURCES];    /* when its key was last taken away by force */
+static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last taken away by force */
 
 static nanos larger(nanos a, nanos b)
 {
@@ -112,7 +112,8 @@ static void check_key(const client *client, const holding *h)
 	lock_key(h->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
 		bool forgotten = data_lost[i] >= h->since;
-		have += forgotten || (server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token) && lasts >= left);
+		have += forgotten || (server_holder(i, key, token, sizeof token, &lasts) && lasts >= left
+			&& (!strcmp(token, h->claim->token) || is_break_of(token, h->claim->token)));
 	}
 	if (have < quorum) {
 		violation("c%d believes for another %.3f s that it holds seat:%d, which %s", client->process->number, seconds(left), h->resource,
@@ -147,6 +148,13 @@ void check_holders(void)
 	}
 }
 
+bool is_break_of(const char *value, const char *token)
+{
+	static const char begins[] = "broken:";
+
+	return !strncmp(value, begins, strlen(begins)) && !strncmp(value + strlen(begins), token, DLOCK_TOKEN_ID_LEN);
+}
+
 /* On a server, or on a majority. A replica may have it from its master of before it was taken away. */
 static bool is_kept(const holding *h)
 {
@@ -179,7 +187,7 @@ void note_acquired(client *client, holding *h)
 	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < options.clients; i++) {
 		const waiting *other = &clients[i].waiting;
 		if (&clients[i] != client && other->waits && other->resource == r && other->begun + together(&clients[i]) < client->waiting.begun
-				&& has_time_left(other) && deleted[r] < other->begun && was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
+				&& has_time_left(other) && deleted[r] < other->begun && broken[r] < other->begun && was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
 			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i, seconds(client->waiting.begun - other->begun));
 		}
 	}
@@ -201,13 +209,28 @@ void note_key_deleted(int resource)
 	}
 }
 
+/* Of a holder that renews: it knows with its next renewal. */
 static void check_told(const client *client, holding *h)
 {
-	nanos by = h->robbed + h->claim->ttl / 3 + TOLD_LATE;
+	nanos since = h->robbed ? h->robbed : h->broken, by = since + h->claim->ttl / 3 + TOLD_LATE;
 
-	if (h->robbed && h->renews && now > by && believes(client, h) && was_calm_since(h->robbed) && has_run_since(client, h->robbed)) {
-		violation("c%d believes in seat:%d %.3f s after its key was deleted, with a lease time of %.3f s", client->process->number, h->resource,
-			seconds(now - h->robbed), seconds(h->claim->ttl));
+	if (since && h->renews && now > by && believes(client, h) && was_calm_since(since) && has_run_since(client, since)) {
+		violation("c%d believes in seat:%d %.3f s after its %s, with a lease time of %.3f s", client->process->number, h->resource,
+			seconds(now - since), h->robbed ? "key was deleted" : "lock was broken", seconds(h->claim->ttl));
+	}
+}
+
+void note_broken(int resource, const char *id, bool done)
+{
+	broken[resource] = now;
+	sum.broken += done;
+	for (int i = 0; done && i < options.clients; i++) {
+		for (int d = 0; d < clients[i].depth; d++) {
+			holding *h = &clients[i].holdings[d];
+			if (h->resource == resource && !h->broken && !strncmp(h->claim->token, id, DLOCK_TOKEN_ID_LEN)) {
+				h->broken = now;
+			}
+		}
 	}
 }
 
@@ -253,6 +276,16 @@ void note_waited(client *client)
 	sum.longest_overrun = larger(sum.longest_overrun, over);
 	if (over > longest_overrun[options.setup]) {
 		violation("%s waited for %.3f s, %.3f s beyond its time", client->process->name, seconds(took), seconds(over));
+	}
+}
+
+/* Servers answer, and so a call has no other reason to fail than its time. */
+void note_failed(const client *client, const char *why)
+{
+	nanos begun = client->waiting.begun;
+
+	if (was_calm_since(begun) && stopped_until < begun && has_run_since(client, begun)) {
+		violation("%s is told an error though nothing is wrong: %s", client->process->name, why);
 	}
 }
 

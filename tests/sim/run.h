@@ -7,7 +7,7 @@
 
 #include "lock/operations.h" /* the project's */
 #include "lock/renewal.h"
-#include "redis/wire/pool_source.h"
+#include "redis/wire/pool.h"
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, PAUSES = 4096, DEPTH = 2 };
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
@@ -28,8 +28,8 @@ extern const workload locks, semaphores, read_write_locks, stocks;
 
 /* ---- what goes wrong ---- */
 
-typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY,
-	CUT_SERVERS, NEW_SET, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, FAULT_KINDS } fault_kind;
+typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY, FLUSH_ALL,
+	CUT_SERVERS, NEW_SET, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, TAKE_ADDRESS, FAIL_CALL, FAULT_KINDS } fault_kind;
 
 typedef struct {
 	nanos time, length;
@@ -69,7 +69,7 @@ extern run_options options;
 extern bool quiet;
 
 typedef struct {
-	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers;
+	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers, broken;
 	nanos longest_overrun, longest_wait;
 } run_counts;
 
@@ -86,6 +86,7 @@ typedef struct {
 	double hours, cpu; /* virtual ones, and seconds */
 	int faults;
 	uint64_t calls[CLIENTS]; /* system calls of each, where it is violated */
+	uint64_t failable; /* calls of the first client that may fail, until all faults were over */
 	run_counts counts;
 	char words[500]; /* in short */
 } outcome;
@@ -119,6 +120,7 @@ typedef struct {
 	int resource;
 	nanos since;   /* its acquisition was begun */
 	nanos robbed;  /* when its key was taken away by force; 0: never */
+	nanos broken;  /* when it was taken from it in the way that has no two holders; 0: never */
 	nanos checked; /* the deadline that was compared with the servers' */
 } holding;
 
@@ -150,6 +152,7 @@ void lock_key(int resource, char *key, size_t size);   /* on the servers */
 
 extern const char *const setups[SETUPS];
 extern server *redis[REDIS], *sentinels[3];
+enum { CLUSTER_SEEDS = 4 }; /* the first servers: clients know their addresses */
 #define LOCK_PREFIX "Lock:" /* of the keys of locks */
 void servers_begin(void);
 /* What a server has for a lock, by its data. */
@@ -166,6 +169,10 @@ void cluster_lose_slot(int slot);                 /* nobody has it any more */
 void cluster_find_slot(int slot);                 /* its last master has it again */
 bool cluster_forget(int node, int other);         /* true: some slots are not served meanwhile */
 void cluster_remember(int node, int other);
+/* At a server's address there is another Redis, of another cluster or of none (strangers.c). */
+void stranger_begins(int server, bool in_cluster);
+void stranger_ends(int server);
+bool stranger_is_at(int server);
 bool setup_fails_over(void); /* a replica takes over, and what it may do then shows in the holders */
 
 /* A client's. */
@@ -188,6 +195,9 @@ void note_waits(client *client, int resource, nanos timeout);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 void note_ended(const client *client, const char *token, int resource); /* it has released, given back, or failed to acquire */
 void note_key_deleted(int resource); /* by somebody who may not */
+void note_broken(int resource, const char *id, bool done); /* not `done`: perhaps, or about to be */
+bool is_break_of(const char *value, const char *token);    /* what is left of a holder whose lock was broken */
+void note_failed(const client *client, const char *why); /* acquire has, for another reason than its time */
 void note_data_lost(int server);     /* it has restarted without */
 
 /* What is under way, or has just been, excuses a client. Bytes are lost: what was sent may never be executed. */
@@ -206,6 +216,12 @@ void heal_all(void *context, uint64_t unused);
 bool fault_read(const char *text, fault *fault); /* as the command line has it */
 bool fault_is_of_server(fault_kind kind); /* otherwise a client's */
 void fault_write(const fault *fault, char *text, size_t size);
+
+/* ---- calls that fail (failures.c) ---- */
+
+/* For a client: what cannot be made since a call was made to fail is made a little later. */
+unsigned long failed_calls(void); /* of its process, until now */
+void try_again(unsigned long failed_before, const char *what);
 
 /* ---- pauses of clients' processes at system calls (pauses.c) ---- */
 

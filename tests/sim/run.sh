@@ -4,6 +4,7 @@
 #   run.sh SEED [OPTION ...]            one seed; a failing one is shrunk to what still fails
 #   run.sh --check SECONDS [OPTION ...] the list of failing seeds, the scenarios, then new seeds; first=N is the first of them
 #   run.sh --hours N [OPTION ...]       new seeds for as many virtual hours
+#   run.sh --sweep N [OPTION ...]       short runs: in each, another call of libc fails; each N-th of all calls
 #
 #   JOBS=2              runs at a time; otherwise as many as there are processors
 #   SANITIZE=undefined  or "address"

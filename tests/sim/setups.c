@@ -75,17 +75,22 @@ bool setup_fails_over(void)
 
 static dlock_endpoint *server_of(const char *dsn)
 {
-	dlock_endpoint *s = dlock_endpoint_new(SECOND, SECOND);
 	dlock_error error;
 
-	if (dlock_endpoint_parse(s, dsn, strlen(dsn), &error)) {
-		s->guard = s->replicas > 0 && s->guard == 0 ? options.guard_ms * MS : s->guard;
-		if (dlock_endpoint_seal(s, &error)) {
-			return s;
+	for (;;) {
+		unsigned long failed = failed_calls();
+		dlock_endpoint *s = dlock_endpoint_new(SECOND, SECOND);
+		if (s && dlock_endpoint_parse(s, dsn, strlen(dsn), &error)) {
+			s->guard = s->replicas > 0 && s->guard == 0 ? options.guard_ms * MS : s->guard;
+			if (dlock_endpoint_seal(s, &error)) {
+				return s;
+			}
 		}
+		if (s) {
+			dlock_endpoint_release(s);
+		}
+		try_again(failed, dsn);
 	}
-	fprintf(stderr, "%s: %s\n", dsn, error.message);
-	exit(2);
 }
 
 static dlock_endpoint *server_at(int number)
@@ -158,7 +163,7 @@ static void no_digest(const char *text, size_t len, char hex[64 + 1])
 	violation("a digest of %.*s is wanted", (int) len, text);
 }
 
-dlock_backend *lock_backend(connections *own)
+static dlock_backend *try_lock_backend(connections *own)
 {
 	switch (options.setup) {
 	case QUORUM:
@@ -170,5 +175,17 @@ dlock_backend *lock_backend(connections *own)
 		return dlock_memcached_new(&own->memcached, server_of("memcached://10.0.0.1:11211"), LOCK_PREFIX, strlen(LOCK_PREFIX), no_digest);
 	default:
 		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
+	}
+}
+
+dlock_backend *lock_backend(connections *own)
+{
+	for (;;) {
+		unsigned long failed = failed_calls();
+		dlock_backend *backend = try_lock_backend(own);
+		if (backend) {
+			return backend;
+		}
+		try_again(failed, "a back end");
 	}
 }

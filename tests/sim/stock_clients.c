@@ -172,6 +172,24 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 	return status;
 }
 
+/* Is refused, after an attempt that had no answer: that may still arrive, and buy, until the order is cancelled. */
+static dlock_status give_up_payment(client *client, const question *q, nanos give_up, dlock_stock_answer *answer)
+{
+	dlock_stock *stock = own_of(client)->stock;
+	dlock_error error = { "" };
+	dlock_status status;
+
+	while ((status = stock->ops->cancel(stock, &q->order, answer, &error)) != DLOCK_OK && now < give_up) {
+		fiber_sleep(draw_below(&client->random, SECOND));
+	}
+	if (status == DLOCK_OK && answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_SOLD) {
+		answer->outcome = DLOCK_STOCK_SOLD;
+	} else {
+		answer->outcome = DLOCK_STOCK_REFUSED;
+	}
+	return status;
+}
+
 /* Pays. It is as good as bought as soon as the buyer is told so. */
 static void confirm(client *client, order *o, const question *q, bool insists)
 {
@@ -180,13 +198,18 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 	dlock_error error = { "" };
 	dlock_status status;
 	nanos give_up = now + (insists ? 120 : 10) * SECOND;
+	bool unanswered = false;
 
 	o->relies = false;
 	own->confirming = o;
 	while ((status = own->stock->ops->confirm(own->stock, &q->order, stock_limit(o->products[0]), &answer, &error)) != DLOCK_OK && now < give_up) {
 		sum.errors++;
+		unanswered = true;
 		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
 		fiber_sleep(draw_below(&client->random, SECOND));
+	}
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED && unanswered) {
+		status = give_up_payment(client, q, give_up, &answer);
 	}
 	own->confirming = NULL;
 	if (status != DLOCK_OK) {
@@ -377,7 +400,13 @@ static void *client_main(void *argument)
 
 	dlock_process_init();
 	*own = (stock_client) { .connections = connections_new() };
-	own->stock = dlock_redis_stock_new(redis_pool(own->connections), service_of_setup(options.setup == REPLICATED ? options.servers - 1 : 1), STOCK_PREFIX, strlen(STOCK_PREFIX));
+	int replicas = options.setup == REPLICATED ? options.servers - 1 : 1;
+	unsigned long failed = failed_calls();
+	while (!(own->stock = dlock_redis_stock_new(
+				 redis_pool(own->connections), service_of_setup(replicas), STOCK_PREFIX, strlen(STOCK_PREFIX)))) {
+		try_again(failed, "a stock");
+		failed = failed_calls();
+	}
 	while (now < end_of_faults) {
 		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
 		shop(client, false);

@@ -15,24 +15,13 @@ ZEND_METHOD(DistributedLock, __construct)
 	HashTable *array = NULL;
 	zend_string *dsn = NULL, *prefix = NULL;
 	bool legacy = false;
-	dlock_options options = { .ttl_is_null = true,
-		.timeout_is_null = true,
-		.renew_is_null = true,
-		.release_is_null = true,
-		.ttl_arg = 3,
-		.timeout_arg = 4,
-		.on_loss_arg = 6 };
-	zval spec;
+	dlock_options options = DLOCK_OPTIONS(3);
 
 	ZEND_PARSE_PARAMETERS_START(0, 8)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_ARRAY_HT_OR_STR_OR_NULL(array, dsn)
 		Z_PARAM_STR(prefix)
-		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
-		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
-		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
-		Z_PARAM_STR(options.on_loss)
-		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+		DLOCK_PARAM_OPTIONS(options)
 		Z_PARAM_BOOL(legacy)
 	ZEND_PARSE_PARAMETERS_END();
 
@@ -40,16 +29,10 @@ ZEND_METHOD(DistributedLock, __construct)
 	if (!dlock_manager_begin(manager)) {
 		RETURN_THROWS();
 	}
-	if (array) {
-		ZVAL_ARR(&spec, array);
-	} else if (dsn) {
-		ZVAL_STR(&spec, dsn);
-	}
-	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, 1, -1) : dlock_endpoint_from_ini();
+	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, 1);
 	if (!server) {
 		RETURN_THROWS();
 	}
-	dlock_endpoint_complete(server);
 	options.ttls = dlock_ttls_on(server);
 	if (legacy && server->kind != DLOCK_ENDPOINT_REDIS) {
 		zend_argument_value_error(8, "must be false: only Redis has locks of other code to share");
@@ -201,11 +184,7 @@ ZEND_METHOD(DistributedLock, release)
 	}
 	dlock_status status = dlock_hold_release(hold, &error);
 	zend_hash_del(&manager->held, resource);
-	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, manager->backend);
-		RETURN_THROWS();
-	}
-	RETURN_BOOL(status == DLOCK_OK);
+	dlock_manager_answer(manager, status, &error, return_value);
 }
 
 /* Does a lease of this object still hold anything? */
@@ -274,11 +253,7 @@ ZEND_METHOD(DistributedLock, expire)
 		RETURN_THROWS();
 	}
 	dlock_status status = hold ? dlock_hold_extend(hold, ttl, &error) : DLOCK_LOST;
-	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, manager->backend);
-		RETURN_THROWS();
-	}
-	RETURN_BOOL(status == DLOCK_OK);
+	dlock_manager_answer(manager, status, &error, return_value);
 }
 
 ZEND_METHOD(DistributedLock, isLocking)
@@ -297,9 +272,5 @@ ZEND_METHOD(DistributedLock, isLocking)
 	dlock_hold *hold = find_held(manager, resource);
 	hold = hold ? hold : find_leased(manager, resource);
 	dlock_status status = hold ? dlock_hold_check(hold, &error) : DLOCK_LOST;
-	if (status != DLOCK_OK && status != DLOCK_LOST) {
-		dlock_throw(status, &error, manager->backend);
-		RETURN_THROWS();
-	}
-	RETURN_BOOL(status == DLOCK_OK);
+	dlock_manager_answer(manager, status, &error, return_value);
 }

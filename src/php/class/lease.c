@@ -96,11 +96,7 @@ static HashTable *lease_debug_info(zend_object *object, int *is_temporary)
 void dlock_lease_register(zend_class_entry *class)
 {
 	class->create_object = lease_new;
-	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
-	handlers.offset = offsetof(lease_object, std);
-	handlers.free_obj = lease_free;
-	handlers.clone_obj = NULL;
-	handlers.get_debug_info = lease_debug_info;
+	dlock_class_set_handlers(&handlers, offsetof(lease_object, std), lease_free, lease_debug_info);
 	handlers.get_properties_for = lease_properties_for;
 }
 

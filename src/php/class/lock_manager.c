@@ -1,5 +1,6 @@
 
 #include "../classes.h"
+#include "../description.h"
 #include "../errors.h"
 #include "../globals.h"
 #include "../handle.h"
@@ -50,29 +51,8 @@ static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments
 																										 : NULL;
 }
 
-void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
-{
-	dlock_wait_limit limit = { 0 };
-	dlock_terms terms;
-	dlock_hold *hold;
-	dlock_error error;
-	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout);
-
-	if (!manager) {
-		RETURN_THROWS();
-	}
-	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
-	if (status != DLOCK_OK) {
-		if (!EG(exception)) {
-			dlock_throw(status, &error, manager->backend);
-		}
-		RETURN_THROWS();
-	}
-	dlock_lease_create(return_value, hold);
-	dlock_warn_if_unkept(hold->entry.claim);
-}
-
-void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
+/* `tries`: where the time is over, null is returned. */
+static void acquire(zval *this, const dlock_acquire_arguments *arguments, bool tries, zval *return_value)
 {
 	dlock_wait_limit limit = { 0 };
 	dlock_terms terms;
@@ -87,9 +67,19 @@ void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arg
 	if (status == DLOCK_OK) {
 		dlock_lease_create(return_value, hold);
 		dlock_warn_if_unkept(hold->entry.claim);
-	} else if (status != DLOCK_TIMEOUT && !EG(exception)) {
+	} else if (!EG(exception) && !(tries && status == DLOCK_TIMEOUT)) {
 		dlock_throw(status, &error, manager->backend);
 	}
+}
+
+void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
+{
+	acquire(this, arguments, false, return_value);
+}
+
+void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
+{
+	acquire(this, arguments, true, return_value);
 }
 
 /* Releases what a critical section ran under, and throws where it was lost before the section ended. */
@@ -253,11 +243,13 @@ ZEND_METHOD(DistributedLock, attach)
 	if (!manager) {
 		RETURN_THROWS();
 	}
+	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_handle_open(handle, manager->backend, token, &error);
 	if (!claim) {
 		zend_argument_value_error(1, "%s", error.message);
 		RETURN_THROWS();
 	}
+	claim->description = dlock_description_retain(description);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, &error);
 	dlock_status status = hold ? dlock_claim_attach(claim, token, &error) : DLOCK_FAILED;
 	if (status != DLOCK_OK) {

@@ -4,7 +4,9 @@
 
 #include "../../lock/renewal.h"
 #include "../classes.h"
+#include "../description.h"
 #include "../ending.h"
+#include "../errors.h"
 #include "../globals.h"
 #include "../interrupts.h"
 #include "../loss_signal.h"
@@ -41,6 +43,15 @@ bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, u
 		return false;
 	}
 	return true;
+}
+
+void dlock_manager_answer(const dlock_manager *manager, dlock_status status, const dlock_error *error, zval *value)
+{
+	if (status != DLOCK_OK && status != DLOCK_LOST) {
+		dlock_throw(status, error, manager->backend);
+		return;
+	}
+	ZVAL_BOOL(value, status == DLOCK_OK);
 }
 
 static void discard_held(zval *value)
@@ -125,11 +136,7 @@ void dlock_manager_register(zend_class_entry *class)
 {
 	class->create_object = manager_create;
 	dlock_unkept_register(class);
-	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
-	handlers.offset = offsetof(dlock_manager, std);
-	handlers.free_obj = manager_free;
-	handlers.clone_obj = NULL;
-	handlers.get_debug_info = manager_debug_info;
+	dlock_class_set_handlers(&handlers, offsetof(dlock_manager, std), manager_free, manager_debug_info);
 }
 
 /* ---- constructors ---- */
@@ -291,9 +298,25 @@ static dlock_status report_timeout(
 			"The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
 			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
 	}
-	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" was not %s within %g s%s%s",
-		dlock_claim_name(claim).text, claim->explained ? "to be had" : "free",
-		seconds, text, reason.message);
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" %s within %g s%s%s", dlock_claim_name(claim).text,
+		claim->explained ? "was not granted" : "was not free", seconds, text, reason.message);
+}
+
+/* Whoever is before it in the queue may wait for these: then it would wait for itself, too. */
+static void note_own_permits(
+	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit)
+{
+	claim->own_permits = limit.attempts == 0 && limit.timeout > 0 && manager->backend->capacity > 1
+		? dlock_registry_count_endless(
+			  &DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), claim)
+		: 0;
+}
+
+static dlock_status report_deadlock(const dlock_claim *claim, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_DEADLOCK,
+		"This process would wait for itself: it is behind one that waits for what this process holds of \"%s\" already",
+		dlock_claim_name(claim).text);
 }
 
 static dlock_status wait_for(
@@ -302,7 +325,9 @@ static dlock_status wait_for(
 	dlock_nanos start = dlock_now();
 	dlock_wait wait = dlock_interruptible(dlock_after(start, limit.timeout));
 	dlock_status status;
+	bool own = false; /* it has nobody before it but itself */
 
+	note_own_permits(manager, claim, resource, limit);
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;
 	while ((status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
@@ -313,12 +338,17 @@ static dlock_status wait_for(
 		if (waits_for_itself(
 				manager, resource, claim->permits, limit, claim, error)) { /* since a handler has taken it */
 			status = DLOCK_DEADLOCK;
+			own = true;
 			break;
 		}
+		note_own_permits(manager, claim, resource, limit);
 		wait.wakeup =
 			dlock_interruptible(wait.deadline).wakeup; /* a handler may have taken the first lease that needs it */
 	}
 	count_wait(claim, start, status);
+	if (status == DLOCK_DEADLOCK && !own) {
+		return report_deadlock(claim, error);
+	}
 	return status == DLOCK_TIMEOUT ? report_timeout(manager, claim, (double) limit.timeout / DLOCK_SECOND, error)
 								   : status;
 }
@@ -331,6 +361,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}
+	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_claim_new(
 		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
@@ -338,6 +369,7 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 		return DLOCK_FAILED;
 	}
 	claim->permits = permits;
+	claim->description = dlock_description_retain(description);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, claim, resource, limit, error);
 	if (status == DLOCK_OK) {

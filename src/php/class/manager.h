@@ -43,6 +43,9 @@ dlock_manager *dlock_manager_this(zval *object);
 /* Checks the argument that names what is locked; false after a ValueError. */
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
 
+/* What a method returns where DLOCK_LOST is an answer, too: true, false, or an exception. */
+void dlock_manager_answer(const dlock_manager *manager, dlock_status status, const dlock_error *error, zval *value);
+
 /* ---- constructors ---- */
 
 /* The options that all constructors share. Argument numbers are 0 where there is none. */
@@ -55,6 +58,17 @@ typedef struct {
 	dlock_ttl_range ttls; /* that the back end can have */
 	uint32_t ttl_arg, timeout_arg, on_loss_arg;
 } dlock_options;
+
+/* Where $ttl is an argument, $timeout, $renew, $onLoss and $releaseOnShutdown are behind it, all optional. */
+#define DLOCK_OPTIONS(ttl_at) { .ttl_is_null = true, .timeout_is_null = true, .renew_is_null = true, \
+	.release_is_null = true, .ttls = DLOCK_ANY_TTL, .ttl_arg = (ttl_at), .timeout_arg = (ttl_at) + 1, \
+	.on_loss_arg = (ttl_at) + 3 }
+#define DLOCK_PARAM_OPTIONS(options) \
+	Z_PARAM_DOUBLE_OR_NULL((options).ttl, (options).ttl_is_null) \
+	Z_PARAM_DOUBLE_OR_NULL((options).timeout, (options).timeout_is_null) \
+	Z_PARAM_BOOL_OR_NULL((options).renew, (options).renew_is_null) \
+	Z_PARAM_STR((options).on_loss) \
+	Z_PARAM_BOOL_OR_NULL((options).release, (options).release_is_null)
 
 /* Before anything else in a constructor. False after an exception: it was called before, or the settings make no
  * sense. */

@@ -32,19 +32,13 @@ static bool is_list_of_servers(HashTable *array)
 static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
 {
 	bool given = array || dsn;
-	zval spec;
 
 	if (array && is_list_of_servers(array)) {
 		zend_argument_value_error(arg,
 			"must be one server: semaphores and read/write locks are not offered on several independent ones, as RedLock is");
 		return NULL;
 	}
-	if (array) {
-		ZVAL_ARR(&spec, array);
-	} else if (dsn) {
-		ZVAL_STR(&spec, dsn);
-	}
-	dlock_endpoint *server = given ? dlock_endpoint_from_zval(&spec, arg, -1) : dlock_endpoint_from_ini();
+	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, arg);
 	const char *reason = server ? refusal(server) : NULL;
 	if (reason) {
 		if (given) {
@@ -54,9 +48,6 @@ static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t
 		}
 		dlock_endpoint_release(server);
 		return NULL;
-	}
-	if (server) {
-		dlock_endpoint_complete(server);
 	}
 	return server;
 }

@@ -60,11 +60,7 @@ static HashTable *lock_debug_info(zend_object *object, int *is_temporary)
 void dlock_read_write_lock_register(zend_class_entry *class)
 {
 	class->create_object = lock_new;
-	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
-	handlers.offset = offsetof(read_write_lock, std);
-	handlers.free_obj = lock_free;
-	handlers.clone_obj = NULL;
-	handlers.get_debug_info = lock_debug_info;
+	dlock_class_set_handlers(&handlers, offsetof(read_write_lock, std), lock_free, lock_debug_info);
 }
 
 /* `permits`: what each of its leases has. False after an exception. */
@@ -95,23 +91,13 @@ ZEND_METHOD(Dlock_ReadWriteLock, __construct)
 {
 	HashTable *array = NULL;
 	zend_string *dsn = NULL, *prefix = NULL, *fairness = NULL;
-	dlock_options options = { .ttl_is_null = true,
-		.timeout_is_null = true,
-		.renew_is_null = true,
-		.release_is_null = true,
-		.ttl_arg = 3,
-		.timeout_arg = 4,
-		.on_loss_arg = 6 };
+	dlock_options options = DLOCK_OPTIONS(3);
 
 	ZEND_PARSE_PARAMETERS_START(0, 8)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_ARRAY_HT_OR_STR_OR_NULL(array, dsn)
 		Z_PARAM_STR(prefix)
-		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
-		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
-		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
-		Z_PARAM_STR(options.on_loss)
-		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+		DLOCK_PARAM_OPTIONS(options)
 		Z_PARAM_STR(fairness)
 	ZEND_PARSE_PARAMETERS_END();
 

@@ -97,14 +97,7 @@ ZEND_METHOD(RedLock, __construct)
 	HashTable *list;
 	zend_long retry_delay = 200, retry_count = 3;
 	zend_string *prefix = NULL;
-	dlock_options options = { .ttl_is_null = true,
-		.timeout_is_null = true,
-		.renew_is_null = true,
-		.release_is_null = true,
-		.ttls = DLOCK_ANY_TTL,
-		.ttl_arg = 5,
-		.timeout_arg = 6,
-		.on_loss_arg = 8 };
+	dlock_options options = DLOCK_OPTIONS(5);
 	dlock_endpoint *servers[DLOCK_MOST_SERVERS];
 
 	ZEND_PARSE_PARAMETERS_START(1, 9)
@@ -113,11 +106,7 @@ ZEND_METHOD(RedLock, __construct)
 		Z_PARAM_LONG(retry_delay)
 		Z_PARAM_LONG(retry_count)
 		Z_PARAM_STR(prefix)
-		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
-		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
-		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
-		Z_PARAM_STR(options.on_loss)
-		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+		DLOCK_PARAM_OPTIONS(options)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
@@ -200,7 +189,7 @@ ZEND_METHOD(RedLock, lock)
 	array_init_size(return_value, 4);
 	add_assoc_double(return_value, "validity", (double) remaining / DLOCK_MS);
 	add_assoc_str(return_value, "resource", zend_string_copy(resource));
-	add_assoc_stringl(return_value, "token", hold->entry.claim->token, DLOCK_TOKEN_LEN);
+	add_assoc_string(return_value, "token", hold->entry.claim->token);
 	add_assoc_long(return_value, "fencingToken", (zend_long) hold->entry.claim->fencing_token);
 }
 

@@ -68,11 +68,7 @@ static HashTable *reservation_debug_info(zend_object *object, int *is_temporary)
 void dlock_reservation_register(zend_class_entry *class)
 {
 	class->create_object = reservation_new;
-	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
-	handlers.offset = offsetof(reservation_object, std);
-	handlers.free_obj = reservation_free;
-	handlers.clone_obj = NULL;
-	handlers.get_debug_info = reservation_debug_info;
+	dlock_class_set_handlers(&handlers, offsetof(reservation_object, std), reservation_free, reservation_debug_info);
 }
 
 void dlock_reservation_create(

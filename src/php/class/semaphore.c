@@ -10,24 +10,14 @@ ZEND_METHOD(Dlock_Semaphore, __construct)
 	HashTable *array = NULL;
 	zend_string *dsn = NULL, *prefix = NULL;
 	zend_long capacity;
-	dlock_options options = { .ttl_is_null = true,
-		.timeout_is_null = true,
-		.renew_is_null = true,
-		.release_is_null = true,
-		.ttl_arg = 4,
-		.timeout_arg = 5,
-		.on_loss_arg = 7 };
+	dlock_options options = DLOCK_OPTIONS(4);
 
 	ZEND_PARSE_PARAMETERS_START(1, 8)
 		Z_PARAM_LONG(capacity)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_ARRAY_HT_OR_STR_OR_NULL(array, dsn)
 		Z_PARAM_STR(prefix)
-		Z_PARAM_DOUBLE_OR_NULL(options.ttl, options.ttl_is_null)
-		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
-		Z_PARAM_BOOL_OR_NULL(options.renew, options.renew_is_null)
-		Z_PARAM_STR(options.on_loss)
-		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+		DLOCK_PARAM_OPTIONS(options)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));

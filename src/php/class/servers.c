@@ -418,3 +418,19 @@ void dlock_endpoint_complete(dlock_endpoint *server)
 		server->guard = server->guard > least ? server->guard : least;
 	}
 }
+
+dlock_endpoint *dlock_endpoint_from_arguments(HashTable *array, zend_string *dsn, uint32_t arg)
+{
+	zval spec;
+
+	if (array) {
+		ZVAL_ARR(&spec, array);
+	} else if (dsn) {
+		ZVAL_STR(&spec, dsn);
+	}
+	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, arg, -1) : dlock_endpoint_from_ini();
+	if (server) {
+		dlock_endpoint_complete(server);
+	}
+	return server;
+}

@@ -66,11 +66,7 @@ static HashTable *stock_debug_info(zend_object *object, int *is_temporary)
 void dlock_stock_register(zend_class_entry *class)
 {
 	class->create_object = stock_new;
-	memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
-	handlers.offset = offsetof(dlock_stock_object, std);
-	handlers.free_obj = stock_free;
-	handlers.clone_obj = NULL;
-	handlers.get_debug_info = stock_debug_info;
+	dlock_class_set_handlers(&handlers, offsetof(dlock_stock_object, std), stock_free, stock_debug_info);
 }
 
 /* The stock of $this, or NULL after an exception where its constructor did not run. */
@@ -107,28 +103,18 @@ static bool is_several(HashTable *array)
 /* NULL after an exception. Neither an array nor a DSN: dlock.server. */
 static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 {
-	zval spec;
-
 	if (array && is_several(array)) {
 		zend_argument_value_error(1,
 			"must be one server or service: on several that are independent of each other, as RedLock has them, a stock is not offered");
 		return NULL;
 	}
-	if (array) {
-		ZVAL_ARR(&spec, array);
-	} else if (dsn) {
-		ZVAL_STR(&spec, dsn);
-	}
-	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, 1, -1) : dlock_endpoint_from_ini();
+	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, 1);
 	if (server && (server->kind == DLOCK_ENDPOINT_MEMCACHED || dlock_endpoint_is_database(server))) {
 		zend_argument_value_error(1, "must name Redis: %s, a stock is not offered%s",
 			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "on memcached" : "in databases",
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_endpoint_release(server);
 		return NULL;
-	}
-	if (server) {
-		dlock_endpoint_complete(server);
 	}
 	return server;
 }

@@ -154,6 +154,9 @@ static void take_refusal(dlock_asking *own)
 {
 	own->waiter.settled_just_now = own->epoch.at_once;
 	own->claim->base.explained = own->epoch.explained;
+	if (own->said == DLOCK_TIMEOUT && own->waiter.response.position == DLOCK_BEHIND_ITSELF) {
+		own->said = DLOCK_DEADLOCK;
+	}
 }
 
 /* Is there something to take back? A late success must not lock everyone out until the ttl. */
@@ -214,11 +217,11 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 	return own->said;
 }
 
-static void begin_leaving(dlock_asking *own, dlock_nanos now)
+static void begin_leaving(dlock_asking *own)
 {
 	dlock_subject subject = dlock_service_subject(&own->claim->base);
 
-	dlock_waiter_begin_last_route(&own->waiter, now);
+	dlock_waiter_begin_last_route(&own->waiter);
 	dlock_route_send(&own->waiter.route, dlock_service_of(&own->claim->base)->kind->leave(&subject), NULL);
 }
 
@@ -250,7 +253,7 @@ static dlock_status leave(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos no
 	DLOCK_BEGIN(&own->task);
 	own->said = DLOCK_OK;
 	if (own->claim->base.state == DLOCK_CLAIM_WAITING) {
-		begin_leaving(own, now);
+		begin_leaving(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&waiter->route, loop, now));
 		take_left(own, now);
 	}
@@ -349,7 +352,7 @@ dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dl
 	base->received = waiter->received;
 	claim->ticket = waiter->ticket;
 	claim->number = waiter->number;
-	if (status == DLOCK_CONNECTION && base->state == DLOCK_CLAIM_WAITING) {
+	if ((status == DLOCK_CONNECTION || status == DLOCK_DEADLOCK) && base->state == DLOCK_CLAIM_WAITING) {
 		dlock_service_give_back(base, dlock_now());
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}

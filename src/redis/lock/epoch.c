@@ -6,8 +6,7 @@
  * for nobody then, and not every slot has to wait for the guard. What the first slot's epoch has waited for counts for
  * another slot of the same server only if both were opened for the same replication id. */
 
-/* ---- one slot ---- */
-
+/* Tells the server that a slot's epoch may settle, since replicas have confirmed its opening. */
 static void begin_telling(dlock_epoch *own, int slot, const dlock_epoch_state *state, const dlock_epoch_state *with)
 {
 	dlock_keys keys = dlock_key_builder_slot(own->keys, slot);
@@ -18,46 +17,20 @@ static void begin_telling(dlock_epoch *own, int slot, const dlock_epoch_state *s
 	dlock_route_send(&own->telling_route, dlock_request_settle(keys, state, own->guard, with), NULL);
 }
 
+/* DLOCK_LOST: not so. */
 static void take_told(dlock_epoch *own, dlock_route *route, dlock_epoch_state *state)
 {
 	dlock_response response;
 
-	if (own->told == DLOCK_OK) {
-		own->told = dlock_read_integer(own->telling_route.call, own->telling_route.conn, &response, own->error);
+	if (own->settled == DLOCK_OK) {
+		own->settled = dlock_read_integer(own->telling_route.call, own->telling_route.conn, &response, own->error);
 	}
-	if (own->told == DLOCK_OK) {
+	if (own->settled == DLOCK_OK) {
 		state->left = response.value;
 	}
 	route->transient = own->telling_route.transient;
 	dlock_route_end(&own->telling_route);
 }
-
-/* Tells the server that the slot's epoch may settle. DLOCK_LOST: not so. */
-static dlock_status tell(dlock_epoch *own, dlock_route *route, int slot, dlock_epoch_state *state, const dlock_epoch_state *with,
-	dlock_loop *loop, dlock_nanos now)
-{
-	DLOCK_BEGIN(&own->telling);
-	begin_telling(own, slot, state, with);
-	DLOCK_JOIN(&own->telling, own->told, dlock_route_step(&own->telling_route, loop, now));
-	take_told(own, route, state);
-	DLOCK_END(&own->telling);
-	return own->told;
-}
-
-/* Once replicas have confirmed its opening, of which the route's call has told. */
-static dlock_status settle_one(
-	dlock_epoch *own, dlock_route *route, int slot, dlock_epoch_state *state, dlock_loop *loop, dlock_nanos now)
-{
-	DLOCK_BEGIN(&own->one);
-	DLOCK_JOIN(&own->one, own->settled, dlock_route_confirm(route, loop, now));
-	if (own->settled == DLOCK_OK) {
-		DLOCK_JOIN(&own->one, own->settled, tell(own, route, slot, state, NULL, loop, now));
-	}
-	DLOCK_END(&own->one);
-	return own->settled;
-}
-
-/* ---- with the first slot ---- */
 
 /* False: there is no other slot. */
 static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
@@ -77,7 +50,7 @@ static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
 static bool is_first_open(dlock_epoch *own)
 {
 	own->first_state = dlock_read_epoch(own->first_route.call);
-	return own->said == DLOCK_OK && own->first_state.open && own->first_state.left < 0;
+	return own->settled == DLOCK_OK && own->first_state.open && own->first_state.left < 0;
 }
 
 static bool is_first_the_same(const dlock_epoch *own, const dlock_route *refused)
@@ -91,29 +64,39 @@ static bool is_first_the_same(const dlock_epoch *own, const dlock_route *refused
 dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->settling);
-	own->said = DLOCK_LOST;
+	own->settled = DLOCK_LOST;
 	if (look_at_first(own, refused)) {
-		DLOCK_JOIN(&own->settling, own->said, dlock_route_step(&own->first_route, loop, now));
+		DLOCK_JOIN(&own->settling, own->settled, dlock_route_step(&own->first_route, loop, now));
 		if (is_first_open(own)) {
-			DLOCK_JOIN(&own->settling, own->said,
-				settle_one(own, &own->first_route, own->first, &own->first_state, loop, now));
+			DLOCK_JOIN(&own->settling, own->settled, dlock_route_confirm(&own->first_route, loop, now));
+			if (own->settled == DLOCK_OK) {
+				begin_telling(own, own->first, &own->first_state, NULL);
+				DLOCK_JOIN(&own->settling, own->settled, dlock_route_step(&own->telling_route, loop, now));
+				take_told(own, &own->first_route, &own->first_state);
+			}
 			own->first_state.waited = own->guard.time / DLOCK_MS;
 		}
-		if (own->said == DLOCK_OK && !is_first_the_same(own, refused)) {
-			own->said = DLOCK_LOST;
+		if (own->settled == DLOCK_OK && !is_first_the_same(own, refused)) {
+			own->settled = DLOCK_LOST;
 		}
-		if (own->said == DLOCK_OK) {
-			DLOCK_JOIN(&own->settling, own->said,
-				tell(own, &own->first_route, own->slot, &own->state, &own->first_state, loop, now));
+		if (own->settled == DLOCK_OK) {
+			begin_telling(own, own->slot, &own->state, &own->first_state);
+			DLOCK_JOIN(&own->settling, own->settled, dlock_route_step(&own->telling_route, loop, now));
+			take_told(own, &own->first_route, &own->state);
 		}
 		refused->transient = own->first_route.transient;
 		dlock_route_end(&own->first_route);
 	}
-	if (own->said == DLOCK_LOST) {
-		DLOCK_JOIN(&own->settling, own->said, settle_one(own, refused, own->slot, &own->state, loop, now));
+	if (own->settled == DLOCK_LOST) {
+		DLOCK_JOIN(&own->settling, own->settled, dlock_route_confirm(refused, loop, now));
+		if (own->settled == DLOCK_OK) {
+			begin_telling(own, own->slot, &own->state, NULL);
+			DLOCK_JOIN(&own->settling, own->settled, dlock_route_step(&own->telling_route, loop, now));
+			take_told(own, refused, &own->state);
+		}
 	}
 	DLOCK_END(&own->settling);
-	return own->said == DLOCK_LOST ? DLOCK_OK : own->said; /* somebody else has told it */
+	return own->settled == DLOCK_LOST ? DLOCK_OK : own->settled; /* somebody else has told it */
 }
 
 /* ---- what it means for a request ---- */
@@ -183,5 +166,5 @@ void dlock_epoch_end(dlock_epoch *own)
 {
 	dlock_route_end(&own->first_route);
 	dlock_route_end(&own->telling_route);
-	own->task.at = own->settling.at = own->one.at = own->telling.at = 0;
+	own->task.at = own->settling.at = 0;
 }

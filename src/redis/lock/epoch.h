@@ -20,11 +20,11 @@ typedef struct {
 	bool explained;   /* nothing is granted because of it, as the error says */
 
 	/* Its own. */
-	dlock_task task, settling, one, telling;
+	dlock_task task, settling;
 	dlock_route first_route, telling_route;
 	dlock_epoch_state first_state;
 	int first;
-	dlock_status said, settled, told;
+	dlock_status said, settled; /* the whole; the settling */
 } dlock_epoch;
 
 /* A slot of a settled master is settled in a moment, in ms: a call without time to wait asks again all the same. */

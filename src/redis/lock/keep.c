@@ -105,6 +105,7 @@ typedef struct {
 	dlock_kept_lease lease; /* its keys are in `text` */
 	dlock_keep keep;
 	dlock_adopted adopted;
+	dlock_description *description;
 	bool looked_at; /* what the last one has come to was taken in */
 	char text[];
 } keep_round;
@@ -114,11 +115,26 @@ static keep_round *round_of(const dlock_renewal_round *base)
 	return (keep_round *) base;
 }
 
+/* Nobody waits for the answer. */
+static void describe(keep_round *round, dlock_nanos now)
+{
+	dlock_keep *keep = &round->keep;
+
+	if (round->base.since != 0 && round->description) {
+		dlock_conn_send_background(keep->route.conn,
+			keep->keeping->describe(&round->lease, keep->ttl, round->base.since, round->description),
+			dlock_after(now, keep->ttl));
+	}
+}
+
 static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	keep_round *round = task;
 	dlock_status status = dlock_keep_step(&round->keep, loop, now);
 
+	if (status == DLOCK_OK) {
+		describe(round, now);
+	}
 	if (status != DLOCK_PENDING) {
 		dlock_route_end(&round->keep.route);
 	}
@@ -147,6 +163,7 @@ static void round_free(dlock_renewal_round *base)
 		dlock_endpoint_release(round->master);
 	}
 	dlock_endpoint_release(round->service);
+	dlock_description_release(round->description);
 	free(round);
 }
 
@@ -260,11 +277,11 @@ static dlock_arg copy_key(char **room, dlock_arg key)
 	return kept;
 }
 
-dlock_renewal_round *dlock_keep_round_new(
-	const dlock_keeping *keeping, const dlock_kept_lease *lease, dlock_endpoint *service, dlock_endpoint *master)
+dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
+	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description)
 {
 	dlock_keys keys = lease->keys;
-	keep_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.epoch.len + 1);
+	keep_round *round = calloc(1, sizeof *round + keys.lock.len + keys.fence.len + keys.epoch.len + keys.held.len + 1);
 
 	if (!round) {
 		return NULL;
@@ -277,6 +294,8 @@ dlock_renewal_round *dlock_keep_round_new(
 	round->keep.keeping = keeping;
 	round->lease = *lease;
 	round->lease.keys = (dlock_keys) { .lock = copy_key(&room, keys.lock), .slot = keys.slot };
+	round->lease.keys.held = copy_key(&room, keys.held);
+	round->description = dlock_description_retain(description);
 	if (keys.fence.len > 0) {
 		round->lease.keys.fence = copy_key(&room, keys.fence);
 		round->lease.keys.epoch = copy_key(&room, keys.epoch);

@@ -13,7 +13,7 @@ typedef struct {
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token, permits;
 	dlock_nanos guard;
-	dlock_keys keys; /* the lock, the fence and the epoch */
+	dlock_keys keys; /* the lock, the fence, the epoch, and for describe() what is held */
 } dlock_kept_lease;
 
 /* With keys that live as long as the caller's. */
@@ -30,6 +30,10 @@ typedef struct {
 	 * the holder's until then. And takes it back from there. The replies are numbers, more than 0 for yes. */
 	dlock_call *(*restore)(const dlock_kept_lease *lease, dlock_nanos ttl);
 	dlock_call *(*drop)(const dlock_kept_lease *lease);
+
+	/* Tells those who look whose it is, since when (µs since 1970). */
+	dlock_call *(*describe)(
+		const dlock_kept_lease *lease, dlock_nanos ttl, int64_t since, const dlock_description *description);
 } dlock_keeping;
 
 /* A task. */
@@ -59,8 +63,8 @@ typedef struct {
 dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now);
 
 /* A renewal of a lease: what the renewal thread says about it. `master`: where the holder has the lock from, as far as
- * it is known, or NULL. NULL when out of memory. */
-dlock_renewal_round *dlock_keep_round_new(
-	const dlock_keeping *keeping, const dlock_kept_lease *lease, dlock_endpoint *service, dlock_endpoint *master);
+ * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. NULL when out of memory. */
+dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
+	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description);
 
 #endif

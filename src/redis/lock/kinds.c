@@ -14,6 +14,7 @@ static dlock_call *ask_lock(const dlock_subject *subject)
 		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
 		.grant = true,
 		.inbox = queues ? waiter->inbox : NULL,
+		.description = dlock_description_text(claim->description),
 		.ticket = waiter->ticket,
 		.number = waiter->number,
 		.legacy = claim->backend->legacy,
@@ -147,8 +148,25 @@ static dlock_call *drop_lock(const dlock_kept_lease *lease)
 	return dlock_request_drop(lease->keys, lease->token);
 }
 
-static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, restore_lock, drop_lock };
-static const dlock_keeping lock_that_fails_over = { keep_lock, dlock_read_keep, restore_lock, drop_lock };
+static dlock_call *describe_lock(
+	const dlock_kept_lease *lease, dlock_nanos ttl, int64_t since, const dlock_description *description)
+{
+	dlock_holder_text text;
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+
+	dlock_write_holder_text(&text, since, lease->fencing_token, description);
+	return dlock_token_id(lease->token, id) ? dlock_request_describe(lease->keys, id, text.text, ttl, false) : NULL;
+}
+
+static dlock_call *inspect_lock(dlock_keys keys, int most)
+{
+	return dlock_request_inspect(keys, most);
+}
+
+static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, restore_lock, drop_lock, describe_lock };
+static const dlock_keeping lock_that_fails_over = {
+	keep_lock, dlock_read_keep, restore_lock, drop_lock, describe_lock
+};
 
 const dlock_kind dlock_locks = {
 	.acquire = ask_lock,
@@ -164,6 +182,10 @@ const dlock_kind dlock_locks = {
 	.read_check = read_lock_check,
 	.counts = count_lock,
 	.read_counts = read_lock_count,
+	.noun = "lock",
+	.inspect = inspect_lock,
+	.read_inspection = dlock_read_inspection,
+	.break_claim = dlock_request_break,
 	.numbers = INT64_MAX,
 	.alone = &lock_alone,
 	.fails_over = &lock_that_fails_over,
@@ -186,9 +208,11 @@ static dlock_permits_attempt attempt_of(const dlock_subject *subject, bool queue
 		.capacity = claim->backend->capacity,
 		.fifo = subject->fifo,
 		.inbox = queues && claim->state == DLOCK_CLAIM_WAITING ? waiter->inbox : NULL,
+		.description = dlock_description_text(claim->description),
 		.ttl = claim->ttl,
 		.ticket = waiter->ticket,
-		.number = waiter->number };
+		.number = waiter->number,
+		.own = claim->own_permits };
 }
 
 static dlock_call *ask_permits(const dlock_subject *subject)
@@ -330,10 +354,32 @@ static dlock_call *drop_permits(const dlock_kept_lease *lease)
 	return dlock_request_permits_drop(lease->keys.lock, lease->token);
 }
 
+static dlock_call *describe_permits(
+	const dlock_kept_lease *lease, dlock_nanos ttl, int64_t since, const dlock_description *description)
+{
+	dlock_holder_text text;
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+
+	dlock_write_holder_text(&text, since, lease->fencing_token, description);
+	return dlock_token_id(lease->token, id) ? dlock_request_describe(lease->keys, id, text.text, ttl, true) : NULL;
+}
+
+static dlock_call *inspect_permits(dlock_keys keys, int most)
+{
+	return dlock_request_permits_inspect(keys, most);
+}
+
+static dlock_call *break_permits(dlock_keys keys, const char *id, const char *by, bool now)
+{
+	return dlock_request_permits_break(keys.lock, id, by, now);
+}
+
 static const dlock_keeping permits_alone = {
-	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits
+	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits, describe_permits
 };
-static const dlock_keeping permits_replicated = { keep_permits, dlock_read_keep, restore_permits, drop_permits };
+static const dlock_keeping permits_replicated = {
+	keep_permits, dlock_read_keep, restore_permits, drop_permits, describe_permits
+};
 
 const dlock_kind dlock_permits = {
 	.acquire = ask_permits,
@@ -349,6 +395,10 @@ const dlock_kind dlock_permits = {
 	.read_check = read_permits_check,
 	.counts = dlock_request_permits_counts,
 	.read_counts = read_permits_counts,
+	.noun = "pool of permits",
+	.inspect = inspect_permits,
+	.read_inspection = dlock_read_permits_inspection,
+	.break_claim = break_permits,
 	.numbers = SIGNS,
 	.lasts = true,
 	.alone = &permits_alone,

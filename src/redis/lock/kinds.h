@@ -1,6 +1,7 @@
 #ifndef DLOCK_REDIS_KINDS_H
 #define DLOCK_REDIS_KINDS_H
 
+#include "../request/inspect_requests.h"
 #include "../request/permits_requests.h"
 #include "keep.h"
 #include "wait.h"
@@ -56,6 +57,13 @@ typedef struct {
 	dlock_call *(*counts)(dlock_arg key, int64_t capacity);
 	dlock_status (*read_counts)(
 		const dlock_call *call, const dlock_conn *conn, bool *held, int64_t *available, dlock_error *error);
+
+	/* For those who look. */
+	const char *noun; /* what it is called */
+	dlock_call *(*inspect)(dlock_keys keys, int most);
+	dlock_status (*read_inspection)(
+		const dlock_call *call, const dlock_conn *conn, dlock_inspection *out, dlock_error *error);
+	dlock_call *(*break_claim)(dlock_keys keys, const char *id, const char *by, bool now);
 
 	/* The numbers of requests that come with grants begin again here. */
 	int64_t numbers;

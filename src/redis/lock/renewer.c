@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "../wire/pool_source.h"
+#include "../wire/pool.h"
 
 typedef struct {
 	dlock_renewer base;

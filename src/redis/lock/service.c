@@ -434,8 +434,11 @@ static dlock_renewal_round *service_new_round(const dlock_claim *claim)
 	const dlock_service *service = dlock_service_of(claim);
 	dlock_kept_lease lease = kept_lease(claim);
 
+	if (claim->description) {
+		lease.keys.held = dlock_key_builder_held(service->keys, lease.keys);
+	}
 	return dlock_keep_round_new(service->keeping, &lease, service->service,
-		dlock_topology_master(service->masters.topology, lease.keys.slot));
+		dlock_topology_master(service->masters.topology, lease.keys.slot), claim->description);
 }
 
 static const char *service_refuse(const dlock_backend *backend, const char *resource, size_t len)
@@ -465,7 +468,8 @@ static void service_destroy(dlock_backend *backend)
 	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse, \
 	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check, \
 	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round, \
-	.is_same = service_is_same, .locked = service_locked, .dispose = dlock_service_dispose, .destroy = service_destroy
+	.is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect, \
+	.list = dlock_service_list, .break_claim = dlock_service_break, .dispose = dlock_service_dispose, .destroy = service_destroy
 
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
 static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };

@@ -72,4 +72,11 @@ dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, d
 void dlock_service_dispose(dlock_claim *claim);
 const dlock_waiter *dlock_service_waiter(const dlock_claim *claim);
 
+/* inspect.c: inspect(), list() and break_claim() of a back end. */
+dlock_status dlock_service_inspect(dlock_backend *backend, const char *resource, size_t len, int most,
+	dlock_inspection *out, dlock_error *error);
+dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
+dlock_status dlock_service_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error);
+
 #endif

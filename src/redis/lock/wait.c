@@ -232,11 +232,11 @@ void dlock_waiter_begin_route(dlock_waiter *own)
 	own->route.until = own->until;
 }
 
-void dlock_waiter_begin_last_route(dlock_waiter *own, dlock_nanos now)
+void dlock_waiter_begin_last_route(dlock_waiter *own)
 {
 	dlock_route_begin(&own->route, own->masters, own->slot, own->error);
 	own->route.replicas = 0;
-	own->route.until = dlock_after(now, own->service->read_timeout);
+	own->route.until = dlock_after(own->over_since, own->service->read_timeout);
 }
 
 static bool is_lone(const dlock_waiter *own)
@@ -272,9 +272,11 @@ static void begin_attempt(dlock_waiter *own, dlock_nanos now)
 {
 	own->last = is_last(own, now);
 	own->first = !own->waited;
-	/* One server is bounded by its connection's times: a new one may take longer to be there than an answer may. */
-	own->until = is_lone(own) ? DLOCK_FOREVER
-							  : dlock_after(own->last ? now : own->deadline, own->service->read_timeout);
+	/* One server is bounded by its connection's times: a new one may take longer to be there than an answer may. What
+	 * comes after its time shares one answer's time, to leave the queue and to take a grant of that instant. */
+	own->until = is_lone(own) && !(own->last && own->waited)
+		? DLOCK_FOREVER
+		: dlock_after(own->last ? own->over_since : own->deadline, own->service->read_timeout);
 	own->inbox = inbox_at_master(own);
 	own->queue = !own->last && (!own->first || is_to_queue_at_once(own));
 	own->queue = own->queue && begin_opening(own);
@@ -302,6 +304,7 @@ dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
 	DLOCK_BEGIN(&own->task);
 	for (;;) {
 		if (is_last(own, now)) {
+			own->over_since = own->over_since ? own->over_since : now;
 			DLOCK_JOIN(&own->task, own->said, own->ops->leave(own, loop, now));
 			if (own->said != DLOCK_OK) {
 				break;

@@ -58,6 +58,7 @@ struct dlock_waiter {
 	dlock_task task, turn;
 	bool last, first, trouble, granted, listening;
 	dlock_nanos trouble_since; /* nobody could be asked since then; 0: somebody could */
+	dlock_nanos over_since;    /* it has seen then that it is out of time; 0: it is not */
 	dlock_nanos next;          /* when to go on without having been told */
 	dlock_status said;
 	dlock_opening opening;
@@ -77,7 +78,7 @@ void dlock_waiter_refused(dlock_waiter *waiter, const dlock_route *route, const 
 /* For attempt() and leave(). */
 void dlock_waiter_begin_route(dlock_waiter *waiter);
 /* For leave(): one that ends soon and asks no replicas. */
-void dlock_waiter_begin_last_route(dlock_waiter *waiter, dlock_nanos now);
+void dlock_waiter_begin_last_route(dlock_waiter *waiter);
 
 /* ---- when a waiter looks again by itself ---- */
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../wire/pool_source.h"
+#include "../wire/pool.h"
 #include "quorum_internal.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
@@ -357,6 +357,9 @@ static const dlock_backend_ops quorum_ops = {
 	.new_round = dlock_quorum_new_round,
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
+	.inspect = dlock_quorum_inspect,
+	.list = dlock_quorum_list,
+	.break_claim = dlock_quorum_break,
 	.dispose = quorum_dispose,
 	.destroy = quorum_destroy,
 };

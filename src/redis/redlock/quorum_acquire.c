@@ -115,6 +115,7 @@ static dlock_call *request_lock(const quorum_claim *claim, int server, const voi
 	dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[server];
 	dlock_attempt attempt = question->attempt;
 
+	attempt.description = dlock_description_text(claim->base.description);
 	attempt.inbox = has_server(question->listening, server) ? inbox : NULL;
 	attempt.unnotified = attempt.inbox && !dlock_inbox_can_notify(inbox);
 	if (attempt.inbox) {

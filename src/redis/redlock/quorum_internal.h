@@ -10,6 +10,7 @@
  *   quorum.c          the back end itself, and what is done with a lease that is held
  *   quorum_acquire.c  to acquire a lock: attempts, the queues, waiting
  *   quorum_attach.c   to take up a lease by its token
+ *   quorum_inspect.c  what is seen of a lock from outside
  *   quorum_votes.c    what these have in common: asking all servers, agreeing on the fencing token, rolling back
  *   quorum_renewal.c  what the renewal thread says about a lease */
 
@@ -125,5 +126,12 @@ void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now)
 dlock_status dlock_quorum_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_quorum_attach(dlock_claim *claim, const char *token, dlock_error *error);
 dlock_renewal_round *dlock_quorum_new_round(const dlock_claim *claim);
+
+/* quorum_inspect.c */
+dlock_status dlock_quorum_inspect(dlock_backend *backend, const char *resource, size_t len, int most,
+	dlock_inspection *out, dlock_error *error);
+dlock_status dlock_quorum_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
+dlock_status dlock_quorum_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error);
 
 #endif

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "../lock/renewer.h"
+#include "../request/inspect_requests.h"
 #include "quorum_internal.h"
 
 /* What the renewal thread says to the servers of one lease; see lock/renewer.h. A round is a ballot: it asks all of them
@@ -17,8 +18,8 @@ typedef struct {
 typedef struct {
 	dlock_renewal_round base;
 	dlock_ballot votes; /* of the round under way or last decided */
-	char *key;
-	size_t key_len;
+	dlock_keys keys; /* the lock's, and that of what is held */
+	dlock_description *description;
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token;
 	round_server *servers;
@@ -45,12 +46,8 @@ static void round_free(dlock_renewal_round *base)
 		discard(&round->servers[i].repair);
 		dlock_endpoint_release(round->servers[i].server);
 	}
+	dlock_description_release(round->description);
 	free(round);
-}
-
-static dlock_keys keys_of(const quorum_round *round)
-{
-	return (dlock_keys) { .lock = { round->key, round->key_len } };
 }
 
 static bool is_pending(const dlock_call *call)
@@ -88,6 +85,19 @@ static dlock_conn *conn_for(quorum_round *round, int server, dlock_pool *pool, d
 	return *conn;
 }
 
+/* For those who look, who believe it only of the holder that the server has. Nobody waits for the answer. */
+static void describe(const quorum_round *round, dlock_conn *conn, dlock_nanos ttl)
+{
+	dlock_holder_text text;
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+
+	if (round->description && dlock_token_id(round->token, id)) {
+		dlock_write_holder_text(&text, round->base.since, round->fencing_token, round->description);
+		dlock_conn_send_background(conn, dlock_request_describe(round->keys, id, text.text, ttl, false),
+			dlock_after(round->base.started, ttl));
+	}
+}
+
 static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	quorum_round *round = round_of(base);
@@ -102,8 +112,11 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	for (int i = 0; i < votes->count; i++) {
 		/* One connection for all that are only asked about. */
 		if (conn_for(round, i, dlock_redis_renewer_pool(renewer), extends ? base->within : DLOCK_TTL_MAX)) {
-			dlock_ballot_ask(votes, i, extends ? dlock_request_renew(keys_of(round), round->token, ttl)
-											   : dlock_request_check(keys_of(round), round->token));
+			dlock_ballot_ask(votes, i, extends ? dlock_request_renew(round->keys, round->token, ttl)
+											   : dlock_request_check(round->keys, round->token));
+			if (extends && base->since != 0) {
+				describe(round, round->voters[i].conn, ttl);
+			}
 		}
 	}
 }
@@ -147,7 +160,7 @@ static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 		round->voters[i].vote = DLOCK_VOTE_NONE;
 		discard(&round->voters[i].call);
 		discard(&server->repair);
-		server->repair = dlock_request_repair(keys_of(round), round->token, ttl, round->fencing_token);
+		server->repair = dlock_request_repair(round->keys, round->token, ttl, round->fencing_token);
 		if (server->repair) {
 			dlock_conn_send(round->voters[i].conn, server->repair);
 			server->unanswered |= server->repair->sent || is_pending(server->repair);
@@ -231,7 +244,7 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 		if (server->unanswered && (over || !server->counted)) {
 			cancel_sending(server->repair);
 			dlock_conn_send_background(round->voters[i].conn,
-				dlock_request_extend(keys_of(round), round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+				dlock_request_extend(round->keys, round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
 		}
 		server->unanswered = false;
 	}
@@ -256,16 +269,19 @@ dlock_renewal_round *dlock_quorum_new_round(const dlock_claim *base)
 {
 	const quorum_claim *claim = (const quorum_claim *) base;
 	const quorum_backend *backend = quorum_backend_of(claim);
-	dlock_arg key = dlock_quorum_keys(claim).lock;
+	dlock_keys keys = dlock_quorum_keys(claim);
+	keys.held = base->description ? dlock_key_builder_held(backend->keys, keys) : (dlock_arg) { "", 0 };
 	size_t count = (size_t) backend->count, voters = count * sizeof(dlock_voter), servers = count * sizeof(round_server);
-	quorum_round *round = calloc(1, sizeof *round + voters + servers + key.len);
+	quorum_round *round = calloc(1, sizeof *round + voters + servers + keys.lock.len + keys.held.len);
 
 	if (!round) {
 		return NULL;
 	}
 	round->servers = (round_server *) (round->voters + count);
-	round->key = memcpy(round->servers + count, key.text, key.len);
-	round->key_len = key.len;
+	char *room = memcpy(round->servers + count, keys.lock.text, keys.lock.len);
+	round->keys = (dlock_keys) { .lock = { room, keys.lock.len }, .held = { room + keys.lock.len, keys.held.len } };
+	memcpy(room + keys.lock.len, keys.held.text, keys.held.len);
+	round->description = dlock_description_retain(base->description);
 	round->base.ops = &ops;
 	round->base.late_proves_nothing = backend->count > 1;
 	round->base.repairable = backend->count > backend->quorum;

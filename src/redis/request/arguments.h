@@ -1,6 +1,7 @@
 #ifndef DLOCK_REDIS_ARGUMENTS_H
 #define DLOCK_REDIS_ARGUMENTS_H
 
+#include "../../lock/description.h"
 #include "../wire/inbox.h"
 #include "keys.h"
 
@@ -16,6 +17,7 @@ typedef struct {
 	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
 	const char *waiter;       /* NULL or "": the token */
 	const dlock_inbox *inbox; /* NULL: do not queue */
+	const char *description;  /* what the waiter says about itself; NULL: nothing */
 	int64_t ticket;           /* 0: the server's time, where `grant` */
 	int64_t number;           /* of the request; comes back with a grant */
 	bool legacy;              /* takes over from ended timestamps */
@@ -30,8 +32,10 @@ typedef struct {
 	dlock_nanos ttl;
 	bool fifo; /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
 	const dlock_inbox *inbox; /* NULL: do not queue */
+	const char *description;  /* the same for all of a wait; NULL: nothing */
 	int64_t ticket;           /* 0: none yet */
 	int64_t number;           /* of the request; comes back with a grant */
+	int64_t own;              /* permits that its process keeps meanwhile, for ever */
 } dlock_permits_attempt;
 
 /* How units of one product are asked for; see lua/stock_reserve.lua. */
@@ -42,6 +46,7 @@ typedef struct {
 	int64_t limit;            /* the most units for this buyer, reserved and bought; 0: as many as it likes */
 	bool strict;              /* nobody that comes later passes it */
 	const dlock_inbox *inbox; /* NULL: do not queue */
+	const char *description;  /* NULL */
 	int64_t ticket;           /* 0: none yet */
 	int64_t number;           /* of the request */
 } dlock_stock_attempt;
@@ -78,16 +83,37 @@ typedef struct {
 
 #define DLOCK_NOTHING ((dlock_arg) { "", 0 })
 #define DLOCK_AS_TEXT(text) dlock_text_arg(text)
-#define DLOCK_AS_INBOX(inbox) dlock_text_arg((inbox) ? (inbox)->channel : NULL)
+#define DLOCK_AS_INBOX(inbox, description) \
+	((inbox) ? dlock_inbox_arg(&(dlock_inbox_word) { "" }, inbox, description) : DLOCK_NOTHING)
 #define DLOCK_AS_INT(value) dlock_int_arg(&(dlock_number) { "" }, value)
 #define DLOCK_AS_COUNT(value) dlock_count_arg(&(dlock_number) { "" }, value)
 #define DLOCK_AS_MS(time) dlock_ms_arg(&(dlock_number) { "" }, time)
 #define DLOCK_AS_LEASE(time) dlock_lease_arg(&(dlock_number) { "" }, time)
 #define DLOCK_SLOTS(keys) dlock_slots_of(keys, &(dlock_slots_key) { "" })
+#define DLOCK_SEEN(keys) dlock_seen_of(keys, &(dlock_seen_key) { "" })
 
 static inline dlock_arg dlock_text_arg(const char *text)
 {
 	return text ? DLOCK_ARG(text) : DLOCK_NOTHING;
+}
+
+/* A channel, and behind it what a waiter says about itself. */
+typedef struct {
+	char text[sizeof((dlock_inbox *) NULL)->channel + 1 + DLOCK_DESCRIPTION_MAX];
+} dlock_inbox_word;
+
+static inline dlock_arg dlock_inbox_arg(dlock_inbox_word *out, const dlock_inbox *inbox, const char *description)
+{
+	size_t len = strlen(inbox->channel), more = description ? strlen(description) : 0;
+
+	if (more == 0) {
+		return DLOCK_ARG(inbox->channel);
+	}
+	more = more < DLOCK_DESCRIPTION_MAX ? more : DLOCK_DESCRIPTION_MAX;
+	memcpy(out->text, inbox->channel, len);
+	out->text[len++] = ' ';
+	memcpy(out->text + len, description, more);
+	return (dlock_arg) { out->text, len + more };
 }
 
 static inline dlock_arg dlock_int_arg(dlock_number *out, int64_t value)

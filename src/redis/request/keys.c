@@ -6,11 +6,22 @@
 
 #define QUEUE "dlock:queue:"
 #define WAITERS "dlock:waiters:"
+#define HELD "dlock:held:"
 
 dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out)
 {
 	dlock_arg epoch = dlock_epoch_key(keys);
 	int len = snprintf(out->text, sizeof out->text, "%.*s:slots", (int) epoch.len, epoch.text);
+
+	return (dlock_arg) { out->text, (size_t) len };
+}
+
+/* The fence's, with another name in front. */
+dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out)
+{
+	dlock_arg fence = dlock_fence_of(keys);
+	int len = snprintf(out->text, sizeof out->text, DLOCK_SEEN_KEY "%.*s", (int) (fence.len - strlen(DLOCK_FENCE_KEY)),
+		fence.text + strlen(DLOCK_FENCE_KEY));
 
 	return (dlock_arg) { out->text, (size_t) len };
 }
@@ -28,7 +39,7 @@ dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, 
 {
 	size_t room = prefix_len + longest;
 	dlock_key_builder *builder = malloc(
-		sizeof *builder + 3 * room + sizeof QUEUE + sizeof WAITERS + 2 * sizeof "{}:" + 2 * DLOCK_SLOT_TAG_LEN);
+		sizeof *builder + 4 * room + sizeof QUEUE + 2 * sizeof WAITERS + 3 * (sizeof "{}:" + DLOCK_SLOT_TAG_LEN));
 
 	if (builder) {
 		builder->prefix_len = prefix_len;
@@ -76,6 +87,11 @@ dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot)
 	return (dlock_keys) { .fence = DLOCK_ARG(builder->fence), .epoch = DLOCK_ARG(builder->epoch), .slot = slot };
 }
 
+dlock_arg dlock_key_builder_prefix(const dlock_key_builder *builder)
+{
+	return (dlock_arg) { builder->bytes, builder->prefix_len };
+}
+
 static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
 {
 	dlock_keys keys = dlock_key_builder_slot(builder, dlock_slot_of(lock.text, lock.len));
@@ -115,8 +131,9 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 	static const struct {
 		const char *text;
 		bool whole;
-	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { DLOCK_FENCE_KEY, true }, { DLOCK_FENCE_KEY ":", false },
-		{ DLOCK_EPOCH_KEY, true }, { DLOCK_EPOCH_KEY ":", false } };
+	} reserved[] = { { QUEUE, false }, { WAITERS, false }, { HELD, false }, { DLOCK_FENCE_KEY, true },
+		{ DLOCK_FENCE_KEY ":", false }, { DLOCK_EPOCH_KEY, true }, { DLOCK_EPOCH_KEY ":", false },
+		{ DLOCK_SEEN_KEY, true }, { DLOCK_SEEN_KEY ":", false } };
 
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++) {
 		size_t len = strlen(reserved[i].text);
@@ -133,9 +150,9 @@ const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const cha
 	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
 		return NULL;
 	}
-	return "must not make the key \"dlock:fence\" or \"dlock:era\", or one that begins with \"dlock:queue:\", "
-	"\"dlock:waiters:\", "
-		   "\"dlock:fence:\" or \"dlock:era:\", which dlock keeps beside the locks";
+	return "must not make the key \"dlock:fence\", \"dlock:era\" or \"dlock:seen\", or one that begins with "
+		   "\"dlock:queue:\", \"dlock:waiters:\", \"dlock:held:\", \"dlock:fence:\", \"dlock:era:\" or "
+		   "\"dlock:seen:\", which dlock keeps beside the locks";
 }
 
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
@@ -152,6 +169,18 @@ dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resour
 	keys.queue = companion(builder->bytes + builder->room, QUEUE, keys.lock, tagged);
 	keys.waiters = companion((char *) keys.queue.text + keys.queue.len, WAITERS, keys.lock, tagged);
 	return keys;
+}
+
+/* As that of the waiters, whose name is longer; there is room behind it. */
+dlock_arg dlock_key_builder_held(dlock_key_builder *builder, dlock_keys keys)
+{
+	char *out = (char *) keys.waiters.text + keys.waiters.len;
+	size_t rest = keys.waiters.len - strlen(WAITERS);
+
+	(void) builder;
+	memcpy(out, HELD, strlen(HELD));
+	memcpy(out + strlen(HELD), keys.waiters.text + strlen(WAITERS), rest);
+	return (dlock_arg) { out, strlen(HELD) + rest };
 }
 
 static char key_at(const dlock_key_builder *builder, const char *resource, size_t i)

@@ -12,11 +12,15 @@
 #define DLOCK_FENCE_KEY "dlock:fence"
 #define DLOCK_EPOCH_KEY "dlock:era"
 
+/* And the locks that are listed for those who look (lua/note_seen.lua), one beside each fence. */
+#define DLOCK_SEEN_KEY "dlock:seen"
+
 /* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while there are
  * waiters, in the lock's hash slot. */
 typedef struct {
 	dlock_arg lock, queue, waiters;
 	dlock_arg fence, epoch; /* empty: DLOCK_FENCE_KEY and DLOCK_EPOCH_KEY */
+	dlock_arg held;       /* what its holder has said about itself; empty: see dlock_key_builder_held() */
 	int slot;             /* of a cluster; otherwise 0 */
 } dlock_keys;
 
@@ -37,6 +41,12 @@ typedef struct {
 
 dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out);
 
+typedef struct {
+	char text[sizeof DLOCK_SEEN_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
+} dlock_seen_key;
+
+dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out);
+
 /* Would the resource's lock be the fence, the epoch, or possibly the queue or the waiters of another? */
 bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource);
 
@@ -55,8 +65,13 @@ dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot);
 /* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */
 const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len);
 
+dlock_arg dlock_key_builder_prefix(const dlock_key_builder *builder);
+
 /* The keys, valid until the next call. */
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
+
+/* The key of what the holder has said about itself; of keys that are the builder's last. Valid as long as those. */
+dlock_arg dlock_key_builder_held(dlock_key_builder *builder, dlock_keys keys);
 
 /* Do both make the same lock key for their resource? */
 bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,

@@ -46,13 +46,13 @@ void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard
 
 	if (left < 0) {
 		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: was promoted, restarted or set up just now, or a replica took a full copy of it, and "
+			"Redis at %s: was promoted, restarted or set up just now, or it has fully resynchronized a replica, and "
 			"its replicas have not confirmed that "
 			"yet: no lock is granted for another %.1f s from then on",
 			conn->server->label, (double) guard / DLOCK_SECOND);
 	} else {
 		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: was promoted, restarted or set up %.1f s ago, or a replica took a full copy of it: "
+			"Redis at %s: was promoted, restarted or set up %.1f s ago, or it has fully resynchronized a replica: "
 			"no lock is granted for another %.1f s",
 			conn->server->label, ago > 0 ? ago : 0, more);
 	}

@@ -45,12 +45,15 @@ bool dlock_request_may_take_effect(const dlock_call *call);
 
 /* ---- responses ---- */
 
+/* A position in the queue: behind one that waits for what this process keeps for ever. */
+#define DLOCK_BEHIND_ITSELF (-2)
+
 /* What a claim learns from a reply. */
 typedef struct {
 	int64_t value;         /* of a reply that is a number */
 	int64_t fencing_token; /* when it was not refused */
 	int64_t pttl;          /* ms until the lock may be free; negative: unknown. Of an exchange: ms left */
-	int64_t position;      /* waiters ahead; negative: not in the queue */
+	int64_t position;      /* waiters ahead; negative: not in the queue; or DLOCK_BEHIND_ITSELF */
 	int64_t ticket;        /* its own; where it is not in the queue, over several servers, the next one */
 	int64_t new_in_queue;  /* 1: it was not in the queue before */
 } dlock_response;

@@ -12,7 +12,7 @@ static inline dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_att
 	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE, 4, (dlock_arg[]) { keys.lock, dlock_fence_of(keys), keys.queue,
 		keys.waiters, DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
 		DLOCK_AS_INT(attempt->least_fencing_token), DLOCK_AS_TEXT(attempt->grant ? "" : "0"),
-		DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_COUNT(attempt->ticket),
+		DLOCK_AS_INBOX(attempt->inbox, attempt->description), DLOCK_AS_COUNT(attempt->ticket),
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING, DLOCK_AS_TEXT(attempt->waiter),
 		DLOCK_AS_TEXT(attempt->legacy ? "1" : ""), DLOCK_AS_TEXT(attempt->unnotified ? "1" : "") }, 14, 6);
 }
@@ -22,14 +22,27 @@ static inline dlock_call *dlock_request_acquire_replicated(dlock_keys keys, cons
 {
 	return dlock_call_script(DLOCK_SCRIPT_ACQUIRE_REPLICATED, 5, (dlock_arg[]) { keys.lock, dlock_fence_of(keys),
 		keys.queue, keys.waiters, dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
-		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INBOX(attempt->inbox),
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->ticket) : DLOCK_NOTHING,
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description), attempt->inbox ? DLOCK_AS_COUNT(attempt->ticket) : DLOCK_NOTHING,
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 12, 8);
+}
+
+static inline dlock_call *dlock_request_break(dlock_keys keys, const char *id, const char *by, bool now)
+{
+	return dlock_call_script(DLOCK_SCRIPT_BREAK, 4, (dlock_arg[]) { keys.lock, dlock_fence_of(keys), keys.queue,
+		keys.waiters, DLOCK_AS_TEXT(id), DLOCK_AS_TEXT(by), DLOCK_AS_TEXT(now ? "1" : "") }, 7, 7);
 }
 
 static inline dlock_call *dlock_request_check(dlock_keys keys, const char *token)
 {
 	return dlock_call_script(DLOCK_SCRIPT_CHECK, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token) }, 2, 2);
+}
+
+static inline dlock_call *dlock_request_describe(dlock_keys keys, const char *id, const char *text, dlock_nanos ttl,
+		bool many)
+{
+	return dlock_call_script(DLOCK_SCRIPT_DESCRIBE, 3, (dlock_arg[]) { keys.lock, keys.held, DLOCK_SEEN(keys),
+		DLOCK_AS_TEXT(id), DLOCK_AS_TEXT(text), DLOCK_AS_LEASE(ttl), DLOCK_AS_TEXT(many ? "1" : "") }, 7, 7);
 }
 
 static inline dlock_call *dlock_request_drop(dlock_keys keys, const char *token)
@@ -66,6 +79,12 @@ static inline dlock_call *dlock_request_extend(dlock_keys keys, const char *toke
 		DLOCK_AS_LEASE(ttl) }, 3, 3);
 }
 
+static inline dlock_call *dlock_request_inspect(dlock_keys keys, int64_t most)
+{
+	return dlock_call_script(DLOCK_SCRIPT_INSPECT, 4, (dlock_arg[]) { keys.lock, keys.queue, keys.waiters, keys.held,
+		DLOCK_AS_INT(most) }, 5, 5);
+}
+
 static inline dlock_call *dlock_request_keep(dlock_keys keys, const char *token, dlock_nanos ttl, bool shortens)
 {
 	return dlock_call_script(DLOCK_SCRIPT_KEEP, 1, (dlock_arg[]) { keys.lock, DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl),
@@ -82,8 +101,8 @@ static inline dlock_call *dlock_request_permits_acquire(dlock_arg pool, const dl
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
 		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl),
-		DLOCK_AS_INBOX(attempt->inbox), DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number),
-		DLOCK_AS_TEXT(attempt->fifo ? "1" : "") }, 9, 8);
+		DLOCK_AS_INBOX(attempt->inbox, attempt->description), DLOCK_AS_INT(attempt->ticket),
+		DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""), DLOCK_AS_COUNT(attempt->own) }, 10, 8);
 }
 
 static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys keys,
@@ -91,9 +110,16 @@ static inline dlock_call *dlock_request_permits_acquire_replicated(dlock_keys ke
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_ACQUIRE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
 		dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->id), DLOCK_AS_INT(attempt->permits),
-		DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox),
-		DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->fifo ? "1" : ""),
-		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 12, 12);
+		DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description), DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number),
+		DLOCK_AS_TEXT(attempt->fifo ? "1" : ""), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"),
+		DLOCK_AS_COUNT(attempt->own) }, 13, 12);
+}
+
+static inline dlock_call *dlock_request_permits_break(dlock_arg pool, const char *id, const char *by, bool now)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_BREAK, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id), DLOCK_AS_TEXT(by),
+		DLOCK_AS_TEXT(now ? "1" : "") }, 4, 4);
 }
 
 static inline dlock_call *dlock_request_permits_check(dlock_arg pool, const char *id)
@@ -125,6 +151,12 @@ static inline dlock_call *dlock_request_permits_exchange_replicated(dlock_keys k
 		DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INT(capacity) }, 7, 7);
 }
 
+static inline dlock_call *dlock_request_permits_inspect(dlock_keys keys, int64_t most)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_INSPECT, 2, (dlock_arg[]) { keys.lock, keys.held,
+		DLOCK_AS_INT(most) }, 3, 3);
+}
+
 static inline dlock_call *dlock_request_permits_keep(dlock_arg pool, const char *id, dlock_nanos ttl, bool shortens)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_KEEP, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id), DLOCK_AS_MS(ttl),
@@ -134,14 +166,16 @@ static inline dlock_call *dlock_request_permits_keep(dlock_arg pool, const char 
 static inline dlock_call *dlock_request_permits_leave(dlock_arg pool, const dlock_permits_attempt *attempt)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_LEAVE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
-		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_INBOX(attempt->inbox) }, 5, 5);
+		DLOCK_AS_INT(attempt->permits), DLOCK_AS_COUNT(attempt->capacity), DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description) }, 5, 5);
 }
 
 static inline dlock_call *dlock_request_permits_release(dlock_arg pool, const dlock_permits_attempt *attempt)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(attempt->id),
 		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 5, 2);
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description) }, 5, 2);
 }
 
 static inline dlock_call *dlock_request_permits_release_replicated(dlock_keys keys,
@@ -150,7 +184,8 @@ static inline dlock_call *dlock_request_permits_release_replicated(dlock_keys ke
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_RELEASE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
 		dlock_epoch_key(keys), DLOCK_AS_TEXT(attempt->id), DLOCK_AS_MS(guard.time),
 		attempt->inbox ? DLOCK_AS_INT(attempt->permits) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox) }, 7, 4);
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->capacity) : DLOCK_NOTHING, DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description) }, 7, 4);
 }
 
 static inline dlock_call *dlock_request_permits_renew(dlock_arg pool, const char *id, dlock_nanos ttl, bool only_longer)
@@ -209,6 +244,11 @@ static inline dlock_call *dlock_request_restore(dlock_keys keys, const char *tok
 		DLOCK_AS_MS(guard) }, 7, 7);
 }
 
+static inline dlock_call *dlock_request_seen(dlock_arg seen, int64_t most)
+{
+	return dlock_call_script(DLOCK_SCRIPT_SEEN, 1, (dlock_arg[]) { seen, DLOCK_AS_INT(most) }, 2, 2);
+}
+
 static inline dlock_call *dlock_request_settle(dlock_keys keys, const dlock_epoch_state *epoch, dlock_epoch_rule guard,
 		const dlock_epoch_state *look)
 {
@@ -263,8 +303,8 @@ static inline dlock_call *dlock_request_stock_extend(const dlock_arg *stocks, in
 static inline dlock_call *dlock_request_stock_leave(dlock_arg stock, const dlock_stock_attempt *attempt)
 {
 	return dlock_call_script(DLOCK_SCRIPT_STOCK_LEAVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
-		DLOCK_AS_INT(attempt->units), DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox),
-		DLOCK_AS_TEXT(attempt->strict ? "s" : "") }, 6, 6);
+		DLOCK_AS_INT(attempt->units), DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox,
+		attempt->description), DLOCK_AS_TEXT(attempt->strict ? "s" : "") }, 6, 6);
 }
 
 static inline dlock_call *dlock_request_stock_orders(dlock_arg stock, const char *from, const char *to,
@@ -286,9 +326,10 @@ static inline dlock_call *dlock_request_stock_reserve(dlock_arg stock, const dlo
 {
 	return dlock_call_script(DLOCK_SCRIPT_STOCK_RESERVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
 		DLOCK_AS_INT(attempt->units), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_COUNT(attempt->limit),
-		DLOCK_AS_INBOX(attempt->inbox), attempt->inbox ? DLOCK_AS_INT(attempt->ticket) : DLOCK_NOTHING,
+		DLOCK_AS_INBOX(attempt->inbox, attempt->description),
+		attempt->inbox ? DLOCK_AS_INT(attempt->ticket) : DLOCK_NOTHING,
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING,
-		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 5);
+		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 4);
 }
 
 static inline dlock_call *dlock_request_stock_restock(dlock_arg stock, int64_t units, const char *change,

@@ -1,6 +1,7 @@
 #include "stock_requests.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../wire/reply.h"

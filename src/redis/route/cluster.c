@@ -118,6 +118,41 @@ static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_
 	return good;
 }
 
+static bool has_master(const dlock_slot_map *known, const char *id)
+{
+	for (int i = 0; id && i < known->count; i++) {
+		if (known->servers[i]->node_id && !strcmp(known->servers[i]->node_id, id)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_ids(const dlock_slot_map *known)
+{
+	for (int i = 0; i < known->count; i++) {
+		if (known->servers[i]->node_id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is a master that is known among its masters and replicas? Addresses are used again: the node that was asked may be
+ * one of another cluster. */
+static bool is_same_cluster(const redisReply *reply, const dlock_slot_map *known)
+{
+	for (size_t i = 0; i < reply->elements; i++) {
+		for (size_t node = 2; node < reply->element[i]->elements; node++) {
+			const redisReply *one = reply->element[i]->element[node];
+			if (one->type == REDIS_REPLY_ARRAY && has_master(known, id_of(one))) {
+				return true;
+			}
+		}
+	}
+	return !has_ids(known);
+}
+
 dlock_status dlock_cluster_read(const redisReply *reply, const dlock_endpoint *service, const dlock_endpoint *node,
 	const dlock_slot_map *known, dlock_slot_map *map, dlock_error *error)
 {
@@ -138,6 +173,11 @@ dlock_status dlock_cluster_read(const redisReply *reply, const dlock_endpoint *s
 			dlock_slot_map_end(map);
 			return dlock_fail(error, DLOCK_CONNECTION, "sent slots that cannot be read");
 		}
+	}
+	if (!is_same_cluster(reply, known)) {
+		dlock_slot_map_end(map);
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"is in another cluster than the nodes that are known; if the cluster was replaced, restart the process");
 	}
 	if (!dlock_slot_map_fill(map, known)) {
 		dlock_slot_map_end(map);

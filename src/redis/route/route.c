@@ -215,16 +215,14 @@ void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_conf
 }
 
 /* A WAIT for all that is sent in this turn. */
-static dlock_call *share_wait(dlock_pool *pool, dlock_conn *conn, int replicas)
+static dlock_call *share_wait(dlock_conn *conn, int replicas)
 {
-	dlock_call *call = dlock_pool_find_last(pool, conn, replicas);
-
-	if (call) {
-		return dlock_call_retain(call);
+	if (conn->last && conn->last_replicas == replicas) {
+		return dlock_call_retain(conn->last);
 	}
-	call = new_wait(conn, replicas);
-	if (call && !dlock_pool_send_last(pool, conn, call, replicas)) {
-		dlock_conn_send(conn, call);
+	dlock_call *call = new_wait(conn, replicas);
+	if (call) {
+		dlock_conn_send_last(conn, call, replicas);
 	}
 	return call;
 }
@@ -243,7 +241,7 @@ static void send_to(dlock_route *own, dlock_endpoint *server)
 	if (own->after_confirm || own->asks) {
 		own->confirmation = dlock_send_with_wait(own->conn, own->call, own->replicas, own->after_confirm, own->asks);
 	} else if (dlock_conn_send(own->conn, own->call) && own->replicas > 0) {
-		own->confirmation = share_wait(masters->pool, own->conn, own->replicas);
+		own->confirmation = share_wait(own->conn, own->replicas);
 	}
 }
 

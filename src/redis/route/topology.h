@@ -1,7 +1,7 @@
 #ifndef DLOCK_REDIS_TOPOLOGY_H
 #define DLOCK_REDIS_TOPOLOGY_H
 
-#include "../wire/pool_source.h"
+#include "../wire/pool.h"
 
 /* Where the masters of a service are, as far as this pool's thread knows: of a Redis behind Sentinels, of each slot of
  * a cluster, or the one server that has a fixed address. What it knows may be out of date: the servers decide who is a

@@ -1,47 +1,53 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "897347db163b3e501bb330c0a08b72bd5cc1cda2", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "e93cd1ab813e0c050a3b8633511f427b343b771b", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "0c7bbb2bcb9695c6904c50b5ff7ce74a4a3cde30", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
+	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EPOCH_OF, "epoch_of", "a06fed8bef6b7e8f55f71e9491c505a55e792df2", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "f08059aaa2cfafbd2cf787741293a01dac18683d", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
+	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
-	script(LEAVE, "leave", "dc0885f9edb331c6e9247cd4566b0bc6b1fe02f5", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "1259dcdbceef97803876e6da2a8488f05300fa43", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "bf8bdb7f53b9a1571bf7ad07653c9c3a9e402a0e", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "89e8986a09439aecf14f0664a5e8b75e5981078e", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "e31c82b8abe742bb86d05d2774118d5323eab11d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
-	script(PERMITS_COUNTS, "permits_counts", "bf913b9c2d861305f3cf67e64ad0befca8793f45", DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "f6796bcdfc59bb7ddaf6b5ddee10f7a655d51a30", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "7ead9d1903f9cfbb6e88a5ebb3ec2903d21a9305", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_INSPECT, "permits_inspect", "13a1f353196e87b4e4efd1f69c2b7966cc052e5e", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "5242a4daf83c77b128de70ef49f51e42f922b345", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "ed03f4e7a3e9d7f1a4c6279fcd9e834547d2515a", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "394886d230ce91dba96b99f12301c5be82783549", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "afca59d61705544b6b21cdce97b501d5a2669e3a", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "21424acf07fe4c290cfbd1fa479f6fadb7f3cf19", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "6eaaae6c9aaa61a97885b9a45bc8bab89c4d7c98", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "0d047a2fa36e599d03a331bc51ff1f2f0f17f21e", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "ae3da9ac21a39418d2ebeb8d48eac422f746fd5b", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
-	script(RELEASE, "release", "7c88fef32b990df998b4b8badf1b0bc28134eee7", DLOCK_LUA_RELEASE) \
+	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", "2b60ea79215795ddbd5a2b71e9a7c53034f3f85e", DLOCK_LUA_RESTORE) \
+	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
 	script(SETTLE, "settle", "ab25f87f686e189770fb14812f7df681e790d423", DLOCK_LUA_SETTLE) \
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", "49ed2259a469f9ee3d8ad334bbe3ef90ac40f745", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_CONFIRM, "stock_confirm", "c7157277eaa0a990f83d15e4914d10ff4809276f", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
-	script(STOCK_ORDERS, "stock_orders", "611fbf551651c0dbc75eeae193b547f96229e1ac", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_ORDERS, "stock_orders", "d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", "826ae23618280b248d530838197c083202983849", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESERVE, "stock_reserve", "54353aeab844c421af5d79e59b5b7b9b89279fb3", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
@@ -62,6 +68,7 @@
 
 #define DLOCK_LUA_CONTEND \
 	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NOTE_SEEN \
 	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
 	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
 	"local function next_ticket()\n" \
@@ -121,7 +128,8 @@
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
 	"if emptied or left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)\nend\n" \
 	"local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')\n" \
 	"return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,\n" \
 	"new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)\nend\n" \
@@ -248,19 +256,19 @@
 	"now = now or clock(waiters)\n" \
 	"local state = redis.call('HGET', waiters, first) or ''\n" \
 	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
-	"local live = sign and now - sign < STALE\n" \
+	"local live, channel = sign and now - sign < STALE, string.match(inbox or '', '^%S*')\n" \
 	"if live and fence then\n" \
 	"redis.call('HDEL', waiters, first)\n" \
 	"redis.call('SET', lock, first, 'PX', GRACE)\n" \
 	"local token = fencing_token(fence, now)\n" \
-	"local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)\n" \
+	"local receivers = redis.pcall('PUBLISH', channel, first .. ' ' .. number .. ' ' .. token)\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return put_back(queue, waiters, first, ticket, sign, number, inbox)\n" \
 	"elseif receivers > 0 then\n" \
 	"return first\nend\n" \
 	"else\n" \
 	"local receivers = live and (told == '0' or now - told < GRACE * 1000)\n" \
-	"and redis.pcall('PUBLISH', inbox, first) or 0\n" \
+	"and redis.pcall('PUBLISH', channel, first) or 0\n" \
 	"if type(receivers) == 'table' then\n" \
 	"return nil\n" \
 	"elseif receivers > 0 then\n" \
@@ -273,6 +281,28 @@
 	"return nil, true\nend\n" \
 	"first, ticket = take_first(queue, fence)\nend\n" \
 	"return first\nend\n"
+
+#define DLOCK_LUA_ID \
+	"local function id_of(value)\n" \
+	"local digits = string.match(value, '^9999999999:(.*)$') or value\n" \
+	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
+	"return string.sub(digits, 1, 24)\nend\n" \
+	"return 'x' .. string.sub(redis.sha1hex(value), 1, 23)\nend\n"
+
+#define DLOCK_LUA_NOTE_SEEN \
+	"local function note_seen(seen, lock, now, lasts)\n" \
+	"local until_then = redis.pcall('ZSCORE', seen, lock)\n" \
+	"if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then\n" \
+	"return\nend\n" \
+	"local added, left = redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock), redis.pcall('PTTL', seen)\n" \
+	"if type(left) == 'number' and left < lasts then\n" \
+	"redis.pcall('PEXPIRE', seen, string.format('%.0f', 2 * lasts))\nend\n" \
+	"if added ~= 1 then\n" \
+	"return\nend\n" \
+	"local first = redis.pcall('ZRANGE', seen, 0, 9, 'WITHSCORES')\n" \
+	"for i = 2, #first, 2 do\n" \
+	"if tonumber(first[i]) < now then\n" \
+	"redis.pcall('ZREM', seen, first[i - 1])\nend\nend\nend\n"
 
 #define DLOCK_LUA_PERMITS_CLOCK \
 	"local function clock(pool)\n" \
@@ -293,19 +323,22 @@
 	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]\n" \
 	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'\n" \
 	"local now = math.floor(us / 1000)\n" \
-	"local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))\n" \
+	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$most'))\n" \
 	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
 	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
-	"if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then\n" \
+	"sweeps = sweeps or token % SWEEPS == 0\n" \
+	"if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then\n" \
 	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
 	"fits = used + permits <= capacity\nend\n" \
-	"if unsettled == 0 and fits and not queue and not held then\n" \
+	"if unsettled == 0 and fits and not queue and not held and not sweeps then\n" \
 	"hold(pool, id, permits, used or 0, token, now + ttl)\n" \
+	"if replid then\n" \
+	"redis.call('ZADD', pool, capacity, '$cap')\nend\n" \
 	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
 	"return {1, token, permits, ttl}\nend\n" \
@@ -314,6 +347,9 @@
 	"local place = ticket == '0' and token or tonumber(ticket)\n" \
 	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
 	"-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
+	"if capacity > tonumber(most or 0) then\n" \
+	"most = capacity\n" \
+	"redis.call('ZADD', pool, most, '$most')\nend\n" \
 	"return waiter, added > 1\nend\n" \
 	"local function first_end(used)\n" \
 	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\nend\n" \
@@ -334,7 +370,7 @@
 	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
 	"return wait_for_epoch()\nend\n" \
-	"if ticket == '0' and not held and not fits then\n" \
+	"if ticket == '0' and not held and not fits and not own then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
 	"if inbox == '' then\n" \
@@ -344,13 +380,16 @@
 	"last_until(pool, now, token, now + FORGET)\nend\n" \
 	"return refusal(ends, waiter, new)\nend\nend\n" \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"local state = state_of(pool, us, used, fence, queue, lasts)\n" \
+	"local state = state_of(pool, us, used, fence, queue, lasts, most)\n" \
+	"state.replicated = replid\n" \
+	"if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then\n" \
+	"held = redis.call('ZSCORE', pool, 'h' .. id)\nend\n" \
 	"local waiter, new = nil, false\n" \
 	"local function wait()\n" \
 	"if ticket == '0' then\n" \
 	"state.fence = next_token(state)\nend\n" \
 	"waiter, new = enqueue(state.fence)\n" \
-	"state.queue = math.min(state.queue, alone and PHASES or QUEUED)\n" \
+	"state.queue, state.most = math.min(state.queue, alone and PHASES or QUEUED), tonumber(most)\n" \
 	"keep(state, now + FORGET)\nend\n" \
 	"local function permits_of()\n" \
 	"return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)\nend\n" \
@@ -365,6 +404,16 @@
 	"local reply = {1, state.fence, permits_of(), ttl}\n" \
 	"serve(state)\n" \
 	"return reply\nend\n" \
+	"local function is_behind_itself()\n" \
+	"local place = redis.call('ZSCORE', pool, waiter)\n" \
+	"local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1)\n" \
+	"if #others == 0 then\n" \
+	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
+	"for _, other in ipairs(others) do\n" \
+	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
+	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
+	"return true\nend\nend\n" \
+	"return false\nend\n" \
 	"local reply = settled(held)\n" \
 	"if not reply and state.queue < 0 then\n" \
 	"if inbox ~= '' then\n" \
@@ -375,11 +424,13 @@
 	"reply = settled(redis.call('ZSCORE', pool, 'h' .. id))\nend\n" \
 	"if reply then\n" \
 	"return reply\n" \
-	"elseif state.queue == 0 and make_room(state, permits, capacity) then\n" \
-	"return {1, take(state, id, permits, ttl), permits, ttl}\n" \
+	"elseif (state.queue == 0 or is_passing(state, capacity)) and make_room(state, permits, capacity) then\n" \
+	"return {1, take(state, id, permits, ttl, capacity), permits, ttl}\n" \
 	"elseif inbox ~= '' and not waiter then\n" \
 	"wait()\nend\n" \
 	"reply = refusal(first_end(state.used), waiter, new)\n" \
+	"if own and waiter and is_behind_itself() then\n" \
+	"reply[3] = -2\nend\n" \
 	"if state.removed >= MOST_REMOVED then\n" \
 	"reply[2], reply[3] = 0, math.min(reply[3], 0)\nend\n" \
 	"return reply\n"
@@ -389,6 +440,7 @@
 	"local QUEUED, PHASES = -1, -2\n" \
 	"local ALL = 1000000000\n" \
 	"local STALE, GRACE, FORGET = 3000, 3000, 60000\n" \
+	"local SWEEPS, SWEPT = 16, 64\n" \
 	"local function hold(pool, id, permits, used, fence, ends)\n" \
 	"if permits == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
@@ -406,12 +458,13 @@
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
 	"local MOST_REMOVED = 100\n" \
-	"local function state_of(pool, us, used, fence, queue, lasts)\n" \
+	"local PASSED = 32\n" \
+	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }\nend\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
-	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))\nend\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
 	"local function next_token(state)\n" \
 	"return math.max(state.us, state.fence + 1)\nend\n" \
 	"local function keep(state, ends)\n" \
@@ -429,18 +482,20 @@
 	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
 	"if freed >= ALL then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
-	"local function reclaim(state)\n" \
-	"if state.used == 0 or state.reclaimed then\n" \
-	"return false\nend\n" \
-	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}\n" \
-	"state.reclaimed = #ids < CHUNK\n" \
-	"if #ids == 0 then\n" \
-	"return false\nend\n" \
+	"local function take_back(state, before, most)\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most), {}\n" \
+	"if #ids > 0 then\n" \
 	"for i, held in ipairs(ids) do\n" \
 	"ids[i] = string.sub(held, 2)\n" \
 	"names[i] = 'w' .. ids[i]\nend\n" \
-	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\n" \
-	"return true\nend\n" \
+	"drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))\nend\n" \
+	"return #ids\nend\n" \
+	"local function reclaim(state)\n" \
+	"if state.used == 0 or state.reclaimed then\n" \
+	"return false\nend\n" \
+	"local count = take_back(state, state.now, CHUNK)\n" \
+	"state.reclaimed = count < CHUNK\n" \
+	"return count > 0\nend\n" \
 	"local function room(state, capacity)\n" \
 	"return tonumber(capacity) - state.used\nend\n" \
 	"local function make_room(state, permits, capacity)\n" \
@@ -448,15 +503,19 @@
 	"if not reclaim(state) then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \
-	"local function take(state, id, permits, ttl)\n" \
+	"local function take(state, id, permits, ttl, capacity)\n" \
 	"state.fence = next_token(state)\n" \
+	"if state.replicated then\n" \
+	"redis.call('ZADD', state.pool, capacity, '$cap')\nend\n" \
 	"hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)\n" \
 	"state.used = state.used + permits\n" \
 	"keep(state, state.now + ttl)\n" \
 	"return state.fence\nend\n" \
-	"local function next_waiters(state, count)\n" \
+	"local function is_passing(state, capacity)\n" \
+	"return state.queue > PHASES and capacity > state.most\nend\n" \
+	"local function next_waiters(state, count, skip)\n" \
 	"local function first(from, to, count)\n" \
-	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)\nend\n" \
+	"return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', skip, count)\nend\n" \
 	"if state.queue > PHASES then\n" \
 	"local names = first(WAITS, '+inf', count)\n" \
 	"return names, #names < count\nend\n" \
@@ -474,7 +533,9 @@
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function serve_waiter(state, waiter, me, ttl)\n" \
-	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')\n" \
+	"local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
+	"if tonumber(capacity) <= state.blocked then\n" \
+	"return false, true\nend\n" \
 	"local signs, mine = 's' .. string.sub(waiter, 2), waiter == me\n" \
 	"local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))\n" \
 	"local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
@@ -482,7 +543,8 @@
 	"local may = live and not held\n" \
 	"if may and not make_room(state, permits, capacity) then\n" \
 	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
-	"return false\nend\n" \
+	"state.blocked = tonumber(capacity)\n" \
+	"return false, true\nend\n" \
 	"live, may = false, false\nend\n" \
 	"if live and not mine then\n" \
 	"local enough = may and state.grants >= BATCH\n" \
@@ -493,7 +555,7 @@
 	"may = may and receivers > 0\nend\n" \
 	"redis.call('ZREM', state.pool, waiter, signs)\n" \
 	"if may then\n" \
-	"local fence = take(state, id, permits, mine and ttl or GRACE)\n" \
+	"local fence = take(state, id, permits, mine and ttl or GRACE, capacity)\n" \
 	"state.grants, state.mine = state.grants + 1, mine and fence or state.mine\n" \
 	"else\n" \
 	"state.removed = state.removed + 1\nend\n" \
@@ -506,7 +568,7 @@
 	"queue = -math.min(state.phase, math.max(state.us, state.fence))\nend\n" \
 	"if queue ~= state.queue then\n" \
 	"if empty then\n" \
-	"redis.call('ZREM', state.pool, '$queue')\n" \
+	"redis.call('ZREM', state.pool, '$queue', '$most')\n" \
 	"else\n" \
 	"redis.call('ZADD', state.pool, queue, '$queue')\nend\n" \
 	"state.queue = queue\nend\nend\n" \
@@ -515,17 +577,21 @@
 	"return false\n" \
 	"elseif state.queue <= PHASES then\n" \
 	"reclaim(state)\nend\n" \
-	"local count, going, empty = 2, state.removed < MOST_REMOVED, false\n" \
+	"local count, skip, going, empty = 2, 0, state.removed < MOST_REMOVED, false\n" \
 	"while going and not empty do\n" \
 	"local names\n" \
-	"names, empty = next_waiters(state, count)\n" \
+	"names, empty = next_waiters(state, count, skip)\n" \
 	"for _, waiter in ipairs(names) do\n" \
-	"going = serve_waiter(state, waiter, me, ttl)\n" \
+	"local stays\n" \
+	"going, stays = serve_waiter(state, waiter, me, ttl)\n" \
+	"if stays then\n" \
+	"skip = skip + 1\n" \
+	"going = state.queue > PHASES and state.most > state.blocked and skip < PASSED\nend\n" \
 	"if not going then\n" \
 	"empty = false\n" \
 	"break\nend\nend\n" \
 	"count = 32\nend\n" \
-	"note_queue(state, empty)\n" \
+	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
@@ -818,10 +884,51 @@
 	"return reply\nend\nend\n" \
 	DLOCK_LUA_CONTEND
 
+#define DLOCK_LUA_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	"local lock, queue = KEYS[1], KEYS[3]\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"if not holder or id_of(holder) ~= ARGV[1] then\n" \
+	"return -1\nend\n" \
+	"if ARGV[3] == '1' then\n" \
+	"local queued = redis.call('ZPOPMIN', queue)\n" \
+	"if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"return 0\nend\n" \
+	"local left = redis.call('PTTL', lock)\n" \
+	"if left == -1 then\n" \
+	"return -2\n" \
+	"elseif string.find(holder, 'broken:', 1, true) then\n" \
+	"return left\nend\n" \
+	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],\n" \
+	"'PX', math.max(left, 1))\n" \
+	"return left\n"
+
 #define DLOCK_LUA_CHECK \
 	"if redis.call('GET', KEYS[1]) == ARGV[1] then\n" \
 	"return redis.call('PTTL', KEYS[1])\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_DESCRIBE \
+	DLOCK_LUA_NOTE_SEEN \
+	"local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]\n" \
+	"local time = redis.call('TIME')\n" \
+	"local now = time[1] * 1000 + math.floor(time[2] / 1000)\n" \
+	"note_seen(KEYS[3], KEYS[1], now, 2 * ttl)\n" \
+	"if ARGV[4] ~= '1' then\n" \
+	"redis.call('SET', held, id .. ' ' .. text, 'PX', 2 * ttl)\n" \
+	"else\n" \
+	"redis.call('HSET', held, id, string.format('%.0f', now + 2 * ttl) .. ' ' .. text)\n" \
+	"if redis.call('PTTL', held) < 2 * ttl then\n" \
+	"redis.call('PEXPIRE', held, 2 * ttl)\nend\n" \
+	"local count = redis.pcall('HLEN', held)\n" \
+	"if type(count) == 'number' and count % 64 == 0 then\n" \
+	"local all = redis.pcall('HGETALL', held)\n" \
+	"for i = 2, #all, 2 do\n" \
+	"if tonumber(string.match(all[i], '^%d+') or 0) < now then\n" \
+	"redis.pcall('HDEL', held, all[i - 1])\nend\nend\nend\nend\n"
 
 #define DLOCK_LUA_DROP \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
@@ -866,6 +973,31 @@
 	"return redis.call('PEXPIRE', KEYS[1], ARGV[2])\nend\n" \
 	"return 0\n"
 
+#define DLOCK_LUA_INSPECT \
+	DLOCK_LUA_ID \
+	"local STALE = 3000000\n" \
+	"local holder = redis.pcall('GET', KEYS[1])\n" \
+	"if type(holder) == 'table' then\n" \
+	"return holder -- another program's key, of another type\nend\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local now = time.err and '0' or time[1] .. string.format('%06d', time[2])\n" \
+	"local id = holder and id_of(holder) or ''\n" \
+	"local said = holder and redis.pcall('GET', KEYS[4])\n" \
+	"said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''\n" \
+	"if holder and string.find(holder, 'broken:', 1, true) then\n" \
+	"said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')\nend\n" \
+	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
+	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
+	"for _, name in ipairs(names) do\n" \
+	"local sign, about = string.match(redis.call('HGET', KEYS[3], name) or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
+	"if sign and (now == '0' or now - sign < STALE) then\n" \
+	"reply[#reply + 1] = id_of(name)\n" \
+	"reply[#reply + 1] = about\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[5] = waiting\n" \
+	"return reply\n"
+
 #define DLOCK_LUA_KEEP \
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
 	"local holder = redis.call('GET', lock)\n" \
@@ -895,13 +1027,15 @@
 	"return holder == ARGV[1] and 1 or 0\n"
 
 #define DLOCK_LUA_PERMITS_ACQUIRE \
+	"local sweeps, own = false, tonumber(ARGV[9])\n" \
 	"if ARGV[2] == '1' then\n" \
 	"local pool, time = KEYS[1], redis.pcall('TIME')\n" \
 	"local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))\n" \
 	"if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then\n" \
 	"local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])\n" \
 	"local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl\n" \
-	"if us >= 1e15 and ends <= -lasts then\n" \
+	"sweeps = token % 16 == 0\n" \
+	"if us >= 1e15 and ends <= -lasts and not sweeps then\n" \
 	"if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then\n" \
 	"return {1, token, 1, ttl}\nend\n" \
 	"redis.call('ZADD', pool, used, '$used')\n" \
@@ -915,8 +1049,36 @@
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
+	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
+
+#define DLOCK_LUA_PERMITS_BREAK \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool = KEYS[1]\n" \
+	"local now = math.floor(clock(pool) / 1000)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS), 'WITHSCORES')\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"if id_of(name) == ARGV[1] then\n" \
+	"if ARGV[3] ~= '1' and string.sub(name, 1, 7) == 'broken:' then\n" \
+	"return holders[i + 1] - now\nend\n" \
+	"local permits, used = redis.call('ZSCORE', pool, 'w' .. name), redis.call('ZSCORE', pool, '$used')\n" \
+	"redis.call('ZREM', pool, holders[i], 'w' .. name)\n" \
+	"if ARGV[3] == '1' then\n" \
+	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
+	"return 0\nend\n" \
+	"local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]\n" \
+	"local ends, before = holders[i + 1], redis.call('ZSCORE', pool, 'h' .. other)\n" \
+	"if before then\n" \
+	"ends = math.max(ends, before)\n" \
+	"permits = (permits or 1) + (redis.call('ZSCORE', pool, 'w' .. other) or 1)\nend\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. other)\n" \
+	"if permits then\n" \
+	"redis.call('ZADD', pool, permits, 'w' .. other)\nend\n" \
+	"return ends - now\nend\nend\n" \
+	"return -1\n"
 
 #define DLOCK_LUA_PERMITS_CHECK \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -970,13 +1132,55 @@
 	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[3], ARGV[4] ~= '-')\n" \
 	"if unsettled ~= 0 then\n" \
 	"return {2, unsettled, replid, settles}\nend\n" \
-	"if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then\n" \
+	"local used, cap = unpack(redis.call('ZMSCORE', KEYS[1], '$used', '$cap'))\n" \
+	"if used and tonumber(used) > tonumber(cap or ARGV[5]) then\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then\n" \
+	"if not make_room(read(KEYS[1], clock(KEYS[1])), 0, cap or ARGV[5]) then\n" \
 	"return {0}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_EXCHANGE
+
+#define DLOCK_LUA_PERMITS_INSPECT \
+	DLOCK_LUA_ID \
+	DLOCK_LUA_PERMITS_POOL \
+	"local pool, most = KEYS[1], ARGV[1]\n" \
+	"local time = redis.pcall('TIME')\n" \
+	"local us = time.err and 0 or time[1] * 1000000 + time[2]\n" \
+	"local now, reply = math.floor(us / 1000), {string.format('%.0f', us), 0, 0}\n" \
+	"local function add(kind, name, left, permits, said)\n" \
+	"for _, word in ipairs({kind, id_of(name), left, permits, said}) do\n" \
+	"reply[#reply + 1] = word\nend\nend\n" \
+	"local range = string.format('(%.0f', WAITS)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)\n" \
+	"for i = 1, #holders, 2 do\n" \
+	"local name = string.sub(holders[i], 2)\n" \
+	"local broken = string.match(name, '^broken:[^:]*:(.*)$')\n" \
+	"local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))\n" \
+	"said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''\n" \
+	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name) or 1), said)\nend\n" \
+	"local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)\n" \
+	"local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')\n" \
+	"local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)\n" \
+	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0, most) or {}\n" \
+	"local names = {}\n" \
+	"if queue < PHASES or #writers == 0 then\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\n" \
+	"else\n" \
+	"names[1] = table.remove(writers, 1)\n" \
+	"for _, list in ipairs({readers, writers}) do\n" \
+	"for _, name in ipairs(list) do names[#names + 1] = name end\nend\nend\n" \
+	"for i = 1, math.min(#names, tonumber(most)) do\n" \
+	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(names[i], 2))\n" \
+	"local permits, id, said = string.match(names[i], '^q(%d+) %d+ (%S+) %S* ?(.*)$')\n" \
+	"if permits and sign and (us == 0 or now - math.floor(-sign / 1000) < STALE) then\n" \
+	"add('q', id, 0, tonumber(permits), said)\n" \
+	"else\n" \
+	"waiting = waiting - 1\nend\nend\n" \
+	"reply[3] = waiting\n" \
+	"return reply\n"
 
 #define DLOCK_LUA_PERMITS_KEEP \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1030,6 +1234,7 @@
 	DLOCK_LUA_PERMITS_QUEUE \
 	"local pool, id = KEYS[1], ARGV[1]\n" \
 	"local state = read(pool, clock(pool))\n" \
+	"state.replicated = true\n" \
 	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
 	"local had = ends\n" \
 	"if ARGV[3] then\n" \
@@ -1176,6 +1381,11 @@
 	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', lock))))\n" \
 	"raise_fence(KEYS[2], ARGV[3], redis.call('GET', KEYS[2]))\n" \
 	"return 1\n"
+
+#define DLOCK_LUA_SEEN \
+	"local time = redis.call('TIME')\n" \
+	"local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))\n" \
+	"return redis.call('ZRANGEBYSCORE', KEYS[1], now, '+inf', 'LIMIT', 0, ARGV[1])\n"
 
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_EPOCH \
@@ -1344,8 +1554,8 @@
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
-	"local score, units, used, sold, queue, shift, signature, fence =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence'))\n" \
+	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
 	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
@@ -1354,6 +1564,8 @@
 	"units = units or 1\n" \
 	"redis.call('PERSIST', pool)\n" \
 	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
+	"if full and tonumber(used) == tonumber(units) then\n" \
+	"redis.call('ZADD', pool, 0, '$full')\nend\n" \
 	"return {1}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
@@ -1451,7 +1663,7 @@
 
 #define DLOCK_LUA_STOCK_ORDERS \
 	DLOCK_LUA_PERMITS_CLOCK \
-	"local LOOKS = 1000\n" \
+	"local LOOKS = 250\n" \
 	"local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])\n" \
 	"local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
 	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
@@ -1516,13 +1728,16 @@
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
-	"local full, had, fence = unpack(redis.call('ZMSCORE', pool, '$full', held, '$fence'))\n" \
-	"if full and not had then\n" \
-	"time = full ~= '0' and redis.pcall('TIME')\n" \
-	"us = time and not time.err and time[1] * 1000000 + time[2]\n" \
-	"if not time or us and us < -full * 1000 and us > -fence - 1e6 then\n" \
+	"local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')\n" \
+	"local full = n[1]\n" \
+	"if full and not n[2] then\n" \
+	"if full == '0' then\n" \
+	"return 0\nend\n" \
+	"time = redis.pcall('TIME')\n" \
+	"us = not time.err and time[1] * 1000000 + time[2]\n" \
+	"if us and us < -full * 1000 and us > -n[3] - 1e6 then\n" \
 	"return 0\nend\nend\nend\n" \
-	"local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')\n" \
+	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
 	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
 	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))\n" \
 	"if not had and not queue and not closed and not shift and used then\n" \
@@ -1530,7 +1745,7 @@
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
 	"local now = us and math.floor(us / 1000)\n" \
 	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used\n" \
-	"and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then\n" \
+	"and (not limit or (has or 0) + wants <= limit) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
 	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
@@ -1539,9 +1754,10 @@
 	"else\n" \
 	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\nend\n" \
 	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
+	"return (function()\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
+	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
 	"local stock = read(pool, us or clock(pool), 1)\n" \
 	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
 	"local was, new = 0, false\n" \
@@ -1604,11 +1820,12 @@
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
 	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
-	"redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')\nend\n" \
+	"redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
-	"string.format('%.0f', place), new and 1 or 0}\n"
+	"string.format('%.0f', place), new and 1 or 0}\n" \
+	"end)()\n"
 
 #define DLOCK_LUA_STOCK_RESTOCK \
 	DLOCK_LUA_PERMITS_CLOCK \

@@ -260,13 +260,13 @@ static dlock_status look(
  * slash. */
 static bool name_change(char *out, dlock_arg change)
 {
-	char token[DLOCK_TOKEN_LEN + 1];
+	char token[DLOCK_TOKEN_PLAIN_LEN + 1];
 
 	if (change.len > 0) {
 		*dlock_stock_encode(out, change) = '\0';
 		return true;
 	}
-	if (!dlock_token(token)) {
+	if (!dlock_plain_token(token)) {
 		return false;
 	}
 	sprintf(out, "/%s", token);

@@ -210,11 +210,11 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 	return turn->said;
 }
 
-static void begin_leaving(reserving *turn, dlock_nanos now)
+static void begin_leaving(reserving *turn)
 {
 	dlock_stock_attempt attempt = attempt_of(turn, true);
 
-	dlock_waiter_begin_last_route(&turn->waiter, now);
+	dlock_waiter_begin_last_route(&turn->waiter);
 	dlock_route_send(&turn->waiter.route, dlock_request_stock_leave(key_of(turn), &attempt), NULL);
 }
 
@@ -238,7 +238,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_loop *loop, dlock_na
 	DLOCK_BEGIN(&turn->task);
 	turn->said = DLOCK_OK;
 	if (turn->queued) {
-		begin_leaving(turn, now);
+		begin_leaving(turn);
 		DLOCK_JOIN(&turn->task, turn->said, dlock_route_step(&waiter->route, loop, now));
 		take_left(turn);
 	}

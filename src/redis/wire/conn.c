@@ -1,18 +1,23 @@
 /* Which calls survive which end of a connection:
  *
- *   it was ready, and the peer or the network ends it,    those that were sent for the first time: they are sent again
- * over or it has owed a reply for the read timeout           a new one. It may have died while it was idle, and each
- * command may be repeated (replace_connection()) it was not ready yet; the login is refused; what the  none of these
- *   peer says cannot be read (end_and_fail_calls())
- *   the server has changed its address                    it is replaced where no call is under way
- *   a reply does not come in time                         the calls fail, but stay in the queue: their replies may
- * still come, and belong to nobody else's dlock_conn_close(); a fork, in the child              none
+ *   It was ready, and the peer or the network ends it, or it has owed a reply for the read timeout:
+ *     those that were sent for the first time. They are sent again over a new one: it may have died while it was idle,
+ *     and each command may be repeated (replace_connection()).
+ *   It was not ready yet; the login is refused; what the peer says cannot be read:
+ *     none of these (end_and_fail_calls()).
+ *   The server has changed its address:
+ *     it is replaced where no call is under way.
+ *   A reply does not come in time:
+ *     the calls fail, but stay in the queue: their replies may still come, and belong to nobody else's.
+ *   dlock_conn_close(); a fork, in the child:
+ *     none.
  *
  * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but
  * once, survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
 
 #include "conn.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +30,14 @@
 
 /* ---- opening and closing ---- */
 
+static const dlock_source_ops source_ops;
+
 dlock_conn *dlock_conn_new(dlock_endpoint *server)
 {
 	dlock_conn *conn = calloc(1, sizeof *conn);
 
 	if (conn) {
+		conn->source.ops = &source_ops;
 		conn->server = dlock_endpoint_retain(server);
 		conn->node = server->node_id ? dlock_endpoint_retain(server) : NULL;
 		conn->timeout_cap = DLOCK_FOREVER;
@@ -59,6 +67,7 @@ static void disconnect(dlock_conn *conn)
 void dlock_conn_free(dlock_conn *conn)
 {
 	disconnect(conn);
+	dlock_call_release(conn->last);
 	dlock_call_queue_dispose(&conn->calls);
 	dlock_endpoint_release(conn->server);
 	if (conn->node) {
@@ -518,6 +527,16 @@ void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos 
 	}
 }
 
+void dlock_conn_send_last(dlock_conn *conn, dlock_call *call, int replicas)
+{
+	if (conn->last) { /* it asks others */
+		dlock_conn_send(conn, call);
+	} else {
+		conn->last = dlock_call_retain(call);
+		conn->last_replicas = replicas;
+	}
+}
+
 void dlock_conn_cork(dlock_conn *conn)
 {
 	conn->corked = true;
@@ -567,3 +586,67 @@ short dlock_conn_events(const dlock_conn *conn)
 {
 	return dlock_channel_events(&conn->channel);
 }
+
+/* ---- as a source ---- */
+
+static dlock_conn *conn_of(const dlock_source *source)
+{
+	return (dlock_conn *) ((char *) source - offsetof(dlock_conn, source));
+}
+
+int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room)
+{
+	if (room > 0) {
+		*fds = (struct pollfd) { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
+	}
+	return 1;
+}
+
+static int poll_source(dlock_source *source, struct pollfd *fds, int room)
+{
+	return dlock_conn_busy(conn_of(source)) ? dlock_conn_poll(conn_of(source), fds, room) : 0;
+}
+
+static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
+{
+	(void) count;
+	if (fds->revents) {
+		dlock_conn_advance(conn_of(source));
+	}
+}
+
+static void expire_source(dlock_source *source)
+{
+	if (dlock_conn_busy(conn_of(source))) {
+		dlock_conn_expire(conn_of(source));
+	}
+}
+
+static dlock_nanos source_timer(const dlock_source *source)
+{
+	return dlock_conn_busy(conn_of(source)) ? dlock_conn_timer(conn_of(source)) : DLOCK_FOREVER;
+}
+
+static void begin_turn(dlock_source *source)
+{
+	dlock_conn_cork(conn_of(source));
+}
+
+static bool end_turn(dlock_source *source)
+{
+	dlock_conn *conn = conn_of(source);
+	bool has_failed = false;
+
+	if (conn->last && conn->last->references > 1) { /* otherwise nobody waits for it any more */
+		has_failed = !dlock_conn_send(conn, conn->last);
+	}
+	dlock_call_release(conn->last);
+	conn->last = NULL;
+	size_t calls = conn->calls.count;
+	dlock_conn_uncork(conn);
+	return has_failed || conn->calls.count < calls;
+}
+
+static const dlock_source_ops source_ops = {
+	poll_source, advance_source, expire_source, source_timer, begin_turn, end_turn
+};

@@ -3,13 +3,14 @@
 
 #include "../../base/error.h"
 #include "../../net/channel.h"
+#include "../../net/loop.h"
 #include "call_queue.h"
 #include "handshake.h"
 #include "resp.h"
 
 /* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and
  * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are
- * states that it goes through while it is polled (pool_source.h). Replies come in the order of the calls. */
+ * states that it goes through while it is polled: it is a source of its pool's loop. Replies come in the order of the calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,
@@ -19,6 +20,7 @@ typedef enum {
 } dlock_conn_state;
 
 typedef struct dlock_conn {
+	dlock_source source;
 	dlock_endpoint *server;  /* the same for as long as there is the connection */
 	dlock_endpoint *node;    /* describes it with the node of a cluster that is to be there; NULL: any is fine */
 	int users;             /* back ends that keep its address; others ask the pool for it each time */
@@ -43,6 +45,8 @@ typedef struct dlock_conn {
 	const dlock_script
 		*unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */
 	unsigned long release_source_sent; /* the last generation that was sent the text of the release script */
+	dlock_call *last; /* a WAIT, sent at the end of a turn of the loop, behind all else; NULL: none */
+	int last_replicas; /* whom it asks */
 	dlock_error error; /* why the last call failed; names the server */
 	/* Takes replies that answer no call: a subscription's messages. NULL: there are none. */
 	void (*on_push)(void *context, const redisReply *reply);
@@ -71,6 +75,9 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
  * nothing. */
 void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until);
 
+/* Sends the call at the end of this turn of the loop, behind all else, unless nobody has it by then. */
+void dlock_conn_send_last(dlock_conn *conn, dlock_call *call, int replicas);
+
 /* Between the two, calls are collected; they are written in one piece at the end. */
 void dlock_conn_cork(dlock_conn *conn);
 void dlock_conn_uncork(dlock_conn *conn);
@@ -83,6 +90,9 @@ bool dlock_conn_drain_if_stuck(dlock_conn *conn);
  * for. */
 int dlock_conn_fd(const dlock_conn *conn);
 short dlock_conn_events(const dlock_conn *conn);
+
+/* For a source that polls it: as its poll(). */
+int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room);
 
 /* Goes on as far as it can without blocking. To be called when the descriptor is ready. */
 void dlock_conn_advance(dlock_conn *conn);

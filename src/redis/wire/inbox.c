@@ -1,5 +1,6 @@
 #include "inbox.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@ static void on_push(void *context, const redisReply *reply)
 	}
 }
 
+static const dlock_source_ops source_ops;
+
 dlock_inbox *dlock_inbox_new(dlock_endpoint *server)
 {
 	dlock_inbox *inbox = calloc(1, sizeof *inbox);
@@ -35,6 +38,7 @@ dlock_inbox *dlock_inbox_new(dlock_endpoint *server)
 	if (inbox) {
 		inbox->conn->on_push = on_push;
 		inbox->conn->push_context = inbox;
+		inbox->conn->source.ops = &source_ops;
 	}
 	return inbox;
 }
@@ -62,10 +66,10 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox)
  * in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
-	char id[DLOCK_TOKEN_LEN + 1];
+	char id[DLOCK_TOKEN_PLAIN_LEN + 1];
 
 	if (inbox->process != dlock_process_current()) {
-		if (!dlock_token(id)) {
+		if (!dlock_plain_token(id)) {
 			return false;
 		}
 		snprintf(inbox->channel, sizeof inbox->channel, "dlock:inbox:%s", id);
@@ -229,3 +233,45 @@ bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant
 	}
 	return notified;
 }
+
+/* ---- as a source ---- */
+
+static dlock_inbox *inbox_of(const dlock_source *source)
+{
+	return ((const dlock_conn *) ((const char *) source - offsetof(dlock_conn, source)))->push_context;
+}
+
+/* Also one that is being opened: it may be so now. */
+static bool is_polled(const dlock_inbox *inbox)
+{
+	return dlock_conn_busy(inbox->conn) || (inbox->listeners > 0 && dlock_inbox_is_open(inbox));
+}
+
+static int poll_source(dlock_source *source, struct pollfd *fds, int room)
+{
+	return is_polled(inbox_of(source)) ? dlock_conn_poll(inbox_of(source)->conn, fds, room) : 0;
+}
+
+static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
+{
+	(void) count;
+	if (fds->revents) {
+		dlock_conn_advance(inbox_of(source)->conn);
+		dlock_inbox_update(inbox_of(source));
+	}
+}
+
+static void expire_source(dlock_source *source)
+{
+	if (is_polled(inbox_of(source))) {
+		dlock_conn_expire(inbox_of(source)->conn);
+		dlock_inbox_update(inbox_of(source));
+	}
+}
+
+static dlock_nanos source_timer(const dlock_source *source)
+{
+	return is_polled(inbox_of(source)) ? dlock_conn_timer(inbox_of(source)->conn) : DLOCK_FOREVER;
+}
+
+static const dlock_source_ops source_ops = { poll_source, advance_source, expire_source, source_timer, NULL, NULL };

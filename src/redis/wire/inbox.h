@@ -26,7 +26,7 @@ typedef struct dlock_inbox {
 	bool refused;   /* the user may not subscribe */
 	bool published; /* it was tried, and they may or may not: */
 	bool silent;    /* scripts may not publish */
-	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_LEN];
+	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_PLAIN_LEN];
 	char notified[DLOCK_PERMIT_ID_MAX + 1]; /* the waiter of the last message; "": taken */
 	dlock_grant grant;                  /* that came with it */
 	int listeners;                      /* as long as there are any, it is polled */

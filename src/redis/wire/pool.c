@@ -2,6 +2,17 @@
 
 #include <string.h>
 
+void dlock_pool_join(dlock_pool *pool, dlock_loop *loop)
+{
+	pool->loop = loop;
+}
+
+dlock_loop *dlock_pool_loop(dlock_pool *pool)
+{
+	pool->loop = pool->loop ? pool->loop : &pool->own_loop;
+	return pool->loop;
+}
+
 /* More than a RedLock has servers, or a process uses nodes of a cluster. */
 #define MOST_UNUSED 128
 
@@ -62,6 +73,7 @@ void dlock_pool_free_retired(dlock_pool *pool)
 		if (conn->retired && conn->users == 0) {
 			*at = conn->next;
 			note_freed(pool, conn);
+			dlock_loop_remove_source(pool->loop, &conn->source);
 			dlock_conn_free(conn);
 		} else {
 			at = &conn->next;
@@ -71,6 +83,7 @@ void dlock_pool_free_retired(dlock_pool *pool)
 		if (inbox->conn->retired && inbox->conn->users == 0) {
 			*at = inbox->next;
 			note_freed(pool, inbox->conn);
+			dlock_loop_remove_source(pool->loop, &inbox->conn->source);
 			dlock_inbox_free(inbox);
 		} else {
 			at = &inbox->next;
@@ -107,6 +120,7 @@ dlock_conn *dlock_pool_capped_conn(dlock_pool *pool, dlock_endpoint *server, dlo
 		conn->timeout_cap = timeout_cap;
 		conn->next = pool->first;
 		pool->first = conn;
+		dlock_loop_add_source(dlock_pool_loop(pool), &conn->source);
 	} else {
 		return NULL;
 	}
@@ -131,6 +145,7 @@ dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_endpoint *server)
 		}
 		inbox->next = pool->inboxes;
 		pool->inboxes = inbox;
+		dlock_loop_add_source(dlock_pool_loop(pool), &inbox->conn->source);
 	}
 	if (inbox->conn->state == DLOCK_CONN_CLOSED) {
 		make_room_for_inbox(pool);
@@ -190,6 +205,34 @@ unsigned long dlock_pool_reopened(const dlock_pool *pool)
 	return opened - first;
 }
 
+bool dlock_pool_is_busy(const dlock_pool *pool)
+{
+	for (const dlock_conn *conn = pool->first; conn; conn = conn->next) {
+		if (dlock_conn_busy(conn)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_at_rest(void *pool)
+{
+	return !dlock_pool_is_busy(pool);
+}
+
+void dlock_pool_end_questions(dlock_pool *pool)
+{
+	if (pool->topologies) {
+		pool->end_questions(pool->topologies);
+	}
+}
+
+void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline)
+{
+	dlock_pool_end_questions(pool);
+	dlock_loop_await(dlock_pool_loop(pool), is_at_rest, pool, deadline);
+}
+
 void dlock_pool_clear(dlock_pool *pool)
 {
 	if (pool->topologies) { /* first: their questions are on the connections */
@@ -199,16 +242,15 @@ void dlock_pool_clear(dlock_pool *pool)
 	while (pool->first) {
 		dlock_conn *conn = pool->first;
 		pool->first = conn->next;
+		dlock_loop_remove_source(pool->loop, &conn->source);
 		dlock_conn_free(conn);
 	}
 	while (pool->inboxes) {
 		dlock_inbox *inbox = pool->inboxes;
 		pool->inboxes = inbox->next;
+		dlock_loop_remove_source(pool->loop, &inbox->conn->source);
 		dlock_inbox_free(inbox);
 	}
-	if (pool->loop) {
-		dlock_loop_remove_source(pool->loop, &pool->source);
-		pool->loop = NULL;
-	}
+	pool->loop = NULL;
 	dlock_loop_end(&pool->own_loop);
 }

@@ -5,26 +5,13 @@
 #include "conn.h"
 #include "inbox.h"
 
-/* The connections of one thread to Redis servers, and their inboxes, kept across requests. As a source of the loop it
- * is in pool_source.h. */
-
-/* What is sent at the end of a turn of the loop, behind all else on its connection: a WAIT, for all of it. */
-typedef struct {
-	dlock_conn *conn;
-	dlock_call *call;
-	int replicas;
-} dlock_last;
-
-enum { DLOCK_MOST_LAST = 16 };
+/* The connections of one thread to Redis servers, and their inboxes, kept across requests. */
 
 /* The connections of one thread, one for each server and way to log in, kept over requests. Of those that no back end
  * keeps, all but the last 128 to be used are closed. */
 typedef struct {
-	dlock_source source;
-	dlock_loop *loop;    /* that it is a source of, by pool_source.h; NULL: none yet */
+	dlock_loop *loop;    /* that its connections are sources of; NULL: none yet */
 	dlock_loop own_loop; /* for a pool that has joined none */
-	dlock_last last[DLOCK_MOST_LAST];
-	int last_count;
 	dlock_error unheard; /* of tasks that nobody asks why */
 	dlock_conn *first;
 	dlock_inbox *inboxes;
@@ -35,6 +22,10 @@ typedef struct {
 	void (*free_topologies)(struct dlock_topology *first);
 	void (*end_questions)(struct dlock_topology *first);
 } dlock_pool;
+
+/* Before it has any connections: they are sources of this loop. A pool that has joined none has one of its own. */
+void dlock_pool_join(dlock_pool *pool, dlock_loop *loop);
+dlock_loop *dlock_pool_loop(dlock_pool *pool);
 
 /* The connection to this server, opened on first use. NULL when out of memory. */
 dlock_conn *dlock_pool_conn(dlock_pool *pool, dlock_endpoint *server);
@@ -57,6 +48,16 @@ void dlock_pool_free_retired(dlock_pool *pool);
 /* The number of connections opened so far; and of those that replaced one. */
 unsigned long dlock_pool_opened(const dlock_pool *pool);
 unsigned long dlock_pool_reopened(const dlock_pool *pool);
+
+/* Is anything under way? */
+bool dlock_pool_is_busy(const dlock_pool *pool);
+
+/* Ends a topology's questions. */
+void dlock_pool_end_questions(dlock_pool *pool);
+
+/* Waits until `deadline` for what is still under way; at a request's end these are releases. Nobody waits for a
+ * topology's questions then: they end. */
+void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
 
 /* No back end may be left. */
 void dlock_pool_clear(dlock_pool *pool);

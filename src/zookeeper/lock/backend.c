@@ -229,6 +229,106 @@ static dlock_status available(
 	return status;
 }
 
+/* ---- for those who look ---- */
+
+/* Of the name of a node that this or an older version has made; "": of another client. */
+static size_t id_of(const char *name, char id[DLOCK_TOKEN_ID_LEN + 1])
+{
+	char token[DLOCK_TOKEN_LEN + 1] = "";
+	const char *guid = !strncmp(name, "_c_", 3) ? name + 3 : "";
+
+	strncpy(token, guid, strcspn(guid, "-") == DLOCK_TOKEN_LEN ? DLOCK_TOKEN_LEN : 0);
+	return dlock_token_id(token, id) ? strlen(id) : 0;
+}
+
+static dlock_status add_parties(const dlock_zk_backend *backend, const dlock_zk_op *listing, int most,
+	dlock_inspection *out, dlock_error *error)
+{
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+	int length;
+	dlock_zk_in_line *line = dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length);
+	bool good = line != NULL;
+
+	for (int i = 0; good && i < length; i++) {
+		bool holds = line[i].granted;
+		int64_t seen = *(holds ? &out->holding : &out->waiting) += 1;
+		if (seen <= most || (holds && seen == 1)) {
+			dlock_party *party = dlock_inspection_add(out, holds, id, id_of(line[i].name, id));
+			good = party != NULL;
+			if (good && backend->kind != DLOCK_ZK_LOCK) {
+				party->permits = line[i].permits;
+			}
+		}
+	}
+	free(line);
+	return good ? DLOCK_OK : dlock_zk_out_of_memory(error);
+}
+
+static dlock_status inspect(dlock_backend *base, const char *resource, size_t resource_len, int most,
+	dlock_inspection *out, dlock_error *error)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+	dlock_zk_op *listing;
+	dlock_status status = list(backend, resource, resource_len, &listing, error);
+
+	out->at = dlock_time_of_day();
+	if (status == DLOCK_OK) {
+		status = add_parties(backend, listing, most, out, error);
+	}
+	dlock_zk_op_release(listing);
+	return status;
+}
+
+static dlock_status delete_node(
+	dlock_zk_session *session, const char *parent, const char *name, dlock_error *error)
+{
+	char *path = dlock_zk_child_path(parent, name);
+	dlock_zk_op *op = path ? dlock_zk_ask(session, DLOCK_ZK_DELETE, path) : NULL;
+	dlock_status status = dlock_zk_response(op, NULL, error);
+
+	if (status == DLOCK_OK && op->rc != ZOK) {
+		status = op->rc == ZNONODE ? DLOCK_LOST : dlock_zk_failure(session, op->rc, path, error);
+		if (status == DLOCK_OK) {
+			status = dlock_fail(error, DLOCK_CONNECTION, "The connection to ZooKeeper broke: look again");
+		}
+	}
+	dlock_zk_op_release(op);
+	free(path);
+	return status;
+}
+
+/* The session learns it by its watch, or by its next probe. */
+static dlock_status break_claim(dlock_backend *base, const char *resource, size_t resource_len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+	dlock_zk_claim place = { .base = { .backend = base, .resource = (char *) resource, .resource_len = resource_len } };
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+	dlock_zk_op *listing;
+	int length = 0;
+
+	if (!how->now) {
+		return dlock_fail(error, DLOCK_FAILED, "On ZooKeeper the session is the lease, which only its process can end: "
+			"a lock can only be given on at once");
+	}
+	dlock_status status = list(backend, resource, resource_len, &listing, error);
+	dlock_zk_in_line *line = status == DLOCK_OK
+		? dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length) : NULL;
+	bool good = status != DLOCK_OK || (line && dlock_zk_claim_place(&place));
+	status = good ? status : dlock_zk_out_of_memory(error);
+	status = status == DLOCK_OK ? DLOCK_LOST : status;
+	for (int i = 0; good && i < length && line[i].granted && status == DLOCK_LOST; i++) {
+		if (id_of(line[i].name, id) > 0 && !strcmp(id, how->id)) {
+			status = delete_node(listing->session, place.parent, line[i].name, error);
+		}
+	}
+	*left = 0;
+	free(place.parent);
+	free(line);
+	dlock_zk_op_release(listing);
+	return status;
+}
+
 static bool is_same(const dlock_claim *base, dlock_backend *other_base, const char *resource, size_t len)
 {
 	const dlock_zk_backend *ours = dlock_zk_backend_of(base), *other = (dlock_zk_backend *) other_base;
@@ -266,6 +366,8 @@ static const dlock_backend_ops ops = {
 	.bound = bound,
 	.is_same = is_same,
 	.locked = locked,
+	.inspect = inspect,
+	.break_claim = break_claim,
 	.available = available,
 	.dispose = dispose,
 	.destroy = destroy,

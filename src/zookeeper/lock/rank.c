@@ -192,20 +192,42 @@ void dlock_zk_rank_free(dlock_zk_rank *rank)
 	*rank = (dlock_zk_rank) { .present = false };
 }
 
-int64_t dlock_zk_held_permits(dlock_zk_kind kind, char *const *children, int count)
+/* From the number of any of them. */
+static contender *line_of(dlock_zk_kind kind, char *const *children, int count, int *length)
 {
 	int32_t from = 0;
-	int64_t held;
-	int length, i = 0;
+	int i = 0;
 
 	while (i < count && !dlock_zk_sequence(children[i], &from)) {
 		i++;
 	}
-	contender *line = line_up(kind, children, count, from, &length);
+	return line_up(kind, children, count, from, length);
+}
+
+int64_t dlock_zk_held_permits(dlock_zk_kind kind, char *const *children, int count)
+{
+	int64_t held;
+	int length;
+	contender *line = line_of(kind, children, count, &length);
+
 	if (!line) {
 		return -1;
 	}
 	holders_of(line, length, &held);
 	free(line);
 	return held;
+}
+
+dlock_zk_in_line *dlock_zk_line_up(dlock_zk_kind kind, char *const *children, int count, int *length)
+{
+	int64_t held;
+	contender *line = line_of(kind, children, count, length);
+	dlock_zk_in_line *out = line ? calloc((size_t) *length + 1, sizeof *out) : NULL;
+	int holders = out ? holders_of(line, *length, &held) : 0;
+
+	for (int i = 0; out && i < *length; i++) {
+		out[i] = (dlock_zk_in_line) { line[i].name, line[i].permits, i < holders };
+	}
+	free(line);
+	return out;
 }

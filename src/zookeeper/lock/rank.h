@@ -43,6 +43,16 @@ typedef struct {
 bool dlock_zk_rank_find(dlock_zk_rank *rank, dlock_zk_kind kind, char *const *children, int count, const char *mine);
 void dlock_zk_rank_free(dlock_zk_rank *rank);
 
+/* One of those that hold or wait, as its name says. */
+typedef struct {
+	const char *name;
+	int64_t permits;
+	bool granted;
+} dlock_zk_in_line;
+
+/* All of them in order; the names are those of `children`. To be freed; NULL: out of memory. */
+dlock_zk_in_line *dlock_zk_line_up(dlock_zk_kind kind, char *const *children, int count, int *length);
+
 /* The permits that are held. Negative: out of memory. */
 int64_t dlock_zk_held_permits(dlock_zk_kind kind, char *const *children, int count);
 

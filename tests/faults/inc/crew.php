@@ -113,7 +113,7 @@ final class Crew
         $clock = !$this->wrongClocks || Setting::isOnZooKeeper($this->config['class']) || $place === 0 || $clock < 0.5 ? 0.0 : ($clock - 0.75) * 2880;
         $config = ['name' => $name, 'kind' => $kind, 'servers' => $this->servers->specifications($straight, $named)] + $this->config;
         $process = start_client($config, "{$this->config['dir']}/$name.err", $clock, $named ? $this->servers->names() : null,
-            $this->config['class'] === 'Stock' ? 'buyer.php' : 'client.php');
+            Setting::kind($this->config['class']) === 'Stock' ? 'buyer.php' : 'client.php');
         $this->clients[$place] = ['process' => $process, 'pid' => proc_get_status($process)['pid'], 'name' => $name, 'killed' => false];
     }
 }

@@ -139,7 +139,18 @@ abstract class ReplicatedServers implements Servers
     protected function specification(string $scheme, array $seeds, string $service = ''): array
     {
         return [sprintf('%s://%s%s?connect_timeout=0.3&read_timeout=0.5&%s', $scheme, implode(',', array_map(fn ($seed) => $seed->address(), $seeds)), $service,
-            $this->confirmed ? 'replicas=1&guard=' . Setting::GUARD : 'replicas=0')];
+            $this->confirmed ? $this->confirmation() : 'replicas=0')];
+    }
+
+    public function haveStocks(): bool
+    {
+        return $this->permits === 0;
+    }
+
+    /** Stocks have no guard: all replicas are to have what was answered. */
+    private function confirmation(): string
+    {
+        return $this->haveStocks() ? 'replicas=' . count($this->data) - 1 : 'replicas=1&guard=' . Setting::GUARD;
     }
 
     public function port(int $server): int

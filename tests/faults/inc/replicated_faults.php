@@ -34,6 +34,9 @@ final class ReplicatedFaults
             'replica restart without data' => [0.7, $replica(fn (int $i) => ($this->kill)($i, true))],
             'replica stop' => [0.7, $replica(fn (int $i) => ($this->stop)($i)), self::LONG],
         ];
+        if ($this->servers->haveStocks()) { // which a server must not forget
+            unset($kinds['master restart without data'], $kinds['master restart without data, late'], $kinds['master FLUSHALL'], $kinds['replica restart without data']);
+        }
         $kinds += $this->servers instanceof SentinelServers ? $this->ofSentinels($this->servers) : $this->ofClusters($this->servers);
         return $kinds + ($this->servers->partitions ? $this->ofNetworks() : []);
     }

@@ -24,7 +24,7 @@ function print_trade(History $history, callable $row): void
         $row("  $what, answered", $count);
     }
     foreach ($history->stocks as $article => $stock) {
-        $row("pieces of $article: put in, sold", "$stock[stock], " . array_sum($stock['sold']));
+        $row("units of $article: put in, sold", "$stock[stock], " . array_sum($stock['sold']));
     }
 }
 

@@ -213,7 +213,7 @@ function inexact_sales(History $history): array
     foreach ($orders as $id => $order) {
         $bought = $order->bought();
         foreach ($bought === null ? [] : [...$order->asked['confirm'], ...$order->done('cancel')] as $attempt) {
-            if ($attempt->asked > $bought && ($attempt->what === 'cancel' || str_contains((string) $attempt->error, 'ReservationExpired'))) {
+            if ($attempt->asked > $bought && ($attempt->what === 'cancel' || preg_match('/ReservationExpired(?!.*reserved anew)/s', (string) $attempt->error))) {
                 $found[] = "$attempt: $attempt->what of $id, which had been bought at $bought: " . ($attempt->error ?? 'given back');
             }
         }

@@ -19,6 +19,7 @@ final class Setting
         'Cluster' => ['Lock', 'Cluster'],
         'SentinelSemaphore' => ['Semaphore', 'Sentinel'],
         'SentinelReadWriteLock' => ['ReadWriteLock', 'Sentinel'],
+        'SentinelStock' => ['Stock', 'Sentinel'],
     ];
     public const RESOURCES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
     public const SESSION_TIMEOUT = 2.0;

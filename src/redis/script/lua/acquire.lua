@@ -8,7 +8,7 @@
 -- least_fencing_token  0: the server's time in us. Over several servers the client proposes one and the same, so that
 --          their tokens normally agree. '': the fence may just count on; docs/how-it-works.md says when
 -- grant    0: the next waiter is notified to try (several servers). '': it is granted the lock
--- inbox    '': do not queue
+-- inbox    '': do not queue. Behind it stands what the waiter says about itself
 -- ticket   orders the queue; '': the server's time in us. Over several servers it is the largest of theirs, the same
 --          everywhere: see next_ticket()
 -- number   of this request, as a sign of life

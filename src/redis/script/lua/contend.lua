@@ -5,6 +5,7 @@
 -- EXISTS of the queue, behind that; done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no
 -- lock may be granted (epoch.lua), and `replid` and `settles` then.
 --#include handover.lua
+--#include note_seen.lua
 local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
 local waiter = (ARGV[8] or '') == '' and token or ARGV[8]
 
@@ -98,6 +99,8 @@ local function contend()
 	if emptied or left < FORGET / 2 then -- dead waiters may have been the last ones of the hash
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
+		-- In the fence's slot. It is not among the keys, so that who has no right to it waits all the same.
+		note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)
 	end
 	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless nobody
 	-- notifies them.

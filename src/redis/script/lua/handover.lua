@@ -2,7 +2,8 @@
 --
 -- A contended lock has a queue: a sorted set of waiters by ticket (arrival), and a hash with each waiter's last sign of
 -- life, when it was last notified to try (both in us of this server's clock, 0: not since that sign), the number of
--- that sign, and the inbox that its process listens to. Both keys go with the last waiter.
+-- that sign, the inbox that its process listens to, and behind that what it says about itself: its host's name and a
+-- label. Both keys go with the last waiter.
 
 -- A waiter gives a sign of life at least every LOOK_AGAIN ms (src/redis/lock/wait.c); after STALE us without one it
 -- is taken for dead. A grant that is not accepted lasts GRACE ms. That is no shorter than STALE, so that of all waiters
@@ -75,13 +76,13 @@ local function serve(lock, queue, waiters, fence, self, first, ticket)
 		now = now or clock(waiters)
 		local state = redis.call('HGET', waiters, first) or ''
 		local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')
-		local live = sign and now - sign < STALE
+		local live, channel = sign and now - sign < STALE, string.match(inbox or '', '^%S*')
 		if live and fence then
 			-- The reader of the message holds the lock: after it is sent, nothing may fail that has to be true then.
 			redis.call('HDEL', waiters, first)
 			redis.call('SET', lock, first, 'PX', GRACE)
 			local token = fencing_token(fence, now)
-			local receivers = redis.pcall('PUBLISH', inbox, first .. ' ' .. number .. ' ' .. token)
+			local receivers = redis.pcall('PUBLISH', channel, first .. ' ' .. number .. ' ' .. token)
 			if type(receivers) == 'table' then
 				return put_back(queue, waiters, first, ticket, sign, number, inbox)
 			elseif receivers > 0 then
@@ -89,7 +90,7 @@ local function serve(lock, queue, waiters, fence, self, first, ticket)
 			end
 		else
 			local receivers = live and (told == '0' or now - told < GRACE * 1000)
-				and redis.pcall('PUBLISH', inbox, first) or 0
+				and redis.pcall('PUBLISH', channel, first) or 0
 			if type(receivers) == 'table' then
 				return nil
 			elseif receivers > 0 then

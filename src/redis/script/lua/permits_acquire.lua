@@ -3,20 +3,23 @@
 --
 -- keys: pool
 -- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count ttl:lease inbox:inbox
--- args: ticket:int number:int fifo:'1'|''? }
+-- args: ticket:int number:int fifo:'1'|''? own:count? }
 --
 -- id        a token
 -- inbox     '': do not queue
 -- ticket    0: none yet
 -- fifo      1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers
 --           and writers alternate. Either excludes the other, should clients disagree
+-- own       the permits that its process keeps meanwhile, for ever
 --
 -- Replies {1, fencing token, permits, ms left} when it has them, and otherwise {0, ms until a lease ends (-1: none), its
--- place in the queue (-1: none), ticket, 1 if it was not in the queue before}.
+-- place in the queue (-1: none; -2: behind one that waits for what is its own), ticket, 1 if it was not in the queue
+-- before}.
 -- A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost grant, does no
 -- harm. Cost: O(log n), three commands where there is room and nobody waits, and where there is none and it does not
 -- wait either; and for each lease that it takes back, or waiter that it serves, four.
 -- The most frequent request comes first, since even to define what follows costs time.
+local sweeps, own = false, tonumber(ARGV[9])
 if ARGV[2] == '1' then
 	-- A permit is free, nobody waits, and the key lasts for longer than the lease.
 	local pool, time = KEYS[1], redis.pcall('TIME')
@@ -24,7 +27,8 @@ if ARGV[2] == '1' then
 	if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then
 		local us, ttl = time[1] * 1000000 + time[2], tonumber(ARGV[4])
 		local token, ends = math.max(us, 1 - fence), math.floor(us / 1000) + ttl
-		if us >= 1e15 and ends <= -lasts then
+		sweeps = token % 16 == 0 -- SWEEPS
+		if us >= 1e15 and ends <= -lasts and not sweeps then
 			if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then
 				return {1, token, 1, ttl}
 			end

@@ -1,19 +1,20 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `unsettled`: not 0 where nothing may be granted (epoch.lua), and `replid` and
--- `settles` then.
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `own`, `sweeps`: it is one of those that sweep; `unsettled`: not 0 where nothing may be
+-- granted (epoch.lua), and `replid` and `settles` then.
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
 local now = math.floor(us / 1000)
-local queue, held, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until'))
+local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$most'))
 if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
 	return redis.error_reply('WRONGTYPE the key is that of a stock')
 end
 local fits = (used or 0) + permits <= capacity
 local token = math.max(us, 1 - (fence or 0))
+sweeps = sweeps or token % SWEEPS == 0
 
 -- Restored holders and a grant that was not taken up in the epoch before may be too many together (permits_restore.lua): then it was none.
-if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
+if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then
 	local count = redis.call('ZSCORE', pool, 'w' .. id) or 1
 	redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
 	used, held = used - count, nil
@@ -21,8 +22,11 @@ if replid and held and (unsettled ~= 0 or tonumber(used) > capacity) then
 	fits = used + permits <= capacity
 end
 
-if unsettled == 0 and fits and not queue and not held then
+if unsettled == 0 and fits and not queue and not held and not sweeps then
 	hold(pool, id, permits, used or 0, token, now + ttl)
+	if replid then
+		redis.call('ZADD', pool, capacity, '$cap')
+	end
 	if now + ttl > -(lasts or 0) then
 		last_until(pool, now, token, now + ttl)
 	end
@@ -36,6 +40,10 @@ local function enqueue(token)
 	local place = ticket == '0' and token or tonumber(ticket)
 	local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,
 		-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')
+	if capacity > tonumber(most or 0) then
+		most = capacity
+		redis.call('ZADD', pool, most, '$most')
+	end
 	return waiter, added > 1
 end
 
@@ -71,7 +79,7 @@ if unsettled ~= 0 then
 	return wait_for_epoch()
 end
 
-if ticket == '0' and not held and not fits then
+if ticket == '0' and not held and not fits and not own then
 	-- It is new, and cannot have them. As long as no lease is over, nothing has changed for those that wait.
 	local ends = first_end(used)
 	if not ends or ends >= now then
@@ -88,7 +96,11 @@ end
 
 -- The common cases end here: even to define what follows costs time.
 --#include permits_queue.lua
-local state = state_of(pool, us, used, fence, queue, lasts)
+local state = state_of(pool, us, used, fence, queue, lasts, most)
+state.replicated = replid
+if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then
+	held = redis.call('ZSCORE', pool, 'h' .. id)
+end
 local waiter, new = nil, false
 
 local function wait()
@@ -96,7 +108,7 @@ local function wait()
 		state.fence = next_token(state)
 	end
 	waiter, new = enqueue(state.fence)
-	state.queue = math.min(state.queue, alone and PHASES or QUEUED)
+	state.queue, state.most = math.min(state.queue, alone and PHASES or QUEUED), tonumber(most)
 	keep(state, now + FORGET)
 end
 
@@ -120,6 +132,22 @@ local function settled(held)
 	return reply
 end
 
+-- Does it wait behind one that waits for permits which its own process keeps for ever?
+local function is_behind_itself()
+	local place = redis.call('ZSCORE', pool, waiter)
+	local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1) -- a writer, before readers that come later
+	if #others == 0 then
+		others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)
+	end
+	for _, other in ipairs(others) do
+		local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')
+		if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then
+			return true
+		end
+	end
+	return false
+end
+
 local reply = settled(held)
 if not reply and state.queue < 0 then
 	if inbox ~= '' then
@@ -134,12 +162,15 @@ if not reply and state.queue < 0 then
 end
 if reply then
 	return reply
-elseif state.queue == 0 and make_room(state, permits, capacity) then
-	return {1, take(state, id, permits, ttl), permits, ttl}
+elseif (state.queue == 0 or is_passing(state, capacity)) and make_room(state, permits, capacity) then
+	return {1, take(state, id, permits, ttl, capacity), permits, ttl}
 elseif inbox ~= '' and not waiter then
 	wait()
 end
 reply = refusal(first_end(state.used), waiter, new)
+if own and waiter and is_behind_itself() then
+	reply[3] = -2
+end
 if state.removed >= MOST_REMOVED then
 	reply[2], reply[3] = 0, math.min(reply[3], 0) -- it is to ask again at once
 end

@@ -12,11 +12,12 @@ if unsettled ~= 0 then
 end
 -- Who took these permits up may have been restored beside them (permits_restore.lua), where this server has missed that and its clock is behind another's. Then
 -- there are too many, and these are nobody's.
-if tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0) > tonumber(ARGV[5]) then
+local used, cap = unpack(redis.call('ZMSCORE', KEYS[1], '$used', '$cap'))
+if used and tonumber(used) > tonumber(cap or ARGV[5]) then
 	--#include permits_clock.lua
 	--#include permits_pool.lua
 	--#include permits_queue.lua
-	if not make_room(read(KEYS[1], clock(KEYS[1])), 0, ARGV[5]) then
+	if not make_room(read(KEYS[1], clock(KEYS[1])), 0, cap or ARGV[5]) then
 		return {0}
 	end
 end

@@ -7,15 +7,18 @@ local BATCH = 100
 -- Nor does it remove more waiters that it grants nothing, such as dead ones. Nobody may be told to go on then: who asks does.
 local MOST_REMOVED = 100
 
+-- The waiters that a script passes by at most, to serve those behind them that ask with a higher capacity.
+local PASSED = 32
+
 -- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
-local function state_of(pool, us, used, fence, queue, lasts)
+local function state_of(pool, us, used, fence, queue, lasts, most)
 	queue = tonumber(queue or 0)
 	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
-		phase = queue < PHASES and -queue, lasts = -(lasts or 0), grants = 0, removed = 0 }
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
-	return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until')))
+	return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))
 end
 
 local function next_token(state)
@@ -48,22 +51,27 @@ local function drop(state, ids, permits)
 	end
 end
 
--- Takes back what leases left that are over, the oldest first. False: there is nothing.
+-- Takes back what leases left that were over before that time, the oldest first. Returns how many these were.
+local function take_back(state, before, most)
+	local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most), {}
+	if #ids > 0 then
+		for i, held in ipairs(ids) do
+			ids[i] = string.sub(held, 2)
+			names[i] = 'w' .. ids[i]
+		end
+		drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))
+	end
+	return #ids
+end
+
+-- The same of all that are over, for who needs the room. False: there is nothing.
 local function reclaim(state)
 	if state.used == 0 or state.reclaimed then
 		return false
 	end
-	local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', state.now), 'LIMIT', 0, CHUNK), {}
-	state.reclaimed = #ids < CHUNK
-	if #ids == 0 then
-		return false
-	end
-	for i, held in ipairs(ids) do
-		ids[i] = string.sub(held, 2)
-		names[i] = 'w' .. ids[i]
-	end
-	drop(state, ids, redis.call('ZMSCORE', state.pool, unpack(names)))
-	return true
+	local count = take_back(state, state.now, CHUNK)
+	state.reclaimed = count < CHUNK
+	return count > 0
 end
 
 -- ---- what is given ----
@@ -83,9 +91,12 @@ local function make_room(state, permits, capacity)
 	return true
 end
 
--- Gives permits that there is room for, for `ttl` ms. Returns the fencing token.
-local function take(state, id, permits, ttl)
+-- Gives permits that there is room for by that capacity, for `ttl` ms. Returns the fencing token.
+local function take(state, id, permits, ttl, capacity)
 	state.fence = next_token(state)
+	if state.replicated then
+		redis.call('ZADD', state.pool, capacity, '$cap')
+	end
 	hold(state.pool, id, permits, state.used, state.fence, state.now + ttl)
 	state.used = state.used + permits
 	keep(state, state.now + ttl)
@@ -94,12 +105,17 @@ end
 
 -- ---- those that wait ----
 
--- Who is next: the first `count` of them at most. In the order of tickets; but phases alternate in a read/write lock: behind a writer all readers that
+-- Do all that wait ask with a lower capacity? They wait for permits to come back that this one has no need of, and it passes them.
+local function is_passing(state, capacity)
+	return state.queue > PHASES and capacity > state.most
+end
+
+-- Who is next, behind `skip` of them: the first `count` of them at most. In the order of tickets; but phases alternate in a read/write lock: behind a writer all readers that
 -- wait, behind readers the first writer. A readers' phase that was too long for one script goes on with the next: $queue is minus the
 -- last ticket of its readers then. The second result: there are no others.
-local function next_waiters(state, count)
+local function next_waiters(state, count, skip)
 	local function first(from, to, count)
-		return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', 0, count)
+		return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', skip, count)
 	end
 	if state.queue > PHASES then
 		local names = first(WAITS, '+inf', count)
@@ -129,9 +145,13 @@ end
 -- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer listens. The message has the number
 -- of its last sign, to tell an old grant from a new one, and its fencing token; 0: it is only to ask again, since it has what it waits for,
 -- or since this script has done enough. The waiter `me` is not told.
--- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. Cost: O(log n), four commands.
+-- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The second result: but for those that ask with a
+-- higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
-	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)$')
+	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
+	if tonumber(capacity) <= state.blocked then
+		return false, true
+	end
 	local signs, mine = 's' .. string.sub(waiter, 2), waiter == me
 	local sign, held = unpack(redis.call('ZMSCORE', state.pool, signs, 'h' .. id))
 	local live = mine or state.now - math.floor(-(sign or 0) / 1000) < STALE
@@ -139,7 +159,8 @@ local function serve_waiter(state, waiter, me, ttl)
 	local may = live and not held
 	if may and not make_room(state, permits, capacity) then
 		if mine or room(state, capacity) <= 0 or listens(inbox) then
-			return false
+			state.blocked = tonumber(capacity)
+			return false, true
 		end
 		live, may = false, false
 	end
@@ -155,7 +176,7 @@ local function serve_waiter(state, waiter, me, ttl)
 	end
 	redis.call('ZREM', state.pool, waiter, signs)
 	if may then
-		local fence = take(state, id, permits, mine and ttl or GRACE)
+		local fence = take(state, id, permits, mine and ttl or GRACE, capacity)
 		state.grants, state.mine = state.grants + 1, mine and fence or state.mine
 	else
 		state.removed = state.removed + 1
@@ -173,7 +194,7 @@ local function note_queue(state, empty)
 	end
 	if queue ~= state.queue then
 		if empty then
-			redis.call('ZREM', state.pool, '$queue')
+			redis.call('ZREM', state.pool, '$queue', '$most')
 		else
 			redis.call('ZADD', state.pool, queue, '$queue')
 		end
@@ -189,12 +210,17 @@ local function serve(state, me, ttl)
 	elseif state.queue <= PHASES then
 		reclaim(state) -- whose phase is over?
 	end
-	local count, going, empty = 2, state.removed < MOST_REMOVED, false
+	local count, skip, going, empty = 2, 0, state.removed < MOST_REMOVED, false
 	while going and not empty do
 		local names
-		names, empty = next_waiters(state, count)
+		names, empty = next_waiters(state, count, skip)
 		for _, waiter in ipairs(names) do
-			going = serve_waiter(state, waiter, me, ttl)
+			local stays
+			going, stays = serve_waiter(state, waiter, me, ttl)
+			if stays then
+				skip = skip + 1
+				going = state.queue > PHASES and state.most > state.blocked and skip < PASSED
+			end
 			if not going then
 				empty = false
 				break
@@ -202,6 +228,6 @@ local function serve(state, me, ttl)
 		end
 		count = 32 -- for one release there is mostly one waiter; where there were two, there may be many
 	end
-	note_queue(state, empty)
+	note_queue(state, empty and skip == 0)
 	return state.grants > 0
 end

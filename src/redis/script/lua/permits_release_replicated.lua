@@ -12,6 +12,7 @@
 --#include permits_queue.lua
 local pool, id = KEYS[1], ARGV[1]
 local state = read(pool, clock(pool))
+state.replicated = true
 local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))
 local had = ends
 if ARGV[3] then

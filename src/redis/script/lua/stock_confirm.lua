@@ -11,8 +11,8 @@
 local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if #KEYS == 1 then
 	local pool, held = KEYS[1], 'h' .. id
-	local score, units, used, sold, queue, shift, signature, fence =
-		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence'))
+	local score, units, used, sold, queue, shift, signature, fence, full =
+		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))
 	score = tonumber(score or 0)
 	local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products
 		and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')
@@ -21,6 +21,9 @@ if #KEYS == 1 then
 		units = units or 1
 		redis.call('PERSIST', pool)
 		redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)
+		if full and tonumber(used) == tonumber(units) then -- nothing is reserved any more, so nothing becomes free by itself
+			redis.call('ZADD', pool, 0, '$full')
+		end
 		return {1}
 	end
 end

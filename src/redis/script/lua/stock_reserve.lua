@@ -2,11 +2,11 @@
 -- again when its turn may have come, and as its sign of life.
 --
 -- keys: stock
--- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count
+-- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count?
 -- args: inbox:inbox? ticket:int?inbox number:int?inbox strict:'s'|''?inbox }
 --
 -- id        buyer/order
--- limit     the most units for this buyer; '': as many as it likes
+-- limit     the most units for this buyer; '' or left out: as many as it likes
 -- inbox     left out, with all behind it, by who does not wait
 -- ticket    0: none yet
 -- strict    s: nobody that comes later passes it; '': it may be passed by who wants less
@@ -17,18 +17,22 @@
 -- An order that is repeated finds what it has. A reservation is renewed then only where it was granted in the queue.
 -- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at, four; for each reservation that has ended, two.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
--- $full: nothing is free before that time. Whoever frees a unit removes it. So most requests of a sale end here.
+-- $full: nothing is free before that time; 0: before a unit comes. Whoever frees one removes it. So most requests of a sale end here.
 if not ARGV[5] then
-	local full, had, fence = unpack(redis.call('ZMSCORE', pool, '$full', held, '$fence'))
-	if full and not had then
-		time = full ~= '0' and redis.pcall('TIME')
-		us = time and not time.err and time[1] * 1000000 + time[2]
-		if not time or us and us < -full * 1000 and us > -fence - 1e6 then
+	local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')
+	local full = n[1]
+	if full and not n[2] then
+		if full == '0' then
+			return 0
+		end
+		time = redis.pcall('TIME')
+		us = not time.err and time[1] * 1000000 + time[2]
+		if us and us < -full * 1000 and us > -n[3] - 1e6 then
 			return 0
 		end
 	end
 end
-local wants, buyer = tonumber(ARGV[2]), string.match(ARGV[1], '^(.*)/')
+local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')
 -- There is room, nobody waits, and the name is new.
 local had, queue, used, sold, all, fence, next, shift, closed, has =
 	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))
@@ -37,7 +41,7 @@ if not had and not queue and not closed and not shift and used then
 	us = not time.err and time[1] * 1000000 + time[2]
 	local now = us and math.floor(us / 1000)
 	if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used
-		and (ARGV[4] == '' or (has or 0) + wants <= tonumber(ARGV[4])) then
+		and (not limit or (has or 0) + wants <= limit) then
 		local ends = now + ARGV[3]
 		if not next or ends < -next then
 			redis.call('ZADD', pool, -ends, '$next')
@@ -51,10 +55,11 @@ if not had and not queue and not closed and not shift and used then
 	end
 end
 
--- The common cases end here: even to define what follows costs time.
+-- The common cases end here: even to define what follows costs time, and so does room for its locals, which a function of its own has.
+return (function()
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, ttl, limit, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''
+local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''
 local stock = read(pool, us or clock(pool), 1)
 local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)
 local was, new = 0, false
@@ -139,10 +144,11 @@ elseif again or waiter and stock.more then
 	return {-2, string.format('%.0f', ticket)}
 elseif not waiter or not possible then
 	if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then
-		redis.call('ZADD', pool, stock.next and -stock.next or 0, '$full')
+		redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')
 	end
 	return waiter and leave({0, -1, -1, '0', 0}) or 0
 end
 local place = redis.call('ZSCORE', pool, waiter)
 return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),
 	string.format('%.0f', place), new and 1 or 0}
+end)()

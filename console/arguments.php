@@ -1,0 +1,149 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Console;
+
+/** The command was not given what it needs. */
+final class Misuse extends \Exception
+{
+}
+
+/** The command line, and the locks that it names. */
+final class Arguments
+{
+    private const WITH_VALUE = ['server', 'class', 'prefix', 'root', 'auth', 'waiters', 'capacity', 'id', 'timeout', 'ttl', 'count'];
+    private const SWITCHES = ['json', 'now', 'yes', 'help', 'version'];
+
+    public readonly string $command;
+    /** What follows the command. @var list<string> */
+    public readonly array $names;
+    /** What follows "--". @var list<string> */
+    public readonly array $rest;
+    /** @var array<string, string> */
+    private array $options = [];
+    /** @var list<string|array> */
+    private array $servers = [];
+
+    /** @param list<string> $words */
+    public function __construct(#[\SensitiveParameter] array $words)
+    {
+        $names = $rest = [];
+        for ($words = self::withFiles($words); $words;) {
+            $word = array_shift($words);
+            if ($word === '--') {
+                $rest = $words;
+                break;
+            }
+            if (!str_starts_with($word, '--') || $word === '-') {
+                $names[] = $word;
+                continue;
+            }
+            [$name, $value] = explode('=', substr($word, 2), 2) + [1 => null];
+            if (in_array($name, self::SWITCHES, true)) {
+                $value = $value === null ? '1' : throw new Misuse("--$name takes no value");
+            } elseif (!in_array($name, self::WITH_VALUE, true)) {
+                throw new Misuse("there is no option --$name; see --help");
+            }
+            $this->take($name, $value ?? array_shift($words) ?? throw new Misuse("--$name needs a value"));
+        }
+        $this->command = array_shift($names) ?? ($this->has('help') || $this->has('version') ? '' : throw new Misuse('which command? see --help'));
+        $this->names = $names;
+        $this->rest = $rest;
+    }
+
+    /** @param list<string> $words  @return list<string> with the lines of files */
+    private static function withFiles(#[\SensitiveParameter] array $words): array
+    {
+        $all = [];
+        foreach ($words as $i => $word) {
+            if ($word === '--') {
+                return [...$all, ...array_slice($words, $i)];
+            }
+            if ($word === '' || $word[0] !== '@') {
+                $all[] = $word;
+                continue;
+            }
+            $lines = @file($word === '@-' ? 'php://stdin' : substr($word, 1), FILE_IGNORE_NEW_LINES);
+            foreach (array_map('trim', $lines === false ? throw new Misuse("$word cannot be read") : $lines) as $line) {
+                if ($line !== '' && $line[0] !== '#') {
+                    $all[] = $line;
+                }
+            }
+        }
+        return $all;
+    }
+
+    private function take(string $name, #[\SensitiveParameter] string $value): void
+    {
+        if ($name !== 'server') {
+            $this->options[$name] = $value;
+            return;
+        }
+        $is_array = $value !== '' && ($value[0] === '{' || ($value[0] === '[' && str_ends_with($value, ']')));
+        $this->servers[] = $is_array ? json_decode($value, true) ?? throw new Misuse('a server that begins with ' . $value[0] . ' must be an array as JSON')
+            : $value;
+    }
+
+    public function has(string $name): bool
+    {
+        return isset($this->options[$name]);
+    }
+
+    public function text(string $name, string $otherwise = ''): string
+    {
+        return $this->options[$name] ?? $otherwise;
+    }
+
+    /** A number of seconds; null: not given. */
+    public function seconds(string $name): ?float
+    {
+        $value = $this->options[$name] ?? null;
+        if ($value !== null && (!is_numeric($value) || $value < 0)) {
+            throw new Misuse("--$name must be a number of seconds");
+        }
+        return $value === null ? null : (float) $value;
+    }
+
+    public function whole(string $name, int $otherwise, int $least, int $most): int
+    {
+        $value = $this->options[$name] ?? (string) $otherwise;
+        if (!preg_match('/^\d{1,9}$/D', $value) || $value < $least || $value > $most) {
+            throw new Misuse("--$name must be a whole number from $least to $most");
+        }
+        return (int) $value;
+    }
+
+    public function name(): string
+    {
+        return count($this->names) === 1 ? $this->names[0] : throw new Misuse("$this->command needs the name of one lock");
+    }
+
+    /** The object that has these locks. */
+    public function locks(): \Dlock\LockManager|\Dlock\Semaphore
+    {
+        $servers = $this->servers ?: [ini_get('dlock.server')];
+        $class = $this->options['class'] ?? match (true) {
+            is_string($servers[0]) && !str_contains($servers[0], '://') => 'ZkLock',
+            is_string($servers[0]) && str_starts_with($servers[0], 'zookeeper://') => 'Semaphore',
+            count($servers) > 1 => 'RedLock',
+            default => 'DistributedLock',
+        };
+        if ($class !== 'RedLock' && count($servers) > 1) {
+            throw new Misuse("$class takes one --server" . ($class === 'ZkLock' ? ', with commas between hosts' : ''));
+        }
+        $prefix = $this->options['prefix'] ?? ['DistributedLock' => 'Lock:', 'Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:'][$class] ?? '';
+        try {
+            return match ($class) {
+                'DistributedLock' => new \DistributedLock($servers[0], $prefix),
+                'RedLock' => new \RedLock($servers, prefix: $prefix),
+                'ZkLock' => class_exists('ZkLock', false) ? new \ZkLock($servers[0], $this->text('root', '/locks'), auth: $this->options['auth'] ?? null)
+                    : throw new Misuse('this build of the extension has no ZkLock'),
+                'Semaphore' => new \Dlock\Semaphore($this->whole('capacity', 1, 1, 999999999), $servers[0], $prefix),
+                'ReadWriteLock' => (new \Dlock\ReadWriteLock($servers[0], $prefix))->writeLock(),
+                default => throw new Misuse('--class must be DistributedLock, RedLock, ZkLock, Semaphore or ReadWriteLock'),
+            };
+        } catch (\ValueError | \TypeError $e) {
+            throw new Misuse($e->getMessage());
+        }
+    }
+}

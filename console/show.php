@@ -1,0 +1,74 @@
+<?php
+declare(strict_types=1);
+
+namespace Dlock\Console;
+
+/** Since when it has been held, or asked for as long as that is not known. */
+function held_since(\Dlock\Party $holder): ?float
+{
+    return $holder->heldSince ?? $holder->askedAt;
+}
+
+/** The longest that anybody is known to wait. */
+function longest_wait(\Dlock\Inspection $lock): ?float
+{
+    $since = array_filter(array_map(fn (\Dlock\Party $waiter) => $waiter->askedAt, $lock->waiters));
+    return $since ? $lock->at - min($since) : null;
+}
+
+/** @param list<\Dlock\Inspection> $locks  @return list<string> */
+function lines_of(array $locks): array
+{
+    $rows = [['RESOURCE', 'HOLDER', 'HELD FOR', 'LEFT', 'WAITING', 'LONGEST WAIT']];
+    foreach ($locks as $lock) {
+        $holder = $lock->holders[0] ?? null;
+        $more = count($lock->holders) > 1 ? ' and ' . count($lock->holders) - 1 . ' more' : '';
+        $since = $holder ? held_since($holder) : null;
+        $rows[] = [shortened(printable($lock->resource), 40), $holder ? shortened(who($holder) . $more, 50) : '-',
+            span($since === null ? null : $lock->at - $since), span($holder?->remaining), (string) $lock->waiting, span(longest_wait($lock))];
+    }
+    return table($rows);
+}
+
+function list_locks(Arguments $arguments): int
+{
+    if ($arguments->names) {
+        throw new Misuse('ls takes no name; "show" does');
+    }
+    $locks = $arguments->locks()->inspectAll(1000);
+    echo $arguments->has('json') ? json($locks) : implode("\n", lines_of($locks)), "\n";
+    return 0;
+}
+
+/** @return list<string> */
+function details_of(\Dlock\Inspection $lock): array
+{
+    $lines = [printable($lock->resource)];
+    foreach ($lock->servers as $server => $state) {
+        $lines[] = "  $server: " . printable($state);
+    }
+    $rows = [['', 'ID', 'WHO', 'MODE', 'FOR', 'LEFT', 'FENCING TOKEN']];
+    foreach ($lock->holders as $holder) {
+        $since = held_since($holder);
+        $rows[] = ['held', $holder->id, who($holder), mode($holder), span($since === null ? null : $lock->at - $since), span($holder->remaining),
+            (string) ($holder->fencingToken ?? '-')];
+    }
+    foreach ($lock->waiters as $i => $waiter) {
+        $rows[] = ['waits ' . $i + 1, $waiter->id, who($waiter), mode($waiter), span($waiter->askedAt === null ? null : $lock->at - $waiter->askedAt), '-', '-'];
+    }
+    $lines = count($rows) > 1 ? [...$lines, ...array_map(fn (string $line) => "  $line", table($rows))] : [...$lines, '  free, and nobody waits'];
+    $more = $lock->waiting - count($lock->waiters);
+    return $more > 0 ? [...$lines, "  and $more more wait"] : $lines;
+}
+
+function mode(\Dlock\Party $party): string
+{
+    return $party->mode === 'permits' ? "$party->permits permit" . ($party->permits === 1 ? '' : 's') : $party->mode;
+}
+
+function show_lock(Arguments $arguments): int
+{
+    $lock = $arguments->locks()->inspect($arguments->name(), $arguments->whole('waiters', 20, 0, 1000));
+    echo $arguments->has('json') ? json($lock) : implode("\n", details_of($lock)), "\n";
+    return $lock->holders ? 0 : 1;
+}

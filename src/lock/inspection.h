@@ -1,0 +1,79 @@
+#ifndef DLOCK_LOCK_INSPECTION_H
+#define DLOCK_LOCK_INSPECTION_H
+
+#include <stdbool.h>
+
+#include "../base/clock.h"
+#include "../base/token.h"
+#include "description.h"
+
+/* What is seen of a lock from outside: who holds it, who waits, all of one moment. Nothing in it can release the lock. */
+
+typedef struct {
+	char id[DLOCK_TOKEN_ID_LEN + 1]; /* names the claim; "": it has no name */
+	char host[DLOCK_HOST_MAX + 1];   /* its name, or its address as long as it has not said that; "": not known */
+	char label[DLOCK_LABEL_MAX + 1];
+	bool has_label;
+	uint32_t pid; /* 0: not known */
+	int64_t permits;
+	int64_t asked_at, held_since; /* µs since 1970, by its host's clock; 0: not known */
+	dlock_nanos remaining;        /* of its lease; negative: it waits, or has none */
+	int64_t fencing_token;        /* 0: not known */
+} dlock_party;
+
+/* RedLock: one of its servers. */
+typedef struct {
+	char *name, *state;
+} dlock_seen_server;
+
+/* Zeroed it is empty. */
+typedef struct {
+	int64_t at; /* µs since 1970, by the server's clock */
+	dlock_party *parties; /* the holders, then the waiters in the order in which they will be served */
+	int holders, waiters;
+	int64_t holding, waiting; /* in all */
+	dlock_seen_server *servers;
+	int server_count;
+	int room;
+} dlock_inspection;
+
+void dlock_inspection_end(dlock_inspection *inspection);
+
+/* Another party, of which its id is read. Holders come before waiters. NULL when out of memory. */
+dlock_party *dlock_inspection_add(dlock_inspection *inspection, bool holds, const char *id, size_t id_len);
+
+/* RedLock: what one of the servers has. False: out of memory. */
+bool dlock_inspection_add_server(dlock_inspection *inspection, const char *name, const char *state);
+
+/* Reads a description (description.h). */
+void dlock_party_describe(dlock_party *party, const char *text, size_t len);
+
+/* The same of a holder: "since fencing-token description". */
+void dlock_party_describe_holder(dlock_party *party, const char *text, size_t len);
+
+/* The same of what a break has left of a holder. */
+void dlock_party_break(dlock_party *party, const char *by, size_t len);
+
+/* ---- lists ---- */
+
+typedef struct {
+	char *resource;
+	size_t resource_len;
+	dlock_inspection inspection;
+} dlock_listed;
+
+/* Zeroed it is empty. */
+typedef struct {
+	dlock_listed *first;
+	int count, room;
+} dlock_listing;
+
+void dlock_listing_end(dlock_listing *listing);
+
+/* NULL when out of memory. */
+dlock_listed *dlock_listing_add(dlock_listing *listing, const char *resource, size_t len);
+
+/* Leaves out what nobody holds and nobody waits for; the longest held come first, and no more than `most` are left. */
+void dlock_listing_sort(dlock_listing *listing, int most);
+
+#endif

@@ -1,0 +1,193 @@
+#include "service.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nothing here is in the way of those who lock: the scripts change nothing, but for one that breaks a lock. What they
+ * reply may be over when it is read. */
+
+static dlock_keys keys_of(const dlock_service *service, const char *resource, size_t len)
+{
+	dlock_keys keys = dlock_key_builder_keys(service->keys, resource, len);
+
+	keys.held = dlock_key_builder_held(service->keys, keys);
+	return keys;
+}
+
+static void begin_route(dlock_route *route, const dlock_service *service, int slot, dlock_error *error)
+{
+	dlock_route_begin(route, &service->masters, slot, error);
+	route->replicas = 0;
+}
+
+dlock_status dlock_service_inspect(dlock_backend *backend, const char *resource, size_t len, int most,
+	dlock_inspection *out, dlock_error *error)
+{
+	const dlock_service *service = (const dlock_service *) backend;
+	dlock_keys keys = keys_of(service, resource, len);
+	dlock_route route;
+
+	begin_route(&route, service, keys.slot, error);
+	dlock_status status = dlock_route_ask(&route, service->kind->inspect(keys, most));
+	if (status == DLOCK_OK) {
+		status = service->kind->read_inspection(route.call, route.conn, out, error);
+	}
+	if (status == DLOCK_LOST) {
+		status = dlock_fail(error, DLOCK_CONNECTION, "Redis at %s: the key of \"%s\" is of another type, so no %s",
+			route.conn->server->label, dlock_show(resource, len).text, service->kind->noun);
+	}
+	dlock_route_end(&route);
+	return status;
+}
+
+dlock_status dlock_service_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error)
+{
+	const dlock_service *service = (const dlock_service *) backend;
+	dlock_keys keys = keys_of(service, resource, len);
+	dlock_route route;
+	int64_t ms = 0;
+
+	begin_route(&route, service, keys.slot, error);
+	dlock_status status = dlock_route_ask(&route, service->kind->break_claim(keys, how->id, how->by, how->now));
+	if (status == DLOCK_OK) {
+		status = dlock_read_break(route.call, route.conn, &ms, error);
+	}
+	*left = dlock_lease_left(ms);
+	dlock_route_end(&route);
+	return status;
+}
+
+/* ---- several at once ---- */
+
+/* As many as go out in one turn. */
+enum { BATCH = 512 };
+
+/* A task: requests to the masters of several slots, side by side. */
+typedef struct {
+	int count;
+	dlock_route routes[BATCH];
+	dlock_status said[BATCH];
+	dlock_error error;
+} batch;
+
+static dlock_status batch_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	batch *own = task;
+	bool pending = false;
+
+	for (int i = 0; i < own->count; i++) {
+		if (own->said[i] == DLOCK_PENDING) {
+			own->said[i] = dlock_route_step(&own->routes[i], loop, now);
+			pending = pending || own->said[i] == DLOCK_PENDING;
+		}
+	}
+	return pending ? DLOCK_PENDING : DLOCK_OK;
+}
+
+static void batch_add(batch *own, const dlock_service *service, int slot, dlock_call *call)
+{
+	begin_route(&own->routes[own->count], service, slot, &own->error);
+	dlock_route_send(&own->routes[own->count], call, NULL);
+	own->said[own->count++] = DLOCK_PENDING;
+}
+
+static void batch_run(batch *own, const dlock_service *service)
+{
+	dlock_loop_run(dlock_pool_loop(service->masters.pool), batch_step, own, DLOCK_FOREVER, NULL);
+}
+
+static void batch_end(batch *own)
+{
+	for (int i = 0; i < own->count; i++) {
+		dlock_route_end(&own->routes[i]);
+	}
+	own->count = 0;
+}
+
+/* ---- the list ---- */
+
+/* No more are looked at. */
+enum { MOST_SEEN = 1000 };
+
+static dlock_status read_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
+{
+	dlock_arg prefix = dlock_key_builder_prefix(service->keys);
+	dlock_status status = DLOCK_OK;
+
+	for (int i = 0; status == DLOCK_OK && i < own->count; i++) {
+		*error = own->error;
+		status = own->said[i] != DLOCK_OK
+			? own->said[i] : dlock_read_seen(own->routes[i].call, own->routes[i].conn, prefix, out, error);
+	}
+	batch_end(own);
+	return status;
+}
+
+/* The keys that are listed, in all slots. */
+static dlock_status find_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
+{
+	bool has_slots = dlock_topology_has_slots(service->masters.topology);
+	dlock_status status = DLOCK_OK;
+
+	for (int slot = 0; status == DLOCK_OK && slot < (has_slots ? DLOCK_SLOTS : 1) && out->count < MOST_SEEN;) {
+		for (; own->count < BATCH && slot < (has_slots ? DLOCK_SLOTS : 1); slot++) {
+			dlock_keys keys = dlock_key_builder_slot(service->keys, slot);
+			batch_add(own, service, slot, dlock_request_seen(DLOCK_SEEN(keys), MOST_SEEN));
+		}
+		batch_run(own, service);
+		status = read_seen(own, service, out, error);
+	}
+	return status;
+}
+
+/* What was inspected from `first` on. Another kind's key under the same prefix is left out as one that nobody holds. */
+static dlock_status read_inspected(
+	batch *own, const dlock_service *service, dlock_listing *out, int first, dlock_error *error)
+{
+	dlock_status status = DLOCK_OK;
+
+	for (int i = 0; status == DLOCK_OK && i < own->count; i++) {
+		*error = own->error;
+		status = own->said[i] != DLOCK_OK ? own->said[i]
+			: service->kind->read_inspection(
+				own->routes[i].call, own->routes[i].conn, &out->first[first + i].inspection, error);
+		status = status == DLOCK_LOST ? DLOCK_OK : status;
+	}
+	batch_end(own);
+	return status;
+}
+
+static dlock_status inspect_all(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
+{
+	dlock_status status = DLOCK_OK;
+
+	for (int i = 0, first = 0; status == DLOCK_OK && i < out->count; first = i) {
+		for (; own->count < BATCH && i < out->count; i++) {
+			dlock_keys keys = keys_of(service, out->first[i].resource, out->first[i].resource_len);
+			batch_add(own, service, keys.slot, service->kind->inspect(keys, 1));
+		}
+		batch_run(own, service);
+		status = read_inspected(own, service, out, first, error);
+	}
+	return status;
+}
+
+dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error)
+{
+	const dlock_service *service = (const dlock_service *) backend;
+	batch *own = calloc(1, sizeof *own);
+
+	if (!own) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	dlock_status status = find_seen(own, service, out, error);
+	if (status == DLOCK_OK) {
+		status = inspect_all(own, service, out, error);
+	}
+	free(own);
+	if (status == DLOCK_OK) {
+		dlock_listing_sort(out, most);
+	}
+	return status;
+}

@@ -1,0 +1,34 @@
+-- Takes a lock from its holder so that it never has two: the key gets another value and keeps its end. The holder is
+-- told so by its next renewal, or relies on the lock until its own deadline, which is no later; the key ends after both,
+-- and the lock goes to the next as after any death.
+--
+-- keys: lock fence queue waiters
+-- args: id:text by:text now:'1'|''
+-- id: of the holder, as inspect.lua shows it. by: who breaks it. now 1: the lock is given on at once, though the old
+-- holder may not know yet.
+-- Replies the ms until the lock is free, 0 with `now`; -1 when it is not that holder's any more, -2 when it never ends
+-- by itself, so that only `now` breaks it. Cost: O(1); with `now` as release.lua.
+--#include id.lua
+--#include fencing.lua
+--#include handover.lua
+local lock, queue = KEYS[1], KEYS[3]
+local holder = redis.call('GET', lock)
+if not holder or id_of(holder) ~= ARGV[1] then
+	return -1
+end
+if ARGV[3] == '1' then
+	local queued = redis.call('ZPOPMIN', queue)
+	if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then
+		redis.call('DEL', lock)
+	end
+	return 0
+end
+local left = redis.call('PTTL', lock)
+if left == -1 then
+	return -2
+elseif string.find(holder, 'broken:', 1, true) then -- before: it has an end, and no holder
+	return left
+end
+redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],
+	'PX', math.max(left, 1))
+return left

@@ -1,0 +1,75 @@
+--TEST--
+Documentation: words that it avoids, table cells and lines that are short enough, pages that are not too long together
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+is_dir(dirname(__DIR__, 2) . '/src') || die('skip needs the sources');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/markdown.inc';
+
+/** CONTRIBUTING.md, "Style", has what to write instead. */
+const AVOIDED = ['to be had', 'but on', 'but for', 'but that', 'somebody', 'anybody', 'whoever', 'is at it', 'rented', 'see to it', 'gives away', 'all the same',
+    'lest', 'seldom', 'for ever', 'of late', 'whatever becomes of', 'also where', 'such as are', 'piece', 'pieces', 'article', 'articles', 'full copy',
+    'era', 'eras', 'must be no', 'says so', 'fail-over', 'fail-overs', 'hand-over', 'hand-overs'];
+
+/** @return list<string> words that stand in a text, without its code and the places of its links */
+function avoided(string $text): array
+{
+    $text = preg_replace(['/^ *```.*?^ *```$/ms', '/`[^`]*`/', '/\]\([^)]*\)/', '/"dlock:[^"]*"/', '~[\w/-]+\.(?:md|txt|sh)\b~'], ' ', $text);
+    $words = implode('|', array_map(preg_quote(...), AVOIDED));
+    preg_match_all("/(?<![\\w-])(?:$words)(?![\\w-])/i", preg_replace('/\s+(?:\* ?)?/', ' ', $text), $found);
+    return $found[0];
+}
+
+/** @return list<string> strings of C that are sentences */
+function messages(string $source): array
+{
+    $source = preg_replace(['~/\*.*?\*/~s', '/"\s*\n\s*"/'], ['', ''], $source);
+    preg_match_all('/"((?:[^"\\\\\n]|\\\\.)*)"/', $source, $found);
+    return array_values(array_filter($found[1], fn (string $text) => str_contains($text, ' ')));
+}
+
+$top = dirname(__DIR__, 2);
+$texts = [];
+foreach ([...php_documents(), 'README.md'] as $file) {
+    $texts[$file] = document($file);
+}
+preg_match_all('~/\*\*.*?\*/~s', document('stubs/dlock.stub.php'), $comments);
+$texts['stubs/dlock.stub.php'] = implode("\n", $comments[0]);
+foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src")) as $path => $info) {
+    if (preg_match('/(?<!_lua)\.[ch]$/', $path)) {
+        $texts[substr($path, strlen($top) + 1)] = implode("\n", messages(file_get_contents($path)));
+    }
+}
+holds(count($texts) > 100, 'texts were found', count($texts));
+foreach ($texts as $file => $text) {
+    same([], avoided($text), "words of $file");
+}
+same(['Somebody', 'to be had'], avoided("Somebody took `somebody` what was to be\n     * had"), 'words are found');
+
+$lines = 0;
+foreach (documents() as $file) {
+    $lines += preg_match('~^docs/(?!reference)~', $file) ? substr_count(document($file), "\n") : 0;
+    foreach (explode("\n", document($file)) as $number => $line) {
+        foreach (str_starts_with($line, '|') ? preg_split('/(?<!\\\\)\|/', $line) : [] as $cell) {
+            $length = preg_match_all('/./u', trim($cell));
+            holds($length <= 200, "$file, line " . $number + 1 . ': a cell of more than 200 characters', $length);
+        }
+    }
+}
+within(1000, $lines, 4200, 'lines of docs/ without the reference');
+
+// ---- each class that users construct has an example ----
+foreach (['DistributedLock', 'RedLock', 'ZkLock', 'Dlock\Semaphore', 'Dlock\ReadWriteLock', 'Dlock\Stock', 'Dlock\Reservation', 'Dlock\Lease'] as $class) {
+    preg_match('/^## ' . preg_quote($class) . "\n(.*?)^##/ms", document('docs/reference.md'), $section) || print "no section $class\n";
+    str_contains($section[1] ?? '', "```php\n") || print "$class has no example\n";
+}
+echo "done\n";
+?>
+--EXPECT--
+done

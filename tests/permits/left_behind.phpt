@@ -1,0 +1,64 @@
+--TEST--
+Permits: what dead holders left is swept though nobody needs the room; who asks with a higher capacity is not kept waiting by those that ask with a lower one
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/permits.inc';
+
+use Dlock\ReadWriteLock;
+use Dlock\Semaphore;
+
+// Readers that died: 1,000 of them, whose leases ended in the last minutes, and one whose lease ended a second ago.
+$resource = unique('dead');
+$key = "ReadWriteLock:$resource";
+$reads = (new ReadWriteLock(redis_server()))->readLock();
+$held = $reads->acquire($resource, ttl: 1000);
+redis_raw()->cmd('EVAL', <<<'LUA'
+    local now = redis.call('TIME')[1] * 1000
+    for i = 1, 1000 do
+        redis.call('ZADD', KEYS[1], now - 5000 - i, 'hdead' .. i)
+    end
+    redis.call('ZADD', KEYS[1], now - 1000, 'hlate')
+    redis.call('ZINCRBY', KEYS[1], 1001, '$used')
+    LUA, 1, $key);
+for ($i = 0, $most = 0; $i < 1000 && redis_raw()->cmd('ZSCORE', $key, 'hdead1') !== null; $i++) {
+    $reads->acquire($resource, ttl: 1000)->release();
+}
+same(true, $i < 1000, 'they are swept by those that come');
+for ($i = 0; $i < 500; $i++) {
+    $reads->acquire($resource, ttl: 1000)->release();
+}
+$left = redis_raw()->cmd('ZRANGE', $key, 0, -1);
+holds(count($left) < 10 && preg_grep('/dead/', $left) === [], 'entries that are left', $left);
+same([true, '2'], [$held->isHeld(), redis_raw()->cmd('ZSCORE', $key, '$used')], 'who holds, and who may renew yet, has its own');
+redis_raw()->cmd('ZREM', $key, 'hlate');
+redis_raw()->cmd('ZADD', $key, 1, '$used');
+same(true, $held->release(), 'and gives it back');
+
+// A waiter that asks with a capacity of 3, of which 3 are in use, is passed by those that ask with 10, and by nobody else.
+$resource = unique('lower');
+[$small, $large] = [new Semaphore(3, redis_server()), new Semaphore(10, redis_server())];
+$held = $large->acquire($resource, 3, ttl: 1000);
+$waiter = fork_child(fn () => (new Semaphore(3, redis_server()))->acquire($resource, 1, 60, 1000)->release());
+at_end($waiter->kill(...));
+wait_for(fn () => counts_of("Semaphore:$resource", 3)['waiting'] === 1, 60, 'the waiter');
+same(true, $large->tryAcquire($resource, 2, ttl: 1000)?->release(), 'one that does not wait');
+same(true, $large->acquire($resource, 2, 60, 1000)->release(), 'one that would wait');
+same(null, $small->tryAcquire($resource), 'one that asks with the same capacity');
+$second = $large->acquire($resource, 7, ttl: 1000);
+$behind = fork_child(fn () => (new Semaphore(10, redis_server()))->acquire($resource, 2, 60, 1000)->release());
+at_end($behind->kill(...));
+wait_for(fn () => counts_of("Semaphore:$resource", 3)['waiting'] === 2, 60, 'one behind it');
+same(true, $second->release(), 'seven are given back');
+same(true, $behind->result(), 'they are enough for the one behind it');
+same(1, counts_of("Semaphore:$resource", 3)['waiting'], 'the first one waits on');
+same([true, true], [$held->release(), $waiter->result()], 'until its own are back');
+echo "done\n";
+?>
+--EXPECT--
+done
