@@ -239,6 +239,59 @@ BEGIN
 	COMMIT;
 	SELECT v_left, v_fence;
 END //
+-- Who has it and who waits, for people: as dlock.inspect_1() in postgresql.sql.
+CREATE PROCEDURE IF NOT EXISTS dlock_inspect_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_most BIGINT) SQL SECURITY DEFINER READS SQL DATA
+BEGIN
+	DECLARE v_token, v_id VARBINARY(64);
+	DECLARE v_expires, v_served, v_fence, v_count, v_done BIGINT DEFAULT 0;
+	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+	DECLARE v_text LONGTEXT;
+	DECLARE first CURSOR FOR SELECT token FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT p_most;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_done = 1;
+	ROLLBACK;
+	IF LENGTH(p_name) > 190 THEN
+		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
+	END IF;
+	SELECT token, expires, served, fence INTO v_token, v_expires, v_served, v_fence FROM dlock_locks JOIN dlock_fences USING (name) WHERE name = p_name;
+	SELECT COUNT(*) INTO v_count FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000;
+	SET v_text = CONCAT(t, ' ', v_count), v_done = 0;
+	IF v_expires > t THEN
+		SET v_text = CONCAT(v_text, '\nh ', IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), IF(LENGTH(v_token) = 44, LEFT(v_token, 24), '-')), ' ',
+			v_expires - t, ' ', v_fence, IF(v_token LIKE 'broken:%', CONCAT(' ', SUBSTR(v_token, 33)), ''));
+	END IF;
+	OPEN first;
+	FETCH first INTO v_id;
+	WHILE v_done = 0 DO
+		SET v_text = CONCAT(v_text, '\nw ', IF(LENGTH(v_id) = 44, LEFT(v_id, 24), '-'));
+		FETCH first INTO v_id;
+	END WHILE;
+	CLOSE first;
+	SELECT v_text;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_break_1(IN p_name VARBINARY(4000), IN p_id VARBINARY(64), IN p_by VARBINARY(64), IN p_now BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+BEGIN
+	DECLARE v_token VARBINARY(64);
+	DECLARE v_expires, v_served, t BIGINT;
+	DECLARE v_left BIGINT DEFAULT -1;
+	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
+	ROLLBACK;
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF v_expires > t AND p_id = IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), LEFT(v_token, 24)) THEN
+		SET v_left = CEIL((v_expires - t) / 1000);
+		IF p_now > 0 THEN
+			SET v_left = 0;
+			CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+			IF v_fence = 0 THEN
+				UPDATE dlock_locks SET expires = t WHERE name = p_name;
+			END IF;
+		ELSEIF v_token NOT LIKE 'broken:%' THEN
+			UPDATE dlock_locks SET token = LEFT(CONCAT('broken:', p_id, ':', p_by), 64) WHERE name = p_name;
+		END IF;
+	END IF;
+	COMMIT;
+	CALL dlock_wake_1(v_bell);
+	SELECT v_left;
+END //
 -- For the application's own transaction: nobody else was granted the lock since this fencing token, and nobody is until the transaction ends,
 -- whatever clocks and lease times say. Otherwise it fails, and the transaction has to be rolled back. The lease can be renewed and released meanwhile.
 CREATE PROCEDURE IF NOT EXISTS dlock_assert(IN p_name VARBINARY(4000), IN p_fence BIGINT) SQL SECURITY DEFINER READS SQL DATA

@@ -150,6 +150,10 @@ static void take_row(my_link *link)
 		link->read_only = row[0] && *row[0] != '0';
 		link->exists = row[1] && *row[1] != '0';
 	}
+	if (link->call && count == 1 && dlock_db_signatures[link->call->function].tells) {
+		free(link->call->text);
+		link->call->text = strdup(row[0] ? row[0] : "");
+	}
 	for (unsigned i = 0; link->call && i < count && i < DLOCK_DB_MOST_NUMBERS; i++) {
 		link->call->answer[i] = row[i] ? strtoll(row[i], NULL, 10) : 0;
 		link->call->seen = true;
@@ -355,23 +359,33 @@ static bool my_has_room(const dlock_db_link *link)
 	return ((const my_link *) link)->stage == MY_IDLE;
 }
 
-/* Tokens are digits; a name is written as digits. */
+/* All that is text is written as digits. */
+static size_t put_text(char *out, const char *text, size_t text_len)
+{
+	size_t len = (size_t) sprintf(out, "x'");
+
+	for (size_t i = 0; i < text_len; i++) {
+		len += (size_t) sprintf(out + len, "%02x", (unsigned char) text[i]);
+	}
+	return len + (size_t) sprintf(out + len, "'");
+}
+
 static char *make_text(const dlock_db_call *call)
 {
 	const dlock_db_signature *signature = &dlock_db_signatures[call->function];
-	size_t size = 2 * call->name_len + 300, len;
+	size_t size = 2 * (call->name_len + sizeof call->token + sizeof call->other) + 300, len;
 	char *text = malloc(size);
 
 	if (!text) {
 		return NULL;
 	}
-	len = (size_t) snprintf(text, size, "CALL dlock_%s(x'", signature->name);
-	for (size_t i = 0; i < call->name_len; i++) {
-		len += (size_t) snprintf(text + len, size - len, "%02x", (unsigned char) call->name[i]);
-	}
-	len += (size_t) snprintf(text + len, size - len, "', '%s'", call->token);
+	len = (size_t) snprintf(text, size, "CALL dlock_%s(", signature->name);
+	len += put_text(text + len, call->name, call->name_len);
+	text[len++] = ',';
+	len += put_text(text + len, call->token, strlen(call->token));
 	if (signature->texts > 1) {
-		len += (size_t) snprintf(text + len, size - len, ", '%s'", call->other);
+		text[len++] = ',';
+		len += put_text(text + len, call->other, strlen(call->other));
 	}
 	for (int i = 0; i < signature->numbers; i++) {
 		len += (size_t) snprintf(text + len, size - len, ", %lld", (long long) call->numbers[i]);
