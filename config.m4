@@ -172,6 +172,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/base/token.c
       src/base/wait.c
       src/base/wakeup.c
+      src/base/watch.c
       src/net/channel.c
       src/net/dial.c
       src/net/dsn.c
@@ -180,6 +181,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/resolve.c
       src/net/endpoint.c
       src/net/endpoint_parse.c
+      src/net/sleepers.c
       src/net/tls.c
       src/lock/backend.c
       src/lock/claim.c
@@ -217,6 +219,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/lock/inspect.c
       src/redis/lock/keep.c
       src/redis/lock/kinds.c
+      src/redis/lock/late_release.c
       src/redis/lock/renewer.c
       src/redis/lock/service.c
       src/redis/lock/wait.c
@@ -237,6 +240,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/route/route.c
       src/redis/route/sentinel.c
       src/redis/route/slot_map.c
+      src/redis/route/surveying.c
       src/redis/route/topology.c
       src/redis/script/scripts.c
       src/redis/script/slot.c
@@ -249,9 +253,11 @@ if test "$PHP_DLOCK" != "no"; then
       src/redis/wire/conn.c
       src/redis/wire/handshake.c
       src/redis/wire/inbox.c
+      src/redis/wire/info.c
       src/redis/wire/pool.c
       src/redis/wire/reply.c
       src/redis/wire/resp.c
+      src/redis/wire/survey.c
       src/redis/wire/uptime.c
       src/stock/order.c
       src/php/backends.c
@@ -281,10 +287,15 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/interrupts.c
       src/php/holder_watch.c
       src/php/loss_signal.c
+      src/php/metrics.c
+      src/php/metrics_text.c
       src/php/request.c
       src/php/settings.c
       src/php/stats.c
+      src/php/strand.c
+      src/php/turns.c
       src/php/unkept.c
+      src/php/worker.c
     ]) $DLOCK_ZOOKEEPER_SOURCES $DLOCK_DATABASE_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
   PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/database $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])

@@ -18,6 +18,8 @@
 #include "src/php/class/reservation.h"
 #include "src/php/settings.h"
 #include "src/php/class/stock.h"
+#include "src/php/strand.h"
+#include "src/php/worker.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 
@@ -62,6 +64,10 @@ PHP_INI_BEGIN()
 	SETTING("label", "path", dlock_update_label, label)
 	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
 	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
+		dlock_globals)
+	/* how many names of resources `Dlock\metrics()` tells apart, numbers left out; the rest is "other". 0: no names, not by
+	 * `ini_set()` */
+	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names, zend_dlock_globals,
 		dlock_globals)
 PHP_INI_END()
 
@@ -131,6 +137,7 @@ static PHP_GINIT_FUNCTION(dlock)
 static PHP_GSHUTDOWN_FUNCTION(dlock)
 {
 	dlock_loss_signal_close(&dlock_globals->loss_signal);
+	dlock_metrics_leave(dlock_globals->worker);
 	dlock_pools_clear(&dlock_globals->pools);
 }
 
@@ -143,6 +150,9 @@ static PHP_MINIT_FUNCTION(dlock)
 	register_exceptions();
 	register_classes();
 	dlock_loss_signals_init();
+	dlock_strands_init(dlock_loss_signal_strand_goes_on, dlock_hold_end_strand);
+	dlock_worker_init();
+	dlock_metrics_begin((int) DLOCK_G(metrics_names));
 	return SUCCESS;
 }
 
@@ -151,6 +161,8 @@ static PHP_MSHUTDOWN_FUNCTION(dlock)
 	(void) type;
 	dlock_renewal_shutdown();
 	dlock_loss_signals_end();
+	dlock_strands_unload();
+	dlock_worker_unload();
 	UNREGISTER_INI_ENTRIES();
 	return SUCCESS;
 }
@@ -162,6 +174,7 @@ static PHP_RINIT_FUNCTION(dlock)
 	ZEND_TSRMLS_CACHE_UPDATE();
 #endif
 	dlock_request_begin();
+	dlock_worker_begin();
 	return SUCCESS;
 }
 

@@ -59,7 +59,7 @@ sources_of() {
 	case $1 in
 		zk_*) ls src/{base,net}/*.c src/zookeeper/session/{options,path}.c src/zookeeper/lock/rank.c ;;
 		memcached_*) ls src/{base,net}/*.c src/memcached/{conn,request,server_clock}.c ;;
-		*) ls src/{base,net,lock}/*.c src/redis/*/*.c ;;
+		*) ls src/{base,net,lock,stock}/*.c src/redis/*/*.c ;;
 	esac
 }
 

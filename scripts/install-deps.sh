@@ -26,6 +26,7 @@ tests=(
 	php-illuminate-{config,container,events,redis}         # for the service provider in packages/laravel
 	composer            # installs packages/ as an application would
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
+	php-symfony-{messenger,http-kernel} libphp-embed       # for the middleware in packages/symfony, and a worker as FrankenPHP has them
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached

@@ -1,11 +1,24 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: c08ea3460a63abe62cd713f77a0897866fbbf9de */
+ * Stub hash: d69128e27740f51f050537936b9f734e369ed472 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
 ZEND_END_ARG_INFO()
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_metrics, 0, 0, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_stats, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setWaiter, 0, 1, IS_CALLABLE, 1)
+	ZEND_ARG_TYPE_INFO(0, waiter, IS_CALLABLE, 1)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_beginRequest, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_endRequest, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_describe_server, 0, 1, IS_ARRAY, 0)
@@ -236,8 +249,7 @@ ZEND_END_ARG_INFO()
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_remaining, 0, 0, IS_DOUBLE, 0)
 ZEND_END_ARG_INFO()
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_assertHeld, 0, 0, IS_VOID, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Lease_assertHeld arginfo_Dlock_beginRequest
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_refresh, 0, 0, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, ttl, IS_DOUBLE, 1, "null")
@@ -245,8 +257,7 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_Dlock_Lease_release arginfo_class_DistributedLock_unlockAll
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_detach, 0, 0, IS_STRING, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_Dlock_Lease_detach arginfo_Dlock_metrics
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_acquire, 0, 1, Dlock\\Lease, 0)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
@@ -457,7 +468,11 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_FUNCTION(Dlock_setLabel);
+ZEND_FUNCTION(Dlock_metrics);
 ZEND_FUNCTION(Dlock_stats);
+ZEND_FUNCTION(Dlock_setWaiter);
+ZEND_FUNCTION(Dlock_beginRequest);
+ZEND_FUNCTION(Dlock_endRequest);
 ZEND_FUNCTION(Dlock_describe_server);
 ZEND_FUNCTION(Dlock_break_lock);
 #if defined(DLOCK_ZOOKEEPER)
@@ -556,7 +571,11 @@ ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
 static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", setLabel, Dlock_setLabel, arginfo_Dlock_setLabel)
+	ZEND_NS_FALIAS("Dlock", metrics, Dlock_metrics, arginfo_Dlock_metrics)
 	ZEND_NS_FALIAS("Dlock", stats, Dlock_stats, arginfo_Dlock_stats)
+	ZEND_NS_FALIAS("Dlock", setWaiter, Dlock_setWaiter, arginfo_Dlock_setWaiter)
+	ZEND_NS_FALIAS("Dlock", beginRequest, Dlock_beginRequest, arginfo_Dlock_beginRequest)
+	ZEND_NS_FALIAS("Dlock", endRequest, Dlock_endRequest, arginfo_Dlock_endRequest)
 	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
 	ZEND_NS_FALIAS("Dlock", break_lock, Dlock_break_lock, arginfo_Dlock_break_lock)
 #if defined(DLOCK_ZOOKEEPER)

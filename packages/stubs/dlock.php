@@ -92,6 +92,7 @@ namespace Dlock {
          * @param string $resource 1 to 1024 bytes, any bytes
          * @param int $waiters     the first so many in detail, 0 to 1000
          * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
+         * @throws DlockException on PostgreSQL
          */
         public function inspect(string $resource, int $waiters = 100): Inspection;
 
@@ -102,7 +103,7 @@ namespace Dlock {
          * @param int $limit 1 to 1000
          * @return array a list of Inspection, with one waiter in detail at most
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
-         * @throws DlockException on ZooKeeper, memcached and memory://, which have no index
+         * @throws DlockException on ZooKeeper, memcached, memory:// and databases, which have no index
          */
         public function inspectAll(int $limit = 100): array;
     }
@@ -780,6 +781,12 @@ namespace Dlock {
     }
 
     /**
+     * Returns counters of all processes that were forked by the same parent, such as all workers of PHP-FPM, as OpenMetrics text
+     * (docs/operations.md).
+     */
+    function metrics(): string {}
+
+    /**
      * Counters of this process since it started; under ZTS of this thread, except renewals, renewal_failures and the renewal thread's
      * part of connections and reconnections, which are the process'.
      *
@@ -804,6 +811,35 @@ namespace Dlock {
      *         expired_refusals: int}
      */
     function stats(): array {}
+
+    /**
+     * From now on to the end of the PHP request, a call that has to wait calls $waiter in place of sleeping, so that other fibers
+     * go on (docs/runtimes.md). In a Swoole coroutine a call gives way without it.
+     *
+     * The waiter gets a stream and seconds (more than 0, at most 60), and returns when the stream is readable or the time is over.
+     * It may suspend the running fiber, run an event loop, or throw, which cancels the wait. Returning early is harmless. If it
+     * returns false, it cannot wait here, and the call sleeps. The stream is valid during the call alone, and nothing can be read
+     * from it.
+     *
+     * @param callable|null $waiter fn (resource $stream, float $seconds): mixed; null: calls sleep
+     * @return callable|null the one before
+     */
+    function setWaiter(?callable $waiter): ?callable {}
+
+    /**
+     * In a worker that serves request after request: what the running fiber or coroutine, or {main}, holds now is the worker's,
+     * and endRequest() leaves it alone.
+     */
+    function beginRequest(): void {}
+
+    /**
+     * Gives back what the running fiber or coroutine, or {main}, has acquired since beginRequest(), as the end of a PHP request
+     * does: with $releaseOnShutdown false a lock is left to its lease time. Objects stay. Waits at most dlock.shutdown_timeout for
+     * the answers. Reservations outlive requests.
+     *
+     * @return int leases that were held until now
+     */
+    function endRequest(): int {}
 
     /**
      * What a specification of a server says, as DistributedLock and RedLock read it. For dlock-doctor; may change in any version.

@@ -4,6 +4,8 @@
 
 #include "wait.h"
 
+#include "watch.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -127,4 +129,67 @@ int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dloc
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result;
+}
+
+int dlock_wait_briefly(struct pollfd *fds, int count, dlock_nanos until)
+{
+	int ready = poll_once(fds, count, until, NULL);
+
+	return ready > 0 ? ready : 0;
+}
+
+/* One descriptor for the bell, and what else ends the sleep. -1: there is none left. */
+static int watch_bell(dlock_watch *watch, const dlock_wakeup *bell, const dlock_wait *wait)
+{
+	if (!wait->wakeup) {
+		return bell->read_fd;
+	}
+	dlock_watch_begin(watch);
+	dlock_watch_add(watch, bell->read_fd, POLLIN);
+	dlock_watch_add(watch, wait->wakeup->read_fd, POLLIN);
+	return dlock_watch_finish(watch);
+}
+
+/* DLOCK_CANNOT_SUSPEND: what it would come to is for poll() to say. */
+static dlock_suspension suspend_for_bell(
+	const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait, int *result)
+{
+	dlock_watch watch = { .count = 0 };
+	dlock_process process = dlock_process_current();
+	dlock_suspension suspension = DLOCK_SUSPENDED;
+
+	for (*result = DLOCK_WAIT_TIME; suspension == DLOCK_SUSPENDED;) {
+		if (wait->interrupted(wait->context)) {
+			*result = DLOCK_WAIT_INTERRUPTED;
+			break;
+		}
+		if (dlock_wait_is_ready(bell->read_fd, POLLIN)) {
+			*result = 1;
+			break;
+		}
+		if (until != DLOCK_FOREVER && dlock_now() >= until) {
+			break;
+		}
+		int fd = watch_bell(&watch, bell, wait);
+		suspension = fd >= 0 ? wait->suspend(wait->context, bell, fd, until) : DLOCK_CANNOT_SUSPEND;
+		if (process != dlock_process_current()) { /* the wait is the parent's */
+			suspension = DLOCK_SUSPENSION_CANCELLED;
+		}
+	}
+	dlock_watch_end(&watch);
+	return suspension;
+}
+
+int dlock_wait_bell(const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait)
+{
+	struct pollfd fd = { .fd = bell->read_fd, .events = POLLIN };
+	dlock_suspension suspension = DLOCK_CANNOT_SUSPEND;
+	int result = DLOCK_WAIT_INTERRUPTED;
+
+	if (wait->suspend) {
+		suspension = suspend_for_bell(bell, until, wait, &result);
+	}
+	return suspension == DLOCK_CANNOT_SUSPEND ? dlock_wait_poll(&fd, 1, until, wait)
+		: suspension == DLOCK_SUSPENDED       ? result
+											  : DLOCK_WAIT_INTERRUPTED;
 }

@@ -308,7 +308,7 @@ static void look(dlock_db_session *session)
 /* Before what waits; behind what was sent. */
 static void begin_listening(dlock_db_session *session)
 {
-	char token[DLOCK_TOKEN_LEN + 1];
+	char token[DLOCK_TOKEN_PLAIN_LEN + 1];
 
 	if (!session->listeners || *session->inbox || !dlock_plain_token(token)) {
 		return;

@@ -119,12 +119,12 @@ typedef struct {
 	dlock_status (*available)(
 		dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
 
-	/* Who holds it and who waits, without disturbing anybody; at most so many waiters in detail. Adds to an empty
-	 * inspection, which the caller ends. */
+	/* Who holds it and who waits, without disturbing them; at most so many waiters in detail. Adds to an empty
+	 * inspection, which the caller ends. This and the next two may be NULL: that is not noted. */
 	dlock_status (*inspect)(dlock_backend *backend, const char *resource, size_t resource_len, int most,
 		dlock_inspection *out, dlock_error *error);
 
-	/* What is waited for, or has been held for long. NULL: that is not noted. */
+	/* What is waited for, or has been held for long. */
 	dlock_status (*list)(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
 
 	/* Takes the lock from the holder with that id. DLOCK_OK: it is free when `left` is over, and its holder has given it

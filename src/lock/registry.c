@@ -102,17 +102,22 @@ dlock_registry_entry *dlock_registry_find(
 }
 
 dlock_registry_entry *dlock_registry_find_made_by(
-	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len)
+	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len, uint64_t strand)
 {
 	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		const dlock_claim *claim = entry->claim;
-		if (claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
+		if (entry->strand == strand && claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
 				&& dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
 			return entry;
 		}
 	}
 	return NULL;
+}
+
+static bool is_of(const dlock_registry_entry *entry, uint64_t strand)
+{
+	return strand == DLOCK_ANY_STRAND || entry->strand == strand;
 }
 
 static bool is_endless(dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
@@ -130,14 +135,14 @@ static bool is_endless(dlock_claim *claim, dlock_backend *backend, const char *r
 }
 
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
-	size_t len, int64_t permits, const dlock_claim *waiting)
+	size_t len, int64_t permits, uint64_t strand, const dlock_claim *waiting)
 {
 	int64_t left = backend->capacity;
 
 	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
-		if (claim != waiting && is_endless(claim, backend, resource, len)) {
+		if (is_of(entry, strand) && claim != waiting && is_endless(claim, backend, resource, len)) {
 			left -= claim->permits;
 			if (left < permits) {
 				return claim;
@@ -148,14 +153,14 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 }
 
 int64_t dlock_registry_count_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
-	size_t len, const dlock_claim *waiting)
+	size_t len, uint64_t strand, const dlock_claim *waiting)
 {
 	int64_t permits = 0;
 
 	for (const dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		dlock_claim *claim = entry->claim;
-		if (claim != waiting && is_endless(claim, backend, resource, len)) {
+		if (is_of(entry, strand) && claim != waiting && is_endless(claim, backend, resource, len)) {
 			permits += claim->permits;
 		}
 	}

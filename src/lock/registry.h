@@ -9,6 +9,7 @@
 typedef struct dlock_registry_entry {
 	dlock_claim *claim;
 	bool registered;
+	uint64_t strand; /* that acquired it: a number of the layer above */
 	struct dlock_registry_entry *previous, *next;
 	uint64_t hash;
 	struct dlock_registry_entry *next_in_bucket, **place; /* the pointer to this one there */
@@ -33,26 +34,28 @@ void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry
 dlock_registry_entry *dlock_registry_find(
 	const dlock_registry *registry, dlock_backend *backend, const char *resource, size_t len, const char *token);
 
-/* What this process holds of the resource by this very back end object, as last known, or NULL. Of several: the last
+/* What the strand holds of the resource by this very back end object, as last known, or NULL. Of several: the last
  * one. */
-dlock_registry_entry *dlock_registry_find_made_by(
-	const dlock_registry *registry, const dlock_backend *backend, const char *resource, size_t len);
+dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry, const dlock_backend *backend,
+	const char *resource, size_t len, uint64_t strand);
 
 /* Calls `visit` for each entry, which may remove that one and free it, but only once their number has doubled since the
  * last time. Amortised over the calls it takes O(1). */
 void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry_entry *entry));
 
-/* The claim that holds the very lock that the back end has for this resource and is renewed without limit, or NULL: a
- * wait for it in the same thread would last for ever. So would, where the session is the lease, a wait in line after
+#define DLOCK_ANY_STRAND UINT64_MAX
+
+/* The strand's claim that holds the very lock that the back end has for this resource and is renewed without limit, or
+ * NULL: a wait for it in the same strand would last for ever. So would, where the session is the lease, a wait in line after
  * one that a signal's handler has interrupted. Of more than one permit: one of the claims that leave too few for
  * `permits` more, all of them together. `waiting` is the claim of the wait itself, where it is registered already;
  * otherwise NULL. */
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
-	size_t len, int64_t permits, const dlock_claim *waiting);
+	size_t len, int64_t permits, uint64_t strand, const dlock_claim *waiting);
 
 /* The permits of all claims of that kind together. */
 int64_t dlock_registry_count_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,
-	size_t len, const dlock_claim *waiting);
+	size_t len, uint64_t strand, const dlock_claim *waiting);
 
 /* Removes all entries and calls `end` for each of them. */
 void dlock_registry_clear(dlock_registry *registry, void (*end)(dlock_registry_entry *entry));

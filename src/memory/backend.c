@@ -98,10 +98,9 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 /* Waits until there is a reason to try again. */
 static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos next_try, const dlock_wait *wait)
 {
-	struct pollfd fd = { .fd = claim->waiter.wakeup.read_fd, .events = POLLIN };
+	int woken = dlock_wait_bell(&claim->waiter.wakeup, next_try < wait->deadline ? next_try : wait->deadline, wait);
 
-	int woken = dlock_wait_poll(&fd, 1, next_try < wait->deadline ? next_try : wait->deadline, wait);
-	if (woken > 0) {
+	if (woken != DLOCK_WAIT_INTERRUPTED) {
 		dlock_wakeup_clear(&claim->waiter.wakeup);
 	}
 	return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_OK;

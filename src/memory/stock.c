@@ -280,10 +280,9 @@ static void step_aside(dlock_stock_turn *turn, bool away)
 
 static int wait_for_turn(const dlock_memory_buyer *waits, dlock_nanos next_try, const dlock_wait *wait)
 {
-	struct pollfd fd = { .fd = waits->wakeup.read_fd, .events = POLLIN };
-	int woken = dlock_wait_poll(&fd, 1, next_try < wait->deadline ? next_try : wait->deadline, wait);
+	int woken = dlock_wait_bell(&waits->wakeup, next_try < wait->deadline ? next_try : wait->deadline, wait);
 
-	if (woken > 0) {
+	if (woken != DLOCK_WAIT_INTERRUPTED) {
 		dlock_wakeup_clear(&waits->wakeup);
 	}
 	return woken;
@@ -302,6 +301,7 @@ static dlock_status reserve(
 		if (status != DLOCK_TIMEOUT || last) {
 			break;
 		} else if (!turn->state) { /* and looks again: they may have become available in between */
+			turn->waited = true;
 			status = queue(turn, error);
 			if (status != DLOCK_OK) {
 				break;
@@ -494,6 +494,16 @@ static dlock_status cancel(
 	}
 	status = status == DLOCK_OK ? cancel_each(&at, order, answer) : status;
 	return status == DLOCK_OK ? leave_changed(&at) : leave_with(status, error);
+}
+
+static void give_back(const dlock_stock_turn *turn, const dlock_stock_answer *answer)
+{
+	dlock_order order = *turn->order;
+	dlock_stock_answer cancelled;
+	dlock_error error;
+
+	order.generation = answer->generation;
+	cancel(turn->stock, &order, &cancelled, &error);
 }
 
 /* A name of its own among the changes of the stock; false: out of memory. */
@@ -856,6 +866,7 @@ static const dlock_stock_ops ops = {
 	.is_together = is_together,
 	.reserve = reserve,
 	.leave = leave,
+	.give_back = give_back,
 	.extend = extend,
 	.confirm = confirm,
 	.cancel = cancel,

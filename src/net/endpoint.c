@@ -114,6 +114,10 @@ static bool check_options(dlock_endpoint *server, dlock_error *error)
 	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
 		return false;
 	}
+	if (server->nodes != 0 && (server->nodes <= server->replicas || server->nodes > 2 * server->replicas + 1)) {
+		return dlock_reject(error, "must have as nodes more than replicas, and twice as many and one at most: too few "
+			"would confirm a lock");
+	}
 	if (server->user && !server->password && !dlock_endpoint_is_database(server)) {
 		return dlock_reject(error, "must have a password for the user");
 	}
@@ -394,6 +398,11 @@ static dlock_endpoint *member_of(const dlock_endpoint *service, const char *host
 		return NULL;
 	}
 	return server;
+}
+
+int dlock_endpoint_enough(const dlock_endpoint *server)
+{
+	return (server->nodes > 0 ? server->nodes : 2 * server->replicas + 1) - server->replicas;
 }
 
 dlock_endpoint *dlock_endpoint_member(const dlock_endpoint *service, const char *host, int port)

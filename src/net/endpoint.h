@@ -46,7 +46,7 @@ typedef struct {
 } dlock_seed;
 
 /* The most servers that one lock uses, and the most replicas that can be asked to confirm. */
-enum { DLOCK_MOST_SERVERS = 64, DLOCK_MOST_REPLICAS = 8 };
+enum { DLOCK_MOST_SERVERS = 64, DLOCK_MOST_REPLICAS = 8, DLOCK_MOST_NODES = 17 };
 
 enum { DLOCK_REDIS_PORT = 6379, DLOCK_SENTINEL_PORT = 26379, DLOCK_PGSQL_PORT = 5432, DLOCK_MYSQL_PORT = 3306 };
 
@@ -90,6 +90,7 @@ typedef struct {
 	char *sentinel_user, *sentinel_password;
 	int replicas; /* the number that must confirm what is to be believed; 0: none, and a fail-over can make two holders.
 					 -1: not given, until it is sealed */
+	int nodes; /* with replicas: the servers that may confirm or be promoted. 0: not given, 2 * replicas + 1 */
 	dlock_nanos guard; /* with replicas, and of a database: no lease is longer, and no lock is granted for so long after
 						  a fail-over. 0: not given, to be set before use */
 	/* with replicas: nor for so long after a replica has taken a full copy. On unless switched off */
@@ -128,6 +129,9 @@ static inline bool dlock_endpoint_has_guard(const dlock_endpoint *server)
 
 /* The same server and database, however one logs in there? */
 bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b);
+
+/* So many nodes know of each lease that any `replicas` + 1 of its nodes know of. */
+int dlock_endpoint_enough(const dlock_endpoint *server);
 
 /* Replaces an owned string by a copy. */
 bool dlock_endpoint_set(char **field, const char *value, size_t len);

@@ -7,6 +7,7 @@
 
 void dlock_loop_end(dlock_loop *loop)
 {
+	dlock_sleepers_close(&loop->sleepers);
 	free(loop->fds);
 	loop->fds = NULL;
 	loop->room = 0;
@@ -32,8 +33,13 @@ void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source)
 
 static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
 {
+	const dlock_bell *bell = (dlock_bell *) source;
+
+	if (bell->process != dlock_process_current()) {
+		return 0;
+	}
 	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = ((dlock_bell *) source)->wakeup->read_fd, .events = POLLIN };
+		fds[0] = (struct pollfd) { .fd = bell->wakeup->read_fd, .events = POLLIN };
 	}
 	return 1;
 }
@@ -52,6 +58,7 @@ void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup 
 
 	bell->source.ops = &ops;
 	bell->wakeup = wakeup;
+	bell->process = dlock_process_current();
 	dlock_loop_add_source(loop, &bell->source);
 }
 
@@ -146,8 +153,46 @@ static void step_adopted(dlock_loop *loop, dlock_nanos now)
 	}
 }
 
-/* Those that nobody waits for come first: the others may wait for what they come to. */
-static void begin_turn(dlock_loop *loop, dlock_nanos now)
+/* A task that somebody waits for. */
+typedef struct {
+	dlock_sleeper sleeper; /* comes first */
+	dlock_step *step;
+	void *task;
+	dlock_status status;
+	bool lends, cannot_suspend;
+} run;
+
+static void step_run(dlock_loop *loop, run *run, dlock_nanos now)
+{
+	loop->wake = DLOCK_FOREVER;
+	loop->lent = false;
+	run->status = step_task(loop, run->step, run->task, now);
+	run->sleeper.wake = loop->wake;
+	run->lends = loop->lent;
+}
+
+/* Returns when the first of them wants to go on. */
+static dlock_nanos step_sleepers(dlock_loop *loop, dlock_nanos now)
+{
+	dlock_nanos first = DLOCK_FOREVER;
+
+	for (dlock_sleeper *sleeper = loop->sleepers.first; sleeper; sleeper = sleeper->next) {
+		if (sleeper->is_over || sleeper->process != dlock_process_current()) {
+			continue;
+		}
+		step_run(loop, (run *) sleeper, now);
+		if (((run *) sleeper)->status != DLOCK_PENDING) {
+			dlock_sleeper_end(sleeper);
+		} else if (sleeper->wake < first) {
+			first = sleeper->wake;
+		}
+	}
+	return first;
+}
+
+/* Those that nobody waits for come first: the others may wait for what they come to. Returns when the first of all these
+ * wants to go on. */
+static dlock_nanos begin_turn(dlock_loop *loop, dlock_nanos now)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {
 		if (source->ops->begin_turn) {
@@ -158,6 +203,8 @@ static void begin_turn(dlock_loop *loop, dlock_nanos now)
 	loop->again = loop->lent = false;
 	step_adopted(loop, now);
 	loop->again = false;
+	dlock_nanos adopted = loop->wake, sleepers = step_sleepers(loop, now);
+	return adopted < sleepers ? adopted : sleepers;
 }
 
 static void end_turn(dlock_loop *loop)
@@ -225,38 +272,104 @@ static void advance(dlock_loop *loop, int ready)
 	}
 }
 
-static int sleep_until(dlock_loop *loop, int count, dlock_nanos until, const dlock_wait *wait)
+/* For so long an answer is polled for before its strand is suspended: servers that are near have answered then. */
+#define NEAR (200 * DLOCK_US)
+
+static bool is_interrupted(const dlock_wait *wait)
 {
-	return loop->sleep ? loop->sleep(loop, loop->fds, count, until, wait)
-					   : dlock_wait_poll(loop->fds, count, until, wait);
+	return wait->interrupted && wait->interrupted(wait->context);
+}
+
+/* `others`: the earliest time of all else. Ready: what poll() says of what is polled now. */
+static int rest_suspended(dlock_loop *loop, run *own, int count, dlock_nanos others, const dlock_wait *wait)
+{
+	dlock_nanos now = dlock_now(), wake = DLOCK_FOREVER;
+	int ready = own->lends ? 0 : dlock_wait_briefly(loop->fds, count, now + NEAR);
+
+	if (ready > 0) {
+		return ready;
+	}
+	if (own->lends && is_interrupted(wait)) {
+		return DLOCK_WAIT_INTERRUPTED;
+	}
+	switch (dlock_sleepers_suspend(&loop->sleepers, &own->sleeper, loop->fds, count, others, wait)) {
+	case DLOCK_SUSPENSION_CANCELLED:
+		return DLOCK_WAIT_INTERRUPTED;
+	case DLOCK_CANNOT_SUSPEND:
+		own->cannot_suspend = true;
+		break;
+	default:
+		break;
+	}
+	count = collect(loop, &wake, now); /* others have been here */
+	return dlock_wait_briefly(loop->fds, count, 0);
+}
+
+static int rest(dlock_loop *loop, run *own, int count, dlock_nanos others, const dlock_wait *wait)
+{
+	const dlock_wait *lent = own->lends ? wait : NULL;
+	dlock_nanos until = own->sleeper.wake < others ? own->sleeper.wake : others;
+
+	if (wait && wait->suspend && !own->cannot_suspend) {
+		return rest_suspended(loop, own, count, others, wait);
+	}
+	return loop->sleep ? loop->sleep(loop, loop->fds, count, until, lent)
+					   : dlock_wait_poll(loop->fds, count, until, lent);
+}
+
+/* Those that are suspended go on without it. */
+static void leave(dlock_loop *loop)
+{
+	dlock_nanos now = dlock_now(), earliest = DLOCK_FOREVER;
+
+	if (dlock_sleepers_wait(&loop->sleepers)) {
+		for (dlock_sleeper *sleeper = loop->sleepers.first; sleeper; sleeper = sleeper->next) {
+			earliest = !sleeper->is_over && sleeper->wake < earliest ? sleeper->wake : earliest;
+		}
+		int count = collect(loop, &earliest, now);
+		dlock_sleepers_leave(&loop->sleepers, loop->fds, count, earliest);
+	}
 }
 
 dlock_status dlock_loop_run(
 	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait)
 {
-	for (;;) {
-		dlock_nanos now = dlock_now();
-		begin_turn(loop, now);
-		dlock_status status = step_task(loop, step, task, now);
-		end_turn(loop);
-		if (status != DLOCK_PENDING || now >= until) {
-			return status != DLOCK_PENDING ? status : DLOCK_TIMEOUT;
+	run own = { .step = step, .task = task, .status = DLOCK_PENDING };
+	dlock_status status = DLOCK_PENDING;
+
+	while (status == DLOCK_PENDING) {
+		dlock_nanos now = dlock_now(), others = begin_turn(loop, now);
+		if (own.status == DLOCK_PENDING) {
+			step_run(loop, &own, now);
 		}
-		if (loop->again) {
+		end_turn(loop);
+		status = own.status;
+		if (status == DLOCK_PENDING && now >= until) {
+			status = DLOCK_TIMEOUT;
+		}
+		if (status != DLOCK_PENDING || loop->again) {
 			continue;
 		}
-		const dlock_wait *lent = loop->lent ? wait : NULL;
-		dlock_nanos wake = loop->wake < until ? loop->wake : until;
-		int count = collect(loop, &wake, now);
-		if (count == 0 && wake == DLOCK_FOREVER && !lent && !loop->sleep) {
-			return DLOCK_TIMEOUT;
+		own.sleeper.wake = own.sleeper.wake < until ? own.sleeper.wake : until;
+		int count = collect(loop, &others, now);
+		if (count == 0 && others == DLOCK_FOREVER && own.sleeper.wake == DLOCK_FOREVER && !own.lends && !loop->sleep) {
+			status = DLOCK_TIMEOUT;
+			continue;
 		}
-		int ready = sleep_until(loop, count, wake, lent);
+		int ready = rest(loop, &own, count, others, wait);
 		if (ready == DLOCK_WAIT_INTERRUPTED) {
-			return DLOCK_INTERRUPTED;
+			status = own.status == DLOCK_PENDING ? DLOCK_INTERRUPTED : own.status;
+			continue;
 		}
 		advance(loop, ready);
 	}
+	leave(loop);
+	return status;
+}
+
+void dlock_loop_forget_sleepers(dlock_loop *loop)
+{
+	dlock_sleepers_forget(&loop->sleepers);
 }
 
 typedef struct {

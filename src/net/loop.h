@@ -4,6 +4,7 @@
 #include "../base/error.h"
 #include "../base/process.h"
 #include "../base/wait.h"
+#include "sleepers.h"
 #include "task.h"
 
 /* Sleeps for tasks. Each thread that talks has one; the renewal thread's differs in nothing but its sleep.
@@ -44,6 +45,7 @@ struct dlock_source {
 typedef struct {
 	dlock_source source;
 	const dlock_wakeup *wakeup;
+	dlock_process process; /* in a child of fork() it is the parent's to hear */
 } dlock_bell;
 
 /* Goes on with the task: a status, or DLOCK_PENDING. */
@@ -65,6 +67,7 @@ struct dlock_loop {
 	dlock_source *sources;
 	dlock_adopted *adopted; /* in the order in which they came */
 	dlock_adopted *stepped; /* the next of them in this turn; NULL: none */
+	dlock_sleepers sleepers; /* whose tasks are stepped by whoever runs the loop meanwhile */
 
 	/* Of this turn, by its tasks: when one of them wants to go on though nothing has come; whether something has
 	 * happened in it that others may have waited for; and whether the thread may be interrupted in its sleep. */
@@ -95,8 +98,9 @@ void dlock_loop_forget(dlock_adopted *adopted);
 /* ---- for whoever waits: these may sleep ---- */
 
 /* Runs the task until it comes to something. DLOCK_TIMEOUT at `until`, or when nothing is under way that it could wait
- * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread. Then it is as it was, and may
- * be run again or dropped. `wait` NULL: nothing interrupts it. */
+ * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread, or where its suspension was
+ * cancelled. Then it is as it was, and may be run again or dropped. `wait` NULL: nothing interrupts it. With
+ * wait->suspend, wherever the thread would sleep for it, other strands go on, and may run the loop themselves. */
 dlock_status dlock_loop_run(
 	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait);
 
@@ -105,6 +109,9 @@ bool dlock_loop_await(dlock_loop *loop, bool (*over)(void *context), void *conte
 
 /* Lends the thread until then. DLOCK_TIMEOUT, or DLOCK_INTERRUPTED. */
 dlock_status dlock_loop_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait);
+
+/* The strands that are suspended in it never go on: their tasks are stepped no more. */
+void dlock_loop_forget_sleepers(dlock_loop *loop);
 
 /* ---- for steps ---- */
 

@@ -54,6 +54,16 @@ void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 #endif
 }
 
+void dlock_pools_forget_waits(dlock_pools *pools)
+{
+	dlock_loop_forget_sleepers(&pools->loop);
+#ifdef DLOCK_ZOOKEEPER
+	if (pools->zookeeper) {
+		dlock_zk_pool_forget_waits(pools->zookeeper);
+	}
+#endif
+}
+
 void dlock_pools_free_retired(dlock_pools *pools)
 {
 	dlock_pool_free_retired(&pools->redis);

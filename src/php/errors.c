@@ -79,7 +79,7 @@ zend_object *dlock_throw_lost(const char *resource, size_t resource_len, const c
 	dlock_error error;
 
 	if (EG(exception)
-		&& zend_is_unwind_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
+		&& dlock_is_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
 		return NULL;
 	}
 	dlock_fail(&error, DLOCK_LOST, "The lock \"%s\" %s", dlock_show(resource, resource_len).text, what);

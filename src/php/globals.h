@@ -11,6 +11,7 @@
 #include "../lock/description.h"
 #include "../lock/registry.h"
 #include "backends.h"
+#include "metrics.h"
 #ifdef DLOCK_ZOOKEEPER
 #include "../zookeeper/session/pool.h"
 #endif
@@ -38,6 +39,7 @@ typedef struct {
 /* How the renewal thread reports a loss that is to be thrown (loss_signal.c). */
 typedef struct {
 	_Atomic bool raised;
+	bool elsewhere;        /* a loss waits for another strand to run */
 	dlock_process process; /* whose wakeup it is; 0: there is none yet */
 	dlock_wakeup wakeup;   /* ends a wait in C */
 #if PHP_VERSION_ID >= 80200
@@ -66,16 +68,30 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	double restart_guard;
 	bool release_on_shutdown;
 	bool describe;
+	zend_long metrics_names;
 	char *label;
 
 	/* Kept over requests. */
 	dlock_pools pools;
 	dlock_counters counters;
 	dlock_loss_signal loss_signal;
+	zend_ulong strands;  /* how many there were (strand.c) */
+	zend_ulong request;  /* the number of this one, and of what follows it */
+	dlock_worker *worker;     /* its slot among those of all processes; NULL: none */
+	uint64_t worker_process;  /* whose that is */
+	uint64_t published[DLOCK_METRIC_WORKER_COUNTS]; /* what the totals have of its counters */
 
 	/* This request's. */
 	dlock_description *description; /* what others are told of it; NULL: not made yet (description.c) */
 	zend_string *own_label;         /* set by setLabel(); NULL: none */
+	zval waiter; /* undefined: none */
+	HashTable coroutines; /* whose ends are watched */
+	struct dlock_sleeping *sleeping;
+	struct dlock_turn *turns;
+	bool is_worker;   /* of FrankenPHP: its boot is over (worker.c) */
+	bool has_strands; /* a waiter was set */
+	bool is_refused;  /* it has said that it cannot wait */
+	bool has_bailed_out; /* while a strand was suspended, whose frames return first */
 	dlock_registry registry;
 	dlock_ending ending;
 ZEND_END_MODULE_GLOBALS(dlock)

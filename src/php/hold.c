@@ -2,6 +2,8 @@
 
 #include "ending.h"
 #include "globals.h"
+#include "metrics.h"
+#include "strand.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
 {
@@ -9,6 +11,8 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 
 	if (hold) {
 		hold->entry.claim = claim;
+		hold->entry.strand = dlock_strand();
+		dlock_strand_watch_end();
 		hold->release_at_end = release_at_end;
 	} else if (claim) {
 		dlock_fail(error, DLOCK_FAILED, "Out of memory");
@@ -17,8 +21,58 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 	return hold;
 }
 
+static dlock_worker *worker(void)
+{
+	return dlock_metrics_worker(&DLOCK_G(worker), &DLOCK_G(worker_process));
+}
+
+void dlock_hold_count_waiting(bool waits)
+{
+	if (worker()) {
+		atomic_store_explicit(&worker()->waiting, waits, memory_order_relaxed);
+	}
+}
+
+void dlock_hold_count_held(dlock_hold *hold)
+{
+	hold->since = dlock_now();
+	if (worker() && atomic_fetch_add_explicit(&worker()->held, 1, memory_order_relaxed) == 0) {
+		atomic_store_explicit(&worker()->held_since, hold->since, memory_order_relaxed);
+	}
+}
+
+static dlock_nanos oldest_hold(void)
+{
+	dlock_nanos oldest = 0;
+
+	for (const dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		dlock_nanos since = ((const dlock_hold *) entry)->since;
+		oldest = since > 0 && (oldest == 0 || since < oldest) ? since : oldest;
+	}
+	return oldest;
+}
+
+/* It is held no more, in whatever way. What came over a fork is the parent's. */
+static void count_end(dlock_hold *hold)
+{
+	dlock_nanos since = hold->since;
+
+	hold->since = 0;
+	if (since == 0 || !dlock_claim_is_mine(hold->entry.claim)) {
+		return;
+	}
+	dlock_metrics_held(hold->metrics, dlock_now() - since);
+	if (worker()) {
+		atomic_fetch_sub_explicit(&worker()->held, 1, memory_order_relaxed);
+		if (atomic_load_explicit(&worker()->held_since, memory_order_relaxed) == since) {
+			atomic_store_explicit(&worker()->held_since, oldest_hold(), memory_order_relaxed);
+		}
+	}
+}
+
 void dlock_hold_free(dlock_hold *hold)
 {
+	count_end(hold);
 	dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
 	dlock_claim_free(hold->entry.claim);
 	free(hold);
@@ -31,6 +85,7 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining)
 	if (state == DLOCK_CLAIM_LOST && !hold->loss_counted && dlock_claim_is_mine(hold->entry.claim)) {
 		hold->loss_counted = true;
 		DLOCK_G(counters).losses++;
+		dlock_metrics_count(hold->metrics, DLOCK_METRIC_LOST);
 	}
 	return state;
 }
@@ -66,6 +121,7 @@ dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error)
 	dlock_status status = dlock_claim_release(hold->entry.claim, error);
 	dlock_nanos remaining;
 
+	count_end(hold);
 	hold->throws = false;
 	if (status == DLOCK_OK) {
 		DLOCK_G(counters).releases++;
@@ -82,7 +138,9 @@ void dlock_hold_discard(dlock_hold *hold)
 
 	dlock_hold_refresh(hold, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
-	dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
+	if (!hold->has_ended) {
+		dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
+	}
 	dlock_hold_free(hold);
 }
 
@@ -90,7 +148,7 @@ static void discard_unowned_lost(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
-	if (!hold->owned && finds_loss(hold)) {
+	if (!hold->owned && !hold->is_acquired_now && finds_loss(hold)) {
 		dlock_claim_abandon(entry->claim);
 		dlock_hold_free(hold);
 	}
@@ -105,6 +163,7 @@ static void end(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
+	count_end(hold);
 	dlock_claim_end(entry->claim, hold->release_at_end);
 	if (!hold->owned) {
 		dlock_hold_free(hold);
@@ -114,4 +173,66 @@ static void end(dlock_registry_entry *entry)
 void dlock_hold_clear(void)
 {
 	dlock_registry_clear(&DLOCK_G(registry), end);
+}
+
+/* ---- the end of a strand ---- */
+
+void dlock_hold_end_strand(uint64_t strand)
+{
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		next = entry->next;
+		if (entry->strand == strand) {
+			hold->throws = false;
+			if (hold->drop) {
+				hold->drop(hold);
+			}
+		}
+	}
+}
+
+/* ---- requests of a worker ---- */
+
+static bool is_of(const dlock_registry_entry *entry, bool all)
+{
+	return all || entry->strand == dlock_strand();
+}
+
+void dlock_hold_mark_workers(bool all)
+{
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
+		dlock_hold_from(entry)->is_workers |= is_of(entry, all);
+	}
+}
+
+/* As at the request's end, where objects stay. */
+static void end_with_request(dlock_hold *hold)
+{
+	dlock_claim_end(hold->entry.claim, hold->release_at_end);
+	hold->has_ended = true;
+	hold->throws = false;
+	if (hold->drop) {
+		hold->drop(hold);
+	} else if (hold->owned) {
+		dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
+	} else {
+		dlock_hold_free(hold);
+	}
+}
+
+unsigned long dlock_hold_end_requests(bool all)
+{
+	unsigned long held = 0;
+	dlock_nanos remaining;
+
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first, *next; entry; entry = next) {
+		dlock_hold *hold = dlock_hold_from(entry);
+		next = entry->next;
+		if (is_of(entry, all) && !hold->is_workers && !hold->is_acquired_now) {
+			dlock_claim_state state = dlock_hold_refresh(hold, &remaining);
+			held += state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
+			end_with_request(hold);
+		}
+	}
+	return held;
 }

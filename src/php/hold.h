@@ -5,13 +5,20 @@
 
 /* A claim as PHP has it: what a request holds or waits for, from the first attempt on. While it is in the registry, the
  * request's end ends it, however that comes. */
-typedef struct {
+typedef struct dlock_hold {
 	dlock_registry_entry entry; /* comes first */
 	bool owned;          /* an object frees it; otherwise the registry does */
+	bool is_acquired_now; /* a call works on it: nothing else frees it */
+	bool is_workers;     /* no request's: endRequest() leaves it alone */
+	bool has_ended;      /* with its request: what becomes of its object changes nothing */
+	void (*drop)(struct dlock_hold *hold); /* where an object has it by name: takes it from there, which frees it */
+	void *owner;                           /* that object */
 	bool release_at_end; /* with the request; otherwise it is left to its lease time or session */
 	bool throws;         /* its loss is to be thrown into the running code */
 	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
 	bool loss_counted;
+	int metrics;        /* its place among the totals */
+	dlock_nanos since;  /* it has been held since then, for these; 0: it is not held */
 } dlock_hold;
 
 static inline dlock_hold *dlock_hold_from(dlock_registry_entry *entry)
@@ -19,7 +26,7 @@ static inline dlock_hold *dlock_hold_from(dlock_registry_entry *entry)
 	return (dlock_hold *) entry;
 }
 
-/* Takes the claim. NULL without memory, or without a claim: then the error is what it was. */
+/* Takes the claim, for the running strand. NULL without memory, or without a claim: then the error is what it was. */
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error);
 
 /* What memory knows of the claim now; counts a loss when it is first seen. */
@@ -29,6 +36,10 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining);
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error);
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);
+
+/* The totals of all workers: it waits now, or not any more; it is held from now on. */
+void dlock_hold_count_waiting(bool waits);
+void dlock_hold_count_held(dlock_hold *hold);
 
 /* Frees it in memory, without a word to any server. */
 void dlock_hold_free(dlock_hold *hold);
@@ -41,5 +52,15 @@ void dlock_hold_purge(void);
 
 /* At the request's end: ends all holds. */
 void dlock_hold_clear(void);
+
+/* The strand is over: nobody can name any more what it has by name, and nobody can be told of its losses. */
+void dlock_hold_end_strand(uint64_t strand);
+
+/* In a worker: what there is now is its own; of the running strand, or of all. */
+void dlock_hold_mark_workers(bool all);
+
+/* Where a request of a worker ends: ends the holds that are not the worker's. Returns how many leases were held until
+ * then. */
+unsigned long dlock_hold_end_requests(bool all);
 
 #endif

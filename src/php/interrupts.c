@@ -1,6 +1,7 @@
 #include "interrupts.h"
 
 #include "globals.h"
+#include "strand.h"
 
 #include "zend_exceptions.h"
 
@@ -16,16 +17,27 @@ bool dlock_is_interrupted(void)
 static bool is_interrupted(void *context)
 {
 	(void) context;
-	return dlock_is_interrupted();
+	return dlock_is_interrupted() || dlock_strand_is_cancelled() || DLOCK_G(is_refused);
 }
 
 dlock_wait dlock_interruptible(dlock_nanos deadline)
 {
+	dlock_strand_was_refused(); /* before */
 	bool wakes = DLOCK_G(loss_signal).process == dlock_process_current();
 
-	return (dlock_wait){
-		.deadline = deadline, .interrupted = is_interrupted, .wakeup = wakes ? &DLOCK_G(loss_signal).wakeup : NULL
-	};
+	return (dlock_wait){ .deadline = deadline,
+		.interrupted = is_interrupted,
+		.suspend = dlock_strand_suspend(),
+		.wakeup = wakes ? &DLOCK_G(loss_signal).wakeup : NULL };
+}
+
+void dlock_go_on_waiting(dlock_wait *wait)
+{
+	bool refused = dlock_strand_was_refused();
+	dlock_wait now = dlock_interruptible(wait->deadline);
+
+	wait->suspend = refused ? NULL : now.suspend;
+	wait->wakeup = now.wakeup;
 }
 
 static void run_interrupts(void)
@@ -60,7 +72,7 @@ void dlock_run_interrupts(void)
 	EG(opline_before_exception) = opline;
 	if (!EG(exception)) {
 		EG(exception) = pending;
-	} else if (zend_is_unwind_exit(EG(exception))) { /* exit() in a handler */
+	} else if (dlock_is_exit(EG(exception))) { /* exit() in a handler */
 		OBJ_RELEASE(pending);
 	} else {
 		zend_exception_set_previous(EG(exception), pending);

@@ -3,6 +3,7 @@
 #include "errors.h"
 #include "hold.h"
 #include "holder_watch.h"
+#include "strand.h"
 
 #include "zend_exceptions.h"
 
@@ -14,6 +15,15 @@ typedef void (*interrupt_handler)(zend_execute_data *execute_data);
 static interrupt_handler other_handlers, called_by; /* NULL: none */
 static bool is_loaded;
 
+static void interrupt(const dlock_loss_signal *signal)
+{
+#if PHP_VERSION_ID >= 80200
+	zend_atomic_bool_store_ex(signal->interrupt, true);
+#else
+	*signal->interrupt = 1;
+#endif
+}
+
 /* Runs in the renewal thread, and touches nothing but atomic flags. */
 void dlock_loss_signal_raise(void *context)
 {
@@ -21,13 +31,17 @@ void dlock_loss_signal_raise(void *context)
 
 	/* The wakeup comes last: the thread that it wakes finds the rest. */
 	atomic_store(&signal->raised, true);
-#if PHP_VERSION_ID >= 80200
-	zend_atomic_bool_store_ex(signal->interrupt, true);
-#else
-	*signal->interrupt = 1;
-#endif
+	interrupt(signal);
 	if (signal->process == dlock_process_current()) {
 		dlock_wakeup_send(&signal->wakeup);
+	}
+}
+
+void dlock_loss_signal_strand_goes_on(void)
+{
+	if (DLOCK_G(loss_signal).elsewhere) {
+		atomic_store(&DLOCK_G(loss_signal).raised, true);
+		interrupt(&DLOCK_G(loss_signal));
 	}
 }
 
@@ -67,17 +81,31 @@ static bool is_lost_with_holder(const dlock_claim *claim)
 	return false;
 }
 
-static dlock_hold *find_unreported_loss(void)
+static bool is_lost(dlock_hold *hold)
 {
+	const dlock_claim *claim = hold->entry.claim;
 	dlock_nanos remaining;
 
+	return dlock_claim_is_mine(claim) ? dlock_hold_refresh(hold, &remaining) == DLOCK_CLAIM_LOST
+									  : is_lost_with_holder(claim);
+}
+
+/* Of the running strand. One of another is its own to be told: it is woken, and told when it runs. */
+static dlock_hold *find_unreported_loss(void)
+{
+	uint64_t strand = dlock_strand();
+
+	DLOCK_G(loss_signal).elsewhere = false;
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		dlock_hold *hold = dlock_hold_from(entry);
-		if (hold->throws
-			&& (dlock_claim_is_mine(entry->claim) ? dlock_hold_refresh(hold, &remaining) == DLOCK_CLAIM_LOST
-												  : is_lost_with_holder(entry->claim))) {
+		if (!hold->throws || !is_lost(hold)) {
+			continue;
+		}
+		if (entry->strand == strand) {
 			return hold;
 		}
+		DLOCK_G(loss_signal).elsewhere = true;
+		dlock_strand_ring(entry->strand);
 	}
 	return NULL;
 }
@@ -154,4 +182,5 @@ void dlock_loss_signals_begin(void)
 {
 	DLOCK_G(loss_signal).interrupt = &EG(vm_interrupt);
 	atomic_store(&DLOCK_G(loss_signal).raised, false);
+	DLOCK_G(loss_signal).elsewhere = false;
 }

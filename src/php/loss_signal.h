@@ -15,6 +15,9 @@ void dlock_loss_signals_begin(void);
 dlock_loss_signal *dlock_loss_signal_here(void);
 void dlock_loss_signal_close(dlock_loss_signal *signal);
 
+/* Another strand runs now: a loss may wait for it. */
+void dlock_loss_signal_strand_goes_on(void);
+
 /* What a renewal calls when a lease that throws is lost. */
 void dlock_loss_signal_raise(void *signal);
 

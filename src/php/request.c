@@ -5,21 +5,35 @@
 #include "globals.h"
 #include "hold.h"
 #include "loss_signal.h"
+#include "stats.h"
+#include "strand.h"
+#include "turns.h"
 
 void dlock_request_begin(void)
 {
 	dlock_loss_signals_begin();
 	dlock_ending_begin();
+	dlock_strands_begin();
+}
+
+/* How long the answers to releases are waited for. */
+static dlock_nanos drain_until(void)
+{
+	double limit = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* nothing was locked then */
+
+	return dlock_now() + dlock_from_seconds(limit);
 }
 
 void dlock_request_end(void)
 {
-	double limit = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* nothing was locked then */
-	dlock_nanos deadline = dlock_now() + dlock_from_seconds(limit);
+	dlock_nanos deadline = drain_until();
 
+	dlock_strands_end();
+	dlock_turns_end();
 	dlock_hold_clear();
 	dlock_pools_drain(&DLOCK_G(pools), deadline);
 	dlock_description_end();
+	dlock_stats_publish();
 }
 
 void dlock_request_end_late(void)
@@ -28,4 +42,28 @@ void dlock_request_end_late(void)
 		dlock_request_end();
 	}
 	dlock_pools_free_retired(&DLOCK_G(pools));
+}
+
+unsigned long dlock_worker_request_end(bool all)
+{
+	dlock_nanos deadline = drain_until();
+	unsigned long held = dlock_hold_end_requests(all);
+
+	if (held > 0) {
+		dlock_pools_drain(&DLOCK_G(pools), deadline);
+	}
+	return held;
+}
+
+ZEND_FUNCTION(Dlock_beginRequest)
+{
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_NONE();
+	dlock_hold_mark_workers(false);
+}
+
+ZEND_FUNCTION(Dlock_endRequest)
+{
+	ZEND_PARSE_PARAMETERS_NONE();
+	RETURN_LONG((zend_long) dlock_worker_request_end(false));
 }

@@ -1,12 +1,18 @@
 #ifndef DLOCK_PHP_REQUEST_H
 #define DLOCK_PHP_REQUEST_H
 
+#include "php.h"
+
 void dlock_request_begin(void);
 
 /* Releases what the request holds, and ends its waits. It comes after exit(), uncaught exceptions, fatal errors, the
  * memory limit and the time limit alike. Objects may still exist; they are freed later and find their claims
  * released. */
 void dlock_request_end(void);
+
+/* The same for a request of a worker, whose objects live on: of the running strand, or of all. Returns how many leases
+ * were held. */
+unsigned long dlock_worker_request_end(bool all);
 
 /* When all modules have ended. Those that end after this one may still run the user's code, as sessions do to be
  * written. What that locked must not live on in the next request. */

@@ -301,3 +301,21 @@ ZEND_INI_MH(dlock_update_label)
 	}
 	return SUCCESS;
 }
+
+ZEND_INI_MH(dlock_update_names)
+{
+	const char *text = ZSTR_VAL(new_value);
+	size_t len = strspn(text, "0123456789");
+	zend_long number = len > 0 && len <= 2 && len == ZSTR_LEN(new_value) ? ZEND_STRTOL(text, NULL, 10) : -1;
+
+	(void) mh_arg3;
+	if (number < 0 || number > 64) {
+		refuse_value(entry, stage, "must be a whole number from 0 to 64", new_value);
+		if (stage == ZEND_INI_STAGE_RUNTIME) {
+			return FAILURE;
+		}
+		number = 0;
+	}
+	*(zend_long *) ZEND_INI_GET_ADDR() = number;
+	return SUCCESS;
+}

@@ -12,6 +12,7 @@ ZEND_INI_MH(dlock_update_wait);
 ZEND_INI_MH(dlock_update_io_timeout);
 ZEND_INI_MH(dlock_update_switch);
 ZEND_INI_MH(dlock_update_label);
+ZEND_INI_MH(dlock_update_names);
 ZEND_INI_MH(dlock_update_server);
 ZEND_INI_DISP(dlock_display_server);
 

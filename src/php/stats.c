@@ -37,3 +37,25 @@ ZEND_FUNCTION(Dlock_stats)
 	ZEND_PARSE_PARAMETERS_NONE();
 	dlock_collect_stats(return_value);
 }
+
+void dlock_stats_publish(void)
+{
+	const dlock_counters *counters = &DLOCK_G(counters);
+	dlock_renewal_counts renewal = dlock_renewal_count();
+	const uint64_t now[DLOCK_METRIC_WORKER_COUNTS] = {
+		[DLOCK_METRIC_CONNECTIONS] = dlock_pools_count(&DLOCK_G(pools)).connections + renewal.connections,
+		[DLOCK_METRIC_RENEWAL_FAILURES] = renewal.failures,
+		[DLOCK_METRIC_RESERVED] = counters->reservations,
+		[DLOCK_METRIC_REFUSED] = counters->reservations_refused,
+		[DLOCK_METRIC_CONFIRMED] = counters->sales,
+		[DLOCK_METRIC_EXPIRED] = counters->expired_refusals,
+		[DLOCK_METRIC_CANCELLED] = counters->cancellations,
+		[DLOCK_METRIC_REFUNDED] = counters->refunds,
+	};
+
+	for (int i = 0; i < DLOCK_METRIC_WORKER_COUNTS; i++) {
+		uint64_t before = DLOCK_G(published)[i];
+		dlock_metrics_add((dlock_worker_metric) i, now[i] > before ? now[i] - before : 0);
+		DLOCK_G(published)[i] = now[i];
+	}
+}

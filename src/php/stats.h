@@ -6,4 +6,7 @@
 /* What this process, under ZTS this thread, did so far; the renewal thread is the whole process'. */
 void dlock_collect_stats(zval *stats);
 
+/* Adds to the totals of all workers what is new in its counters. */
+void dlock_stats_publish(void);
+
 #endif

@@ -47,6 +47,7 @@ typedef struct {
 	dlock_nanos ttl;
 	int64_t limit; /* the most units of one product that the buyer may have; 0: any number */
 	bool strict;   /* it is not passed by those that come later and want less */
+	bool waited;   /* the units were not available at once */
 	void *state;   /* the back end's, while the turn is interrupted; NULL at first */
 } dlock_stock_turn;
 
@@ -97,6 +98,9 @@ typedef struct {
 
 	/* After DLOCK_INTERRUPTED: gives up its turn, without waiting. */
 	void (*leave)(dlock_stock_turn *turn);
+
+	/* Nobody wants what it has just got: cancels that, without waiting. */
+	void (*give_back)(const dlock_stock_turn *turn, const dlock_stock_answer *answer);
 
 	/* Each of these is DONE, SOLD where it had been done before, CONFLICT, LIMITED or REFUSED. */
 

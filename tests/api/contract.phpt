@@ -203,7 +203,8 @@ $actual = $extension->getClassNames();
 sort($names);
 sort($actual);
 same($names, $actual, 'classes');
-$functions = ['Dlock\setLabel' => '(?string $label): ?string', 'Dlock\stats' => '(): array'];
+$functions = ['Dlock\setLabel' => '(?string $label): ?string', 'Dlock\metrics' => '(): string', 'Dlock\stats' => '(): array', 'Dlock\setWaiter' => '(?callable $waiter): ?callable',
+    'Dlock\beginRequest' => '(): void', 'Dlock\endRequest' => '(): int'];
 $internal = ['Dlock\describe_server' => '(!array|string $server): array',
     'Dlock\break_lock' => '(object $locks, string $resource, string $id, string $by, bool $now = false): ?float',
     'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract

@@ -13,6 +13,7 @@ $defaults = [
     'dlock.describe' => '1',
     'dlock.label' => 'path',
     'dlock.max_hold' => '0',
+    'dlock.metrics_names' => '64',
     'dlock.read_timeout' => '1',
     'dlock.release_on_shutdown' => '1',
     'dlock.restart_guard' => '10',
@@ -26,7 +27,7 @@ putenv('TEST_PHP_EXTRA_ARGS=' . preg_replace('/-d "dlock\.[^"]*"/', '', php_opti
 same($defaults, json_decode(php_child('echo json_encode(ini_get_all("dlock", false));')->readAll(), true), 'defaults');
 $at_start = ini_get_all('dlock', false);
 foreach (ini_get_all('dlock') as $name => ['access' => $access]) {
-    same($name === 'dlock.describe' ? INI_SYSTEM : INI_ALL, $access, "who may change $name");
+    same(in_array($name, ['dlock.describe', 'dlock.metrics_names'], true) ? INI_SYSTEM : INI_ALL, $access, "who may change $name");
 }
 
 $lease = 'must be a number of seconds between 0.003 and 31536000';

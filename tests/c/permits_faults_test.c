@@ -263,14 +263,14 @@ static void test_waits_for_itself(void)
 		entries[i].claim = wards[i].claim;
 		dlock_registry_add(&registry, &entries[i]);
 	}
-	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 1, NULL),
+	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 1, 0, NULL),
 		"beside two of four permits one can be had");
-	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 2, NULL), "or two");
-	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, NULL), "but not three");
-	check(!dlock_registry_find_endless(&registry, c.backend, "other", 5, 4, NULL), "of another pool all");
+	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 2, 0, NULL), "or two");
+	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "but not three");
+	check(!dlock_registry_find_endless(&registry, c.backend, "other", 5, 4, 0, NULL), "of another pool all");
 	dlock_renewal_stop(wards[1].claim);
-	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, NULL), "nor does one count that will end");
-	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 4, NULL), "but the other");
+	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "nor does one count that will end");
+	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 4, 0, NULL), "but the other");
 	for (int i = 0; i < 2; i++) {
 		check(let_go(&c, wards[i].claim), "released");
 	}

@@ -272,13 +272,28 @@ bool eventually_fenced(test_server *server)
 	return eventually(is_fenced, server);
 }
 
-void settle_epoch(test_server *master, int guard, int replicas)
+static void write_epoch(test_server *master, int guard, int replicas, const char *seen)
 {
-	char epoch[96], id[41];
+	char epoch[160], id[41];
 	const char *line = strstr(server_text(master, "INFO replication"), "master_replid:");
 
 	snprintf(id, sizeof id, "%s", line ? line + strlen("master_replid:") : "");
-	snprintf(epoch, sizeof epoch, "%s %d -1 %d %lld", id, guard, guard, server_info(master, "stats", "sync_full"));
+	snprintf(epoch, sizeof epoch, "%s %d -1 %d %lld %lld %s", id, guard, guard,
+		server_info(master, "stats", "sync_full"), server_info(master, "stats", "sync_partial_ok"), seen);
 	server_do(master, "SET " DLOCK_EPOCH_KEY " %s", epoch);
 	server_integer(master, "WAIT %d 1000", replicas);
+}
+
+void settle_epoch(test_server *master, int guard, int replicas)
+{
+	write_epoch(master, guard, replicas, "  ");
+}
+
+void settle_known_epoch(test_server *master, int guard, int replicas, int skew)
+{
+	long long offset = server_info(master, "replication", "master_repl_offset");
+	char seen[64];
+
+	snprintf(seen, sizeof seen, "%lld %lld %d", offset, offset, skew);
+	write_epoch(master, guard, replicas, seen);
 }

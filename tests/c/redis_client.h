@@ -89,4 +89,7 @@ bool eventually_fenced(test_server *server); /* an acquire was executed there */
 /* A master's epoch is settled, as if it had long been so, for a guard in ms; on replicas, too. */
 void settle_epoch(test_server *master, int guard, int replicas);
 
+/* And is known to have all leases at this moment; clocks differ by so many ms. */
+void settle_known_epoch(test_server *master, int guard, int replicas, int skew);
+
 #endif

@@ -278,6 +278,71 @@ static void test_moved_back(void)
 	client_free(&c);
 }
 
+/* ---- epochs that settle at once ---- */
+
+/* Both have been up for longer than the guard. */
+static void grow_old(void)
+{
+	while (server_info(servers.master, "server", "uptime_in_seconds") < GUARD / 1000 + 1
+		|| server_info(servers.replica, "server", "uptime_in_seconds") < GUARD / 1000 + 1) {
+		sleep_ms(100);
+	}
+}
+
+/* What the DSN says of nodes decides how many must have been nowhere else. */
+static client client_among(int nodes)
+{
+	return pair_client(&servers,
+		nodes == 2 ? "guard=" GUARD_TEXT "&read_timeout=0.4&nodes=2" : "guard=" GUARD_TEXT "&read_timeout=0.4&nodes=3");
+}
+
+static void check_promotion(int nodes, int skew, bool at_once, const char *what)
+{
+	client c = client_among(nodes);
+
+	grow_old();
+	settle_known_epoch(servers.master, GUARD, 1, skew);
+	dlock_claim *held = hold(&c, "held", 10 * GUARD);
+	check(server_integer(servers.master, "PTTL Lock:held") > 10 * GUARD, "a key outlives its lease");
+	pair_fail_over(&servers);
+	dlock_nanos since = dlock_now();
+	long took = first_lock_ms(&c, "lock", since);
+	check(took >= 0 && (took < GUARD) == at_once, "%s (%ld ms)", what, took);
+	check(has(servers.master, held), "what is held stays so");
+	dlock_claim_abandon(held);
+	dlock_claim_free(held);
+	client_free(&c);
+}
+
+static void test_promoted(void)
+{
+	check_promotion(2, 0, true, "one of two nodes knows all: at once");
+	check_promotion(3, 0, true, "two of three know all: at once");
+	check_promotion(2, 1001, false, "clocks are too far apart: after the guard");
+}
+
+/* A replica that has been elsewhere comes back by a full copy. */
+static void check_copy(int nodes, bool granted, const char *what)
+{
+	client c = client_among(nodes);
+
+	grow_old();
+	settle_known_epoch(servers.master, GUARD, 1, 0);
+	check(!is_refused(&c, "lock"), "it works");
+	move_replica_away();
+	move_replica_back();
+	pair_is_in_step(&servers);
+	check(is_refused(&c, "lock") == !granted, "%s: %s", what, c.error.message);
+	server_kill(&other_master);
+	client_free(&c);
+}
+
+static void test_copied(void)
+{
+	check_copy(2, true, "the master alone knows all: granted");
+	check_copy(3, false, "the replica may have confirmed something elsewhere: not granted");
+}
+
 static void *come_back_later(void *unused)
 {
 	(void) unused;
@@ -514,6 +579,8 @@ int main(int argc, char **argv)
 		TEST(unknown_script),
 		TEST(broken_between),
 		TEST(moved_back),
+		TEST(promoted),
+		TEST(copied),
 		TEST(moved_back_meanwhile),
 		TEST(moved_back_unguarded),
 		TEST(moved_back_and_attached),

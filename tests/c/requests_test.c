@@ -49,7 +49,8 @@ static const dlock_keys in_slot = { .lock = { "lock", 4 },
 	.fence = { "f{s}", 4 },
 	.epoch = { "e{s}", 4 },
 	.slot = 7 };
-static const dlock_epoch_rule guard = { 60 * S, true }, copies = { 1500 * MS + 1, false }, short_guard = { 1, false };
+static const dlock_epoch_rule guard = { 60 * S, true, 2 }, copies = { 1500 * MS + 1, false, 2 },
+							  short_guard = { 1, false, 2 };
 
 static void test_acquire(void)
 {
@@ -183,8 +184,9 @@ static void test_replicated(void)
 			 &(dlock_attempt){ .token = "t", .ttl = S, .number = 3, .inbox = &inbox, .ticket = 9, .grant = true },
 			 short_guard),
 		"acquire_replicated 5 lock f{s} q{s} w{s} e{s} t 1000 1 - box 9 3");
-	says(dlock_request_unchanged(keys, "t", guard, NULL), "unchanged 2 lock dlock:era t 60000");
-	says(dlock_request_unchanged(in_slot, "t", copies, "old"), "unchanged 2 lock e{s} t 1500 old");
+	says(dlock_request_unchanged(keys, "t", guard, NULL, false), "unchanged 2 lock dlock:era t 60000");
+	says(dlock_request_unchanged(keys, "t", guard, NULL, true), "unchanged 2 lock dlock:era t 60000 '' 1");
+	says(dlock_request_unchanged(in_slot, "t", copies, "old", false), "unchanged 2 lock e{s} t 1500 old");
 }
 
 static void test_epochs(void)
@@ -195,6 +197,8 @@ static void test_epochs(void)
 	says(dlock_request_settle(keys, &epoch, guard, NULL), "settle 2 dlock:fence dlock:era abcdef 60000 -12");
 	says(dlock_request_settle(in_slot, &epoch, copies, &now), "settle 2 f{s} e{s} abcdef 1500 -12 0 0 0");
 	says(dlock_request_settle(in_slot, &epoch, short_guard, &later), "settle 2 f{s} e{s} abcdef 1 -12 250 60000 3");
+	dlock_survey survey = { .attached = "3 1", .first = 77, .skew = -1 };
+	says(dlock_request_settle_now(in_slot, &epoch, copies, &survey), "settle_now 2 f{s} e{s} abcdef 1500 3 1 77 -1");
 	says(dlock_request_epoch_of(in_slot, guard, 0, &epoch), "epoch_of 2 e{s} e{s}:slots 60000 '' 0 -12");
 	says(dlock_request_epoch_of(in_slot, copies, 16383, &later), "epoch_of 2 e{s} e{s}:slots 1500 - 16383 -12");
 }
@@ -241,8 +245,8 @@ static void test_permits_replicated(void)
 		"permits_acquire_replicated 2 lock e{s} i 1099511627776 7 1000 box 9 3 1 1 -");
 	says(dlock_request_permits_acquire_replicated(keys, &waiter, guard),
 		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 box 9 3 1 60000 ''");
-	says(dlock_request_permits_unchanged(keys, "i", guard, NULL), "permits_unchanged 2 lock dlock:era i 60000");
-	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old"), "permits_unchanged 2 lock e{s} i 1500 old");
+	says(dlock_request_permits_unchanged(keys, "i", guard, NULL, false), "permits_unchanged 2 lock dlock:era i 60000");
+	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old", true), "permits_unchanged 2 lock e{s} i 1500 old 1");
 	says(dlock_request_permits_release_replicated(keys, &one, guard),
 		"permits_release_replicated 2 lock dlock:era i 60000");
 	says(dlock_request_permits_release_replicated(in_slot, &buyer, copies),
@@ -269,7 +273,7 @@ static void test_stocks(void)
 	dlock_inbox inbox = { .channel = "box" };
 	dlock_stock_attempt buys = { .id = "ann/1", .units = 2, .ttl = 30 * S, .number = 1 }, waits = buys;
 
-	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000 ''");
+	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000");
 	waits.inbox = &inbox;
 	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 '' box 0 1");
 	waits.limit = 4;

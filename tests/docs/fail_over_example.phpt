@@ -20,10 +20,10 @@ $output = implode("\n", $output);
 $says = fn (string $pattern) => holds(preg_match($pattern, $output) === 1, "it says $pattern", $status, $output);
 
 $says('/^sold: 80 of 80, each of them once, fencing tokens rise$/m');
-$says('/^Sentinel switched \d+\.\d s after the master was killed, and sales went on (?:9\.[89]|\d\d\.\d) s after that: \d+\.\d s without sales$/m');
+$says('/^Sentinel switched \d+\.\d s after the master was killed, and sales went on \d+\.\d s after that: \d+\.\d s without sales$/m');
 $says('/^ +0\.0 s  .*← master killed/mu');
-$says('/← Sentinel switched$/mu');
-$says('/█ \d+ +← sales go on$/mu');
+$says('/← Sentinel switched(?:, sales go on)?$/mu');
+$says('/█ \d+ +← (?:Sentinel switched, )?sales go on$/mu');
 // An election without a winner takes longer than the lease, and so do two fail-overs: then it is lost, and the example says so.
 $kept = str_contains($output, 'the lock for stocktaking was kept over the fail-over');
 $says($kept ? '/^Sentinel switched \d/m' : '/^Sentinel switched (?:(?:[5-9]|\d\d+)\.\d s|\d+ times$)/m');

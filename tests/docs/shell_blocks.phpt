@@ -337,10 +337,12 @@ function installation(string $code): string
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
-        } elseif (preg_match('~^install (\S+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (\S+) (\S+)/\s~', $line, $part)) {
-            is_executable(TOP . "/$part[1]") && is_dir(TOP . "/$part[3]") || $wrong[] = "there is no command $part[1], or no folder $part[3]";
-            $part[2] === $part[4] && reads($part[1], "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$part[3]'~")
-                || $wrong[] = "$part[1] does not look for its folder in $part[2]";
+        } elseif (preg_match('~^install (.+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (.+) (\S+)/\s~', $line, $part)) {
+            foreach (array_combine(explode(' ', $part[1]), explode(' ', $part[3])) as $command => $folder) {
+                is_executable(TOP . "/$command") && is_dir(TOP . "/$folder") || $wrong[] = "there is no command $command, or no folder $folder";
+                $part[2] === $part[4] && reads($command, "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$folder'~")
+                    || $wrong[] = "$command does not look for its folder in $part[2]";
+            }
         } elseif (preg_match('/^echo extension=dlock\.so > .* && phpenmod dlock && (php --ri dlock)$/', $line, $look)) {
             command('php', 'exec ' . php() . ' ' . php_options() . ' "$@"');
             str_contains(typed($look[1], $status), 'dlock') && $status === 0 || $wrong[] = "$line: status $status";

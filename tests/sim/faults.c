@@ -45,6 +45,8 @@ void draw_plan(void)
 	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* it forgets */
 	has_kind[FLUSH_SCRIPTS] &= options.setup != MEMCACHED;
 	has_kind[NEW_SET] &= options.setup == QUORUM;
+	has_kind[BACK_UP] &= setup_fails_over();
+	has_kind[STALE_SENTINEL] &= options.setup == REPLICATED;
 	bool is_changed = false; /* the cluster, by an administrator */
 	for (int kind = MOVE_SLOT; kind <= FORGET_NODE; kind++) {
 		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6); /* otherwise servers would hardly ever fail */
@@ -66,18 +68,39 @@ void draw_plan(void)
 
 bool fault_is_of_server(fault_kind kind)
 {
-	return kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS
+	return kind == BACK_UP || kind == STALE_SENTINEL || kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS
 		|| kind == FORGET_NODE || kind == TAKE_ADDRESS;
 }
 
-static void server_is_back(int number, bool without_data)
+static void server_is_back(int number, restart how)
 {
 	if (options.setup != MEMCACHED && !redis_is_alive(redis[number]) && !stranger_is_at(number)) {
-		say("s", "s%d is back%s", number, without_data ? " without its data" : "");
-		if (without_data) {
+		say("s", "s%d is back%s", number, how == WITHOUT_DATA ? " without its data" : how == WITH_SNAPSHOT ? " with older data" : "");
+		if (how != WITH_DATA) {
 			note_data_lost(number);
 		}
-		redis_restart(redis[number], without_data ? WITHOUT_DATA : WITH_DATA);
+		redis_restart(redis[number], how);
+	}
+}
+
+/* Has a replica follow a master that was replaced, as soon as there is one. */
+static void mislead(void *context, uint64_t until)
+{
+	const fault *f = context;
+	server *replica = redis[f->a];
+
+	for (int i = 0; i < options.servers; i++) {
+		server *old = redis[(i + f->b) % options.servers];
+		if (old != replica && old != sentinels_master() && redis_is_alive(old) && !redis_master_of(old)
+			&& redis_is_alive(replica) && redis_master_of(replica) && redis_master_of(replica) != old) {
+			say("sent", "a stale one has s%d follow s%d", f->a, redis_number(old));
+			redis_close_clients(replica);
+			redis_replicate(replica, old);
+			return;
+		}
+	}
+	if (now < (nanos) until) {
+		at(now + 50 * MS, mislead, (void *) f, until);
 	}
 }
 
@@ -118,10 +141,10 @@ static void end_fault(void *context, uint64_t which)
 		}
 		break;
 	case CRASH_SERVER:
-		server_is_back(f->a, f->b);
+		server_is_back(f->a, (restart) f->b);
 		break;
 	case NEW_SET:
-		server_is_back((int) which, true);
+		server_is_back((int) which, WITHOUT_DATA);
 		break;
 	case KILL_CLIENT:
 	case VANISH_CLIENT:
@@ -138,7 +161,7 @@ static void end_fault(void *context, uint64_t which)
 		break;
 	case TAKE_ADDRESS:
 		stranger_ends(f->a);
-		server_is_back(f->a, false);
+		server_is_back(f->a, WITH_DATA);
 		break;
 	default:
 		break;
@@ -221,7 +244,7 @@ static void note(const fault *f)
 static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut", [CUT_ONE_WAY] = "cut-one-way", [RESET] = "reset", [PAUSE_SERVER] = "pause-server",
 	[CRASH_SERVER] = "kill-server", [KILL_CLIENT] = "kill-client", [VANISH_CLIENT] = "vanish-client", [STOP_CLIENT] = "stop-client",
 	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key", [FLUSH_ALL] = "flush-all",
-	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [MOVE_SLOT] = "move-slot",
+	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [BACK_UP] = "back-up", [STALE_SENTINEL] = "stale-sentinel", [MOVE_SLOT] = "move-slot",
 	[GIVE_UP_MOVE] = "give-up-move", [LOSE_SLOT] = "lose-slot", [FORGET_NODE] = "forget-node", [TAKE_ADDRESS] = "take-address", [FAIL_CALL] = "fail-call" };
 
 bool fault_read(const char *text, fault *f)
@@ -252,6 +275,7 @@ static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE
 	[PAUSE_SERVER] = "server is stopped", [CRASH_SERVER] = "server is killed", [KILL_CLIENT] = "client is killed",
 	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
 	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted", [FLUSH_ALL] = "all data are deleted",
+	[BACK_UP] = "a tool takes a copy of a server's data", [STALE_SENTINEL] = "a stale Sentinel has a server follow an old master",
 	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data",
 	[MOVE_SLOT] = "a slot moves", [GIVE_UP_MOVE] = "a slot moves, and that is given up", [LOSE_SLOT] = "a slot is nobody's",
 	[FORGET_NODE] = "a node forgets another", [TAKE_ADDRESS] = "another Redis has the address of",
@@ -307,6 +331,12 @@ static void begin_fault(void *context, uint64_t unused)
 	case DELETE_KEY:
 		delete_key(f->a % options.resources);
 		break;
+	case BACK_UP:
+		redis_back_up(redis[f->a]);
+		break;
+	case STALE_SENTINEL:
+		mislead(f, (uint64_t) (now + f->length));
+		break;
 	case FLUSH_ALL:
 		redis_flush_all(redis[0]);
 		for (int r = 0; r < options.resources; r++) {
@@ -355,6 +385,12 @@ static bool may_forget(int server, nanos time)
 	return others < options.servers / 2;
 }
 
+/* Where replicas confirm, a lock survives that. */
+static bool may_come_back_with(const fault *f, nanos time)
+{
+	return setup_fails_over() ? options.work != &stocks : options.setup == QUORUM && may_forget(f->a, time);
+}
+
 static fault draw_fault(stream *random, nanos time)
 {
 	fault f = { .time = time };
@@ -363,10 +399,10 @@ static fault draw_fault(stream *random, nanos time)
 		f.kind = (fault_kind) draw_below(random, FAULT_KINDS);
 	} while (!has_kind[f.kind]);
 	f.a = (int) draw_below(random, fault_is_of_server(f.kind) ? options.servers : options.clients);
-	f.b = (int) draw_below(random, f.kind == CRASH_SERVER ? 2 : f.kind == NEW_SET ? 1000 : options.servers);
+	f.b = (int) draw_below(random, f.kind == CRASH_SERVER ? setup_fails_over() ? 3 : 2 : f.kind == NEW_SET ? 1000 : options.servers);
 	f.length = draw_chance(random, 0.7) ? draw_below(random, 3 * SECOND) : draw_below(random, 15 * SECOND);
-	if (f.kind == CRASH_SERVER && (options.setup != QUORUM || !may_forget(f.a, time))) {
-		f.b = 0;
+	if (f.kind == CRASH_SERVER && !may_come_back_with(&f, time)) {
+		f.b = WITH_DATA;
 	}
 	/* Whoever has just been started believes what is at the address of a seed: docs/fail-over.md. */
 	if (f.kind == TAKE_ADDRESS && (time < 20 * SECOND || has_kind[KILL_CLIENT] || has_kind[VANISH_CLIENT])) {
@@ -447,7 +483,7 @@ void heal_all(void *context, uint64_t unused)
 	net_set_delay(50 * US, 500 * US, 0, 0);
 	for (int i = 0; i < options.servers; i++) {
 		stranger_ends(i);
-		server_is_back(i, false);
+		server_is_back(i, WITH_DATA);
 	}
 	this_run->failable = clients[0].process->failable;
 	for (int i = 0; i < options.clients; i++) {

@@ -88,26 +88,42 @@ all_mutants() {
 	mutant no_guard replicated "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant epoch_of_any_master replicated "an epoch goes on under another master" \
-		src/redis/script/lua/epoch.lua 's/if opened ~= id or counts/if not opened or counts/' \
+		src/redis/script/lua/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
 		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/epoch.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
-		src/redis/script/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
+		src/redis/script/lua/epoch.lua 's/or attached == attached_until_now\(\)/or true/' \
+		src/redis/script/lua/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
 	mutant epoch_not_asked replicated "locks are granted in any epoch" \
-		src/redis/script/lua/epoch.lua 's/(local function check_epoch\(epoch, guard, counts, doubts\)\n)/$1\tdo return 0, replication_id(), "-1", "0" end\n/'
+		src/redis/script/lua/epoch.lua 's/(local function check_epoch\(epoch, guard, counts, doubts\)\n)/$1\tdo return 0, "0", "-1", "0" end\n/'
 	mutant lease_of_replicated_from_reply replicated "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +repair_in_settled_epoch replicated "a holder takes its key back in a settled epoch" \
 		src/redis/script/lua/restore.lua 's/or not holder and check_epoch\(KEYS\[3\], ARGV\[4\]\) == 0 //'
 	mutant fence_not_raised replicated "the fence is not raised when an epoch settles" \
-		src/redis/script/lua/settle.lua 's/if last < least then/if false then/'
+		src/redis/script/lua/settled_fence.lua 's/if last < least then/if false then/'
 	mutant full_copies_do_not_count c:redis_replicated "a replica may have come back from another master" \
-		src/redis/script/lua/unchanged.lua 's/^if copies and string\.find.*then$/if true then/m'
+		src/redis/script/lua/unchanged.lua 's/^if full and string\.find.*,$/if true or string.find(redis.call("INFO", "stats"),/m'
 	mutant restored_by_nobody c:redis_replicated "a holder whose key a promoted server has missed loses it" \
 		src/redis/script/lua/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
 	mutant settles_from_opening replicated "an epoch settles before replicas know of it" \
-		src/redis/script/lua/epoch.lua "s/settles, waited, copies = '0' \.\. us, '0', full_copies\(\)/settles, waited, copies = string.format('%.0f', now + guard), guard, full_copies()/"
+		src/redis/script/lua/epoch.lua "s/settles, waited, attached, base, skew = '0' \.\. us, '0',/settles, waited, attached, base, skew = string.format('%.0f', now + guard), guard,/"
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
+
+	# ---- epochs that settle at once ----
+	mutant +copies_are_continuations replicated "a node that has taken a full copy has been nowhere else" \
+		src/redis/wire/survey.c 's/insert\(firsts, old\+\+, nodes\[i\]\.first\)/insert(firsts, old++, 0)/'
+	mutant one_node_proves_it replicated "one node knows of all leases" \
+		src/net/endpoint.c 's/(int dlock_endpoint_enough\(.*\n\{\n)/$1\tif (server) return 1;\n/'
+	mutant unsettled_knows_all replicated "a master is taken to know all leases when its epoch opens" \
+		src/redis/script/lua/epoch.lua "s/seen = \(opened == id or (.*) or ''$/seen = field(role, 'master_repl_offset')/m"
+	mutant clocks_are_alike 'replicated clocks=8000' "clocks of servers are alike" \
+		src/redis/script/lua/settle_now.lua 's/ and tonumber\(skew\) <= MARGIN/ and true/'
+	mutant keys_end_with_leases c:redis_replicated "a key ends with its lease" \
+		src/redis/lock/kinds.c 's/ttl \+ DLOCK_CLOCK_MARGIN/ttl + 0/'
+	mutant restarted_nodes_know c:survey "a node that was started again knows what it has confirmed" \
+		src/redis/wire/survey.c 's/return left > 0 \? left \* 1000 : 0;/(void) left; return 0;/'
+	mutant doubts_are_proof c:redis_replicated "nodes are not asked when replicas have attached" \
+		src/redis/script/lua/settle_now.lua 's/local knows = .*\n.*\n/local knows = settled or seen ~= "" and tonumber(ARGV[4]) >= 0 and tonumber(ARGV[4]) <= seen + 1\n/'
 
 	mutant move_given_up 'cluster' "a slot whose keys were moved, and whose move was given up, is a new one" \
 		src/redis/script/lua/epoch_of.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'

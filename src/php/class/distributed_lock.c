@@ -3,6 +3,7 @@
 #include "../errors.h"
 #include "../globals.h"
 #include "../settings.h"
+#include "../strand.h"
 #include "arguments.h"
 #include "manager.h"
 #include "servers.h"
@@ -107,6 +108,26 @@ static void purge(dlock_manager *manager)
 	manager->purge_at = 2 * after;
 }
 
+/* What lock() takes belongs to the strand: its number, and the resource. */
+static zend_string *key_of(uint64_t strand, const char *resource, size_t len)
+{
+	zend_string *key = zend_string_alloc(sizeof strand + len, false);
+
+	memcpy(ZSTR_VAL(key), &strand, sizeof strand);
+	memcpy(ZSTR_VAL(key) + sizeof strand, resource, len);
+	ZSTR_VAL(key)[sizeof strand + len] = '\0';
+	return key;
+}
+
+static void drop(dlock_hold *hold)
+{
+	const dlock_claim *claim = hold->entry.claim;
+	zend_string *key = key_of(hold->entry.strand, claim->resource, claim->resource_len);
+
+	zend_hash_del(&((dlock_manager *) hold->owner)->held, key);
+	zend_string_release(key);
+}
+
 bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_terms terms, dlock_nanos timeout)
 {
 	dlock_hold *hold;
@@ -125,23 +146,29 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_ter
 	}
 	/* One that is there already was lost, or this one could not have been acquired. */
 	ZVAL_PTR(&value, hold);
-	zend_hash_update(&manager->held, resource, &value);
+	zend_string *key = key_of(hold->entry.strand, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	zend_hash_update(&manager->held, key, &value);
+	zend_string_release(key);
 	hold->owned = true;
+	hold->drop = drop;
+	hold->owner = manager;
 	return true;
 }
 
 static dlock_hold *find_held(dlock_manager *manager, zend_string *resource)
 {
-	zval *value = zend_hash_find(&manager->held, resource);
+	zend_string *key = key_of(dlock_strand(), ZSTR_VAL(resource), ZSTR_LEN(resource));
+	zval *value = zend_hash_find(&manager->held, key);
 
+	zend_string_release(key);
 	return value ? Z_PTR_P(value) : NULL;
 }
 
-/* What acquire() of this object took, or NULL. */
+/* What acquire() of this object took in this strand, or NULL. */
 static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resource)
 {
 	dlock_registry_entry *entry = dlock_registry_find_made_by(
-		&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource));
+		&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), dlock_strand());
 	dlock_nanos remaining;
 
 	return entry && dlock_hold_refresh(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST ? dlock_hold_from(entry)
@@ -183,18 +210,19 @@ ZEND_METHOD(DistributedLock, release)
 		RETURN_FALSE;
 	}
 	dlock_status status = dlock_hold_release(hold, &error);
-	zend_hash_del(&manager->held, resource);
+	drop(hold);
 	dlock_manager_answer(manager, status, &error, return_value);
 }
 
-/* Does a lease of this object still hold anything? */
+/* Does a lease of this object and strand still hold anything? */
 static bool has_lease(const dlock_manager *manager)
 {
 	dlock_nanos remaining;
 
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
-		if (entry->claim->backend == manager->backend && dlock_claim_is_held(entry->claim)
-				&& dlock_hold_refresh(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST) {
+		if (entry->strand == dlock_strand() && entry->claim->backend == manager->backend
+			&& dlock_claim_is_held(entry->claim)
+			&& dlock_hold_refresh(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST) {
 			return true;
 		}
 	}
@@ -213,13 +241,17 @@ ZEND_METHOD(DistributedLock, unlockAll)
 		RETURN_THROWS();
 	}
 	ZEND_HASH_FOREACH_VAL(&manager->held, value) {
-		dlock_status status = dlock_hold_release(Z_PTR_P(value), &error);
+		dlock_hold *hold = Z_PTR_P(value);
+		if (hold->entry.strand != dlock_strand()) {
+			continue;
+		}
+		dlock_status status = dlock_hold_release(hold, &error);
+		drop(hold);
 		if (status != DLOCK_OK && (worst == DLOCK_OK || worst == DLOCK_LOST)) {
 			worst = status;
 			problem = error;
 		}
 	} ZEND_HASH_FOREACH_END();
-	zend_hash_clean(&manager->held);
 	bool all = worst == DLOCK_OK && !manager->has_purged && !has_lease(manager);
 	manager->has_purged = false;
 	if (worst != DLOCK_OK && worst != DLOCK_LOST) {

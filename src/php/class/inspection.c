@@ -97,6 +97,11 @@ static bool check_range(zend_long number, zend_long least, zend_long most, uint3
 	return true;
 }
 
+static void throw_not_there(const dlock_backend *backend, const char *what)
+{
+	zend_throw_exception_ex(dlock_ce_exception, 0, "It cannot be seen %s with the back end \"%s\"", what, backend->ops->name);
+}
+
 ZEND_METHOD(DistributedLock, inspect)
 {
 	zend_string *resource;
@@ -115,6 +120,10 @@ ZEND_METHOD(DistributedLock, inspect)
 		RETURN_THROWS();
 	}
 	dlock_backend *backend = manager->backend;
+	if (!backend->ops->inspect) {
+		throw_not_there(backend, "who holds a lock");
+		RETURN_THROWS();
+	}
 	dlock_status status = backend->ops->inspect(
 		backend, ZSTR_VAL(resource), ZSTR_LEN(resource), (int) waiters, &inspection, &error);
 	if (status == DLOCK_OK) {
@@ -142,8 +151,7 @@ ZEND_METHOD(DistributedLock, inspectAll)
 	}
 	dlock_backend *backend = manager->backend;
 	if (!backend->ops->list) {
-		zend_throw_exception_ex(
-			dlock_ce_exception, 0, "There is no index of locks on %s: inspect() one of them", backend->ops->name);
+		throw_not_there(backend, "which locks are held");
 		RETURN_THROWS();
 	}
 	dlock_status status = backend->ops->list(backend, (int) limit, &listing, &error);
@@ -205,6 +213,10 @@ ZEND_FUNCTION(Dlock_break_lock)
 
 	dlock_manager *manager = manager_of(locks);
 	if (!manager || !dlock_check_resource(manager, resource, 2)) {
+		RETURN_THROWS();
+	}
+	if (!manager->backend->ops->break_claim) {
+		throw_not_there(manager->backend, "who holds a lock");
 		RETURN_THROWS();
 	}
 	name_breaker(name, sizeof name, by);

@@ -5,6 +5,7 @@
 #include "../globals.h"
 #include "../handle.h"
 #include "../interrupts.h"
+#include "../metrics.h"
 #include "../unkept.h"
 #include "arguments.h"
 #include "lease.h"
@@ -106,7 +107,7 @@ static void end_section(zval *lease)
 		&& dlock_is_lost_exception(EG(exception), claim->resource, claim->resource_len, DLOCK_LOST_WHILE_HELD);
 	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was
 	 * asked. Without one, what a handler throws after this could lose the section's result, which may be a lease. */
-	if (!(EG(exception) && zend_is_unwind_exit(EG(exception))) && dlock_is_interrupted()) {
+	if (!(EG(exception) && dlock_is_exit(EG(exception))) && dlock_is_interrupted()) {
 		dlock_run_interrupts();
 	}
 	if (lost && !thrown) {
@@ -259,6 +260,8 @@ ZEND_METHOD(DistributedLock, attach)
 		dlock_throw(status, &error, manager->backend);
 		RETURN_THROWS();
 	}
+	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
+	dlock_hold_count_held(hold);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	status = dlock_manager_start_upkeep(manager, hold, !claim->renewed, &error);
 	if (status != DLOCK_OK) {

@@ -10,7 +10,9 @@
 #include "../globals.h"
 #include "../interrupts.h"
 #include "../loss_signal.h"
+#include "../metrics.h"
 #include "../settings.h"
+#include "../strand.h"
 #include "../unkept.h"
 #include "arguments.h"
 
@@ -88,18 +90,21 @@ static void manager_free(zend_object *object)
 	zend_object_std_dtor(object);
 }
 
-/* What lock() took, which only lock classes have. */
+/* What lock() took in this strand, which only lock classes have. */
 static void add_held(zval *info, dlock_manager *manager)
 {
 	zval held;
-	zend_string *resource;
-	zval *hold;
+	zval *value;
 
 	array_init(&held);
-	ZEND_HASH_FOREACH_STR_KEY_VAL(&manager->held, resource, hold) {
+	ZEND_HASH_FOREACH_VAL(&manager->held, value) {
+		dlock_hold *hold = Z_PTR_P(value);
+		const dlock_claim *claim = hold->entry.claim;
 		dlock_nanos remaining;
-		dlock_hold_refresh(Z_PTR_P(hold), &remaining);
-		add_assoc_double_ex(&held, ZSTR_VAL(resource), ZSTR_LEN(resource), (double) remaining / DLOCK_SECOND);
+		if (hold->entry.strand == dlock_strand()) {
+			dlock_hold_refresh(hold, &remaining);
+			add_assoc_double_ex(&held, claim->resource, claim->resource_len, (double) remaining / DLOCK_SECOND);
+		}
 	} ZEND_HASH_FOREACH_END();
 	add_assoc_zval(info, "held", &held);
 }
@@ -189,6 +194,37 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 
 /* ---- acquiring ---- */
 
+static dlock_metric metric_of(dlock_status status)
+{
+	switch (status) {
+	case DLOCK_OK:
+		return DLOCK_METRIC_ACQUIRED;
+	case DLOCK_TIMEOUT:
+		return DLOCK_METRIC_TIMEOUT;
+	case DLOCK_DEADLOCK:
+		return DLOCK_METRIC_DEADLOCK;
+	case DLOCK_CONNECTION:
+		return DLOCK_METRIC_CONNECTION;
+	case DLOCK_QUORUM:
+		return DLOCK_METRIC_QUORUM;
+	default:
+		return DLOCK_METRIC_OTHER;
+	}
+}
+
+/* For all workers of the pool. What did not wait took no time worth a look at the clock. */
+static void count_for_all(const dlock_hold *hold, dlock_nanos start, dlock_status status)
+{
+	const dlock_claim *claim = hold->entry.claim;
+
+	dlock_hold_count_waiting(false);
+	dlock_metrics_count(hold->metrics, metric_of(status));
+	dlock_metrics_waited(hold->metrics, claim->waited ? dlock_now() - start : 0);
+	if (status == DLOCK_OK && claim->received) {
+		dlock_metrics_count(hold->metrics, DLOCK_METRIC_HANDED_OVER);
+	}
+}
+
 static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status status)
 {
 	dlock_counters *counters = &DLOCK_G(counters);
@@ -260,15 +296,17 @@ dlock_status dlock_manager_start_upkeep(const dlock_manager *manager, dlock_hold
 	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
 }
 
-/* Would the wait be one for this very process, without end? `waiting` is its claim, NULL where it has none yet. */
+/* Would the wait be one for this very strand, without end? Or where the thread sleeps, for any strand? `waiting` is its
+ * claim, NULL where it has none yet. */
 static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, int64_t permits,
-	dlock_wait_limit limit, const dlock_claim *waiting, dlock_error *error)
+	dlock_wait_limit limit, bool sleeps, const dlock_claim *waiting, dlock_error *error)
 {
 	dlock_claim *claim = NULL;
 
 	if (limit.attempts == 0 && limit.timeout > 0) {
 		claim = dlock_registry_find_endless(
-			&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits, waiting);
+			&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits,
+			sleeps ? DLOCK_ANY_STRAND : dlock_strand(), waiting);
 	}
 	if (claim && manager->std.ce == dlock_ce_semaphore) {
 		dlock_fail(error, DLOCK_DEADLOCK,
@@ -304,11 +342,12 @@ static dlock_status report_timeout(
 
 /* Whoever is before it in the queue may wait for these: then it would wait for itself, too. */
 static void note_own_permits(
-	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit)
+	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit, bool sleeps)
 {
 	claim->own_permits = limit.attempts == 0 && limit.timeout > 0 && manager->backend->capacity > 1
 		? dlock_registry_count_endless(
-			  &DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), claim)
+			  &DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource),
+			  sleeps ? DLOCK_ANY_STRAND : dlock_strand(), claim)
 		: 0;
 }
 
@@ -320,32 +359,37 @@ static dlock_status report_deadlock(const dlock_claim *claim, dlock_error *error
 }
 
 static dlock_status wait_for(
-	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit, dlock_error *error)
+	const dlock_manager *manager, dlock_hold *hold, zend_string *resource, dlock_wait_limit limit, dlock_error *error)
 {
+	dlock_claim *claim = hold->entry.claim;
 	dlock_nanos start = dlock_now();
 	dlock_wait wait = dlock_interruptible(dlock_after(start, limit.timeout));
 	dlock_status status;
 	bool own = false; /* it has nobody before it but itself */
 
-	note_own_permits(manager, claim, resource, limit);
+	hold->metrics = dlock_metrics_place(manager->backend->kind, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	dlock_hold_count_waiting(true);
+	note_own_permits(manager, claim, resource, limit, !wait.suspend);
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;
 	while ((status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
-		dlock_run_interrupts();
-		if (EG(exception)) {
+		if (!dlock_strand_is_cancelled()) {
+			dlock_run_interrupts();
+		}
+		if (dlock_strand_is_cancelled()) {
 			break;
 		}
-		if (waits_for_itself(
-				manager, resource, claim->permits, limit, claim, error)) { /* since a handler has taken it */
+		dlock_go_on_waiting(&wait);
+		if (waits_for_itself(manager, resource, claim->permits, limit, !wait.suspend, claim,
+				error)) { /* since a handler has taken it */
 			status = DLOCK_DEADLOCK;
 			own = true;
 			break;
 		}
-		note_own_permits(manager, claim, resource, limit);
-		wait.wakeup =
-			dlock_interruptible(wait.deadline).wakeup; /* a handler may have taken the first lease that needs it */
+		note_own_permits(manager, claim, resource, limit, !wait.suspend);
 	}
 	count_wait(claim, start, status);
+	count_for_all(hold, start, status);
 	if (status == DLOCK_DEADLOCK && !own) {
 		return report_deadlock(claim, error);
 	}
@@ -353,14 +397,17 @@ static dlock_status wait_for(
 								   : status;
 }
 
-dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+/* A lock that the caller does not get is not left to its lease time, nor a position in the queue to the session. */
+static void give_up(dlock_hold *hold)
+{
+	hold->release_at_end = true;
+	dlock_hold_discard(hold);
+}
+
+/* DLOCK_PENDING: it was had, but not any more when its strand, which others had kept from running, went on. */
+static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms, int64_t permits,
 	dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
 {
-	int64_t permits = terms.permits > 0 ? terms.permits : manager->permits;
-
-	if (waits_for_itself(manager, resource, permits, limit, NULL, error)) {
-		return DLOCK_DEADLOCK;
-	}
 	dlock_description *description = dlock_description_here();
 	dlock_claim *claim = dlock_claim_new(
 		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
@@ -368,19 +415,43 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 	if (!hold) {
 		return DLOCK_FAILED;
 	}
+	bool is_suspended = dlock_strand_suspend();
+	dlock_nanos remaining;
 	claim->permits = permits;
 	claim->description = dlock_description_retain(description);
+	hold->is_acquired_now = true;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
-	dlock_status status = wait_for(manager, claim, resource, limit, error);
+	dlock_status status = wait_for(manager, hold, resource, limit, error);
+	if (status == DLOCK_OK && is_suspended && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {
+		status = DLOCK_PENDING;
+	}
 	if (status == DLOCK_OK) {
+		dlock_hold_count_held(hold);
 		status = dlock_manager_start_upkeep(manager, hold, terms.ttl_given, error);
 	}
+	hold->is_acquired_now = false;
 	if (status == DLOCK_OK) {
 		*acquired = hold;
 		return DLOCK_OK;
 	}
-	hold->release_at_end = true; /* a lock that the caller does not get is not left to its lease time, nor a position in
-									the queue to the session */
-	dlock_hold_discard(hold);
+	give_up(hold);
+	dlock_strand_go_on();
+	return status;
+}
+
+dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+	dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
+{
+	int64_t permits = terms.permits > 0 ? terms.permits : manager->permits;
+	dlock_nanos deadline = dlock_after(dlock_now(), limit.timeout);
+	dlock_status status;
+
+	if (waits_for_itself(manager, resource, permits, limit, !dlock_strand_suspend(), NULL, error)) {
+		return DLOCK_DEADLOCK;
+	}
+	while ((status = acquire(manager, resource, terms, permits, limit, acquired, error)) == DLOCK_PENDING) {
+		dlock_nanos left = deadline == DLOCK_FOREVER ? DLOCK_FOREVER : deadline - dlock_now();
+		limit.timeout = left > 0 ? left : 0;
+	}
 	return status;
 }

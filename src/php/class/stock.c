@@ -6,6 +6,8 @@
 #include "../errors.h"
 #include "../globals.h"
 #include "../interrupts.h"
+#include "../strand.h"
+#include "../turns.h"
 #include "reservation.h"
 #include "servers.h"
 #include "../settings.h"
@@ -230,37 +232,54 @@ ZEND_METHOD(Dlock_Stock, restock)
 	RETURN_LONG((zend_long) changed);
 }
 
-/* False: one of them has thrown. Its turn is nobody's then, nor after a fatal error. */
-static bool run_interrupts(dlock_stock_turn *turn)
+/* DLOCK_INTERRUPTED: it is cancelled, by an exception or a fatal error. The turn is over. */
+static dlock_status wait_for_turn(dlock_turn *turn, dlock_nanos timeout, dlock_stock_answer *answer, dlock_error *error)
 {
-	zend_try {
-		dlock_run_interrupts();
-	} zend_catch {
-		turn->stock->ops->leave(turn);
-		zend_bailout();
-	} zend_end_try();
-	if (EG(exception)) {
-		turn->stock->ops->leave(turn);
+	const dlock_stock *stock = turn->turn.stock;
+	dlock_wait wait = dlock_interruptible(dlock_after(dlock_now(), timeout));
+	dlock_status status;
+
+	while ((status = stock->ops->reserve(&turn->turn, &wait, answer, error)) == DLOCK_INTERRUPTED) {
+		if (!dlock_strand_is_cancelled()) {
+			dlock_run_interrupts();
+		}
+		if (dlock_strand_is_cancelled()) {
+			break;
+		}
+		dlock_go_on_waiting(&wait);
 	}
-	return !EG(exception);
+	if (dlock_strand_is_cancelled()) {
+		if (status == DLOCK_OK && answer->outcome == DLOCK_STOCK_DONE && turn->turn.waited) {
+			stock->ops->give_back(&turn->turn, answer);
+		}
+		status = DLOCK_INTERRUPTED;
+		dlock_turn_leave(turn);
+	} else {
+		dlock_turn_free(turn);
+	}
+	return status;
 }
 
 /* False: an exception was thrown. */
 static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *order, dlock_nanos timeout,
 	dlock_nanos ttl, dlock_stock_answer *answer)
 {
-	dlock_stock_turn turn = {
-		.stock = stock->stock, .order = &order->order, .ttl = ttl, .limit = stock->per_buyer, .strict = stock->strict
-	};
-	dlock_wait wait = dlock_interruptible(dlock_after(dlock_now(), timeout));
-	dlock_status status;
+	dlock_turn *turn = dlock_turn_new();
 	dlock_error error;
 
-	while ((status = stock->stock->ops->reserve(&turn, &wait, answer, &error)) == DLOCK_INTERRUPTED) {
-		if (!run_interrupts(&turn)) {
-			return false;
-		}
-		wait.wakeup = dlock_interruptible(wait.deadline).wakeup;
+	if (!turn) {
+		dlock_throw_no_memory();
+		return false;
+	}
+	turn->turn.stock = stock->stock;
+	turn->turn.order = &order->order;
+	turn->turn.ttl = ttl;
+	turn->turn.limit = stock->per_buyer;
+	turn->turn.strict = stock->strict;
+	dlock_status status = wait_for_turn(turn, timeout, answer, &error);
+	if (status == DLOCK_INTERRUPTED) {
+		dlock_strand_go_on();
+		return false;
 	}
 	if (status != DLOCK_OK) {
 		dlock_throw(status, &error, NULL);

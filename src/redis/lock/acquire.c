@@ -345,6 +345,7 @@ dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dl
 	}
 	dlock_waiter *waiter = &claim->asking->waiter;
 	waiter->deadline = wait->deadline;
+	waiter->is_strand = wait->suspend;
 	waiter->error = error;
 	dlock_status status = dlock_loop_run(
 		dlock_pool_loop(waiter->masters->pool), dlock_waiter_step, waiter, DLOCK_FOREVER, wait);

@@ -32,6 +32,77 @@ static void take_told(dlock_epoch *own, dlock_route *route, dlock_epoch_state *s
 	dlock_route_end(&own->telling_route);
 }
 
+/* ---- at once ---- */
+
+/* Do its data continue those of a settled epoch, or is it one? */
+static bool may_be_proved(const dlock_epoch_state *state)
+{
+	const char *seen = state->settles ? strchr(state->settles, '/') : NULL;
+
+	return seen && seen[1];
+}
+
+static bool is_known(const dlock_route *route, const dlock_epoch_state *state)
+{
+	return *state->replid && !strcmp(route->conn->survey.replid, state->replid);
+}
+
+static void begin_surveying(dlock_epoch *own, const dlock_route *route)
+{
+	own->asked = true;
+	dlock_surveying_end(&own->surveying);
+	own->surveying = (dlock_surveying) { .masters = own->masters, .master = route->conn->server,
+		.enough = own->guard.enough, .guard = own->guard.time, .until = own->until };
+}
+
+static void begin_proving(dlock_epoch *own, const dlock_route *route, int slot, const dlock_epoch_state *state)
+{
+	dlock_keys keys = dlock_key_builder_slot(own->keys, slot);
+
+	dlock_route_begin(&own->telling_route, own->masters, slot, own->error);
+	own->telling_route.until = own->until;
+	own->telling_route.replicas = 0;
+	dlock_route_send(
+		&own->telling_route, dlock_request_settle_now(keys, state, own->guard, &route->conn->survey), NULL);
+}
+
+static void take_proved(dlock_epoch *own, dlock_route *route)
+{
+	dlock_response response;
+
+	if (own->proved == DLOCK_OK) {
+		own->proved = dlock_read_integer(own->telling_route.call, own->telling_route.conn, &response, own->error);
+	}
+	route->transient = own->telling_route.transient;
+	dlock_route_end(&own->telling_route);
+}
+
+/* Asks the nodes where they have been, unless they have said so, and brings that to the server. DLOCK_LOST: it does not
+ * prove that this one knows all leases. */
+static dlock_status prove(dlock_epoch *own, dlock_route *route, int slot, const dlock_epoch_state *state,
+	dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->proving);
+	own->asked = false;
+	do {
+		if (own->asked || !is_known(route, state)) {
+			begin_surveying(own, route);
+			DLOCK_JOIN(&own->proving, own->proved, dlock_surveying_step(&own->surveying, loop, now));
+			route->conn->survey = own->surveying.survey;
+		}
+		own->proved = DLOCK_LOST;
+		if (is_known(route, state)) {
+			begin_proving(own, route, slot, state);
+			DLOCK_JOIN(&own->proving, own->proved, dlock_route_step(&own->telling_route, loop, now));
+			take_proved(own, route);
+		}
+	} while (own->proved == DLOCK_LOST && !own->asked && (own->asked = may_be_proved(state)));
+	DLOCK_END(&own->proving);
+	return own->proved;
+}
+
+/* ---- later ---- */
+
 /* False: there is no other slot. */
 static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
 {
@@ -61,7 +132,8 @@ static bool is_first_the_same(const dlock_epoch *own, const dlock_route *refused
 		&& !strcmp(own->first_route.conn->server->key, refused->conn->server->key);
 }
 
-dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
+/* Its time is given by the guard, or by the first slot. DLOCK_LOST: somebody else has told it. */
+static dlock_status settle_later(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->settling);
 	own->settled = DLOCK_LOST;
@@ -96,13 +168,67 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 		}
 	}
 	DLOCK_END(&own->settling);
-	return own->settled == DLOCK_LOST ? DLOCK_OK : own->settled; /* somebody else has told it */
+	return own->settled;
+}
+
+dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->whole);
+	own->outcome = DLOCK_LOST;
+	if (may_be_proved(&own->state)) {
+		DLOCK_JOIN(&own->whole, own->outcome, dlock_route_confirm(refused, loop, now));
+		if (own->outcome == DLOCK_OK && look_at_first(own, refused)) { /* there it is noted that the slot opened one */
+			DLOCK_JOIN(&own->whole, own->outcome, dlock_route_step(&own->first_route, loop, now));
+			refused->transient = own->first_route.transient;
+			dlock_route_end(&own->first_route);
+		}
+		if (own->outcome == DLOCK_OK) {
+			DLOCK_JOIN(&own->whole, own->outcome, prove(own, refused, own->slot, &own->state, loop, now));
+		}
+		own->state.left = own->outcome == DLOCK_OK ? 0 : own->state.left;
+	}
+	if (own->outcome == DLOCK_LOST) {
+		DLOCK_JOIN(&own->whole, own->outcome, settle_later(own, refused, loop, now));
+		if (own->outcome == DLOCK_OK && !may_be_proved(&own->state)) { /* how far clocks are apart is noted */
+			DLOCK_JOIN(&own->whole, own->proved, prove(own, refused, own->slot, &own->state, loop, now));
+		}
+	}
+	DLOCK_END(&own->whole);
+	return own->outcome == DLOCK_LOST ? DLOCK_OK : own->outcome; /* somebody else has told it */
 }
 
 /* ---- what it means for a request ---- */
 
 /* When the epoch was not confirmed, in ms. */
 #define TRY_AGAIN 20
+
+/* Nodes that could not prove it are asked again after this time at the earliest. */
+#define ASK_AGAIN (500 * DLOCK_MS)
+
+static bool is_to_be_proved_again(const dlock_epoch *own, const dlock_route *refused, dlock_nanos now)
+{
+	return own->state.open && own->state.left > 0 && may_be_proved(&own->state)
+		&& (!is_known(refused, &own->state) || now >= refused->conn->survey.at + ASK_AGAIN);
+}
+
+/* A node may be up for long enough before the guard is over. */
+static void set_pttl(const dlock_epoch *own, const dlock_route *refused, dlock_response *response)
+{
+	int64_t ready = is_known(refused, &own->state) && may_be_proved(&own->state) ? refused->conn->survey.ready : -1;
+	int64_t left = own->state.left < 0 ? TRY_AGAIN : ready >= 0 && ready < own->state.left ? ready : own->state.left;
+
+	response->pttl = own->settles || left < response->pttl ? left : response->pttl;
+}
+
+static dlock_status prove_again(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->whole);
+	refused->conn->survey.replid[0] = '\0';
+	DLOCK_JOIN(&own->whole, own->proved, prove(own, refused, own->slot, &own->state, loop, now));
+	own->state.left = own->proved == DLOCK_OK ? 0 : own->state.left;
+	DLOCK_END(&own->whole);
+	return DLOCK_OK;
+}
 
 dlock_status dlock_epoch_refused(
 	dlock_epoch *own, dlock_route *refused, dlock_response *response, dlock_loop *loop, dlock_nanos now)
@@ -112,9 +238,14 @@ dlock_status dlock_epoch_refused(
 	own->at_once = false;
 	own->explained = own->state.open;
 	own->said = DLOCK_OK;
-	if (own->state.open && own->state.left < 0) {
+	own->settles = own->state.open && own->state.left < 0;
+	if (own->settles) {
 		DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(own, refused, loop, now));
-		response->pttl = own->state.left < 0 ? TRY_AGAIN : own->state.left;
+	} else if (is_to_be_proved_again(own, refused, now)) {
+		DLOCK_JOIN(&own->task, own->said, prove_again(own, refused, loop, now));
+	}
+	if (own->state.open) {
+		set_pttl(own, refused, response);
 		own->at_once = own->state.left >= 0 && own->state.left <= DLOCK_AT_ONCE;
 	}
 	DLOCK_END(&own->task);
@@ -140,6 +271,28 @@ static dlock_status read_unchanged(const dlock_epoch *own, dlock_route *granted)
 			granted->conn->server->label);
 }
 
+/* Replicas may attach while others are asked. */
+enum { MOST_DOUBTS = 3 };
+
+/* Replicas have attached since the epoch's base: asks the nodes, and looks at it again. What is doubted at last is given
+ * back, and the epoch opened anew. */
+static dlock_status remove_doubts(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->whole);
+	for (own->doubts = 0; own->said == DLOCK_OK && own->state.left == DLOCK_EPOCH_DOUBTED; own->doubts++) {
+		own->proved = DLOCK_LOST;
+		if (may_be_proved(&own->state)) {
+			DLOCK_JOIN(&own->whole, own->proved, prove(own, granted, own->slot, &own->state, loop, now));
+		}
+		dlock_route_send(granted,
+			own->unchanged(own->claim, own->old, own->proved != DLOCK_OK || own->doubts >= MOST_DOUBTS), NULL);
+		DLOCK_JOIN(&own->whole, own->said, dlock_route_step(granted, loop, now));
+		own->state = own->said == DLOCK_OK ? dlock_read_epoch(granted->call) : own->state;
+	}
+	DLOCK_END(&own->whole);
+	return own->said;
+}
+
 dlock_status dlock_epoch_confirm(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
@@ -148,6 +301,7 @@ dlock_status dlock_epoch_confirm(dlock_epoch *own, dlock_route *granted, dlock_l
 	if (own->said == DLOCK_OK && granted->replicas > 0 && own->guard.resyncs) {
 		DLOCK_JOIN(&own->task, own->said, dlock_route_pass_on(granted, loop, now));
 		own->state = own->said == DLOCK_OK ? dlock_read_epoch(granted->call) : own->state;
+		DLOCK_JOIN(&own->task, own->said, remove_doubts(own, granted, loop, now));
 		if (own->said == DLOCK_OK && !own->state.open) {
 			own->said = read_unchanged(own, granted);
 		} else if (own->said == DLOCK_OK && own->state.left < 0) {
@@ -166,5 +320,6 @@ void dlock_epoch_end(dlock_epoch *own)
 {
 	dlock_route_end(&own->first_route);
 	dlock_route_end(&own->telling_route);
-	own->task.at = own->settling.at = 0;
+	dlock_surveying_end(&own->surveying);
+	own->task.at = own->whole.at = own->settling.at = own->proving.at = 0;
 }

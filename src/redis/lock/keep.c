@@ -271,7 +271,7 @@ static const dlock_renewal_round_ops ops = {
 
 static dlock_arg copy_key(char **room, dlock_arg key)
 {
-	dlock_arg kept = { memcpy(*room, key.text, key.len), key.len };
+	dlock_arg kept = { memcpy(*room, key.len > 0 ? key.text : "", key.len), key.len };
 
 	*room += key.len;
 	return kept;

@@ -2,6 +2,17 @@
 
 #include <string.h>
 
+/* Where replicas confirm it. 0 just asks. */
+static dlock_nanos outlive(dlock_nanos ttl)
+{
+	return ttl > 0 ? ttl + DLOCK_CLOCK_MARGIN : 0;
+}
+
+static dlock_nanos key_ttl(const dlock_subject *subject)
+{
+	return subject->replicated ? outlive(subject->claim->ttl) : subject->claim->ttl;
+}
+
 /* ---- locks ---- */
 
 static dlock_call *ask_lock(const dlock_subject *subject)
@@ -10,7 +21,7 @@ static dlock_call *ask_lock(const dlock_subject *subject)
 	const dlock_waiter *waiter = subject->waiter;
 	bool queues = subject->queues;
 	dlock_attempt attempt = { .token = claim->token,
-		.ttl = claim->ttl,
+		.ttl = key_ttl(subject),
 		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
 		.grant = true,
 		.inbox = queues ? waiter->inbox : NULL,
@@ -32,9 +43,9 @@ static dlock_status read_lock(const dlock_call *call, const dlock_conn *conn, dl
 	return status;
 }
 
-static dlock_call *is_lock_unchanged(const dlock_subject *subject, const char *old)
+static dlock_call *is_lock_unchanged(const dlock_subject *subject, const char *old, bool final)
 {
-	return dlock_request_unchanged(subject->keys, subject->claim->token, subject->guard, old);
+	return dlock_request_unchanged(subject->keys, subject->claim->token, subject->guard, old, final);
 }
 
 static dlock_call *release_lock(const dlock_subject *subject, bool leaves)
@@ -143,6 +154,16 @@ static dlock_call *restore_lock(const dlock_kept_lease *lease, dlock_nanos ttl)
 	return dlock_request_restore(lease->keys, lease->token, ttl, lease->fencing_token, lease->guard);
 }
 
+static dlock_call *keep_confirmed_lock(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return keep_lock(lease, outlive(ttl), shortens);
+}
+
+static dlock_call *restore_confirmed_lock(const dlock_kept_lease *lease, dlock_nanos ttl)
+{
+	return restore_lock(lease, outlive(ttl));
+}
+
 static dlock_call *drop_lock(const dlock_kept_lease *lease)
 {
 	return dlock_request_drop(lease->keys, lease->token);
@@ -167,6 +188,9 @@ static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, rest
 static const dlock_keeping lock_that_fails_over = {
 	keep_lock, dlock_read_keep, restore_lock, drop_lock, describe_lock
 };
+static const dlock_keeping lock_replicated = {
+	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, describe_lock
+};
 
 const dlock_kind dlock_locks = {
 	.acquire = ask_lock,
@@ -189,7 +213,7 @@ const dlock_kind dlock_locks = {
 	.numbers = INT64_MAX,
 	.alone = &lock_alone,
 	.fails_over = &lock_that_fails_over,
-	.replicated = &lock_that_fails_over,
+	.replicated = &lock_replicated,
 };
 
 /* ---- permits ---- */
@@ -209,7 +233,7 @@ static dlock_permits_attempt attempt_of(const dlock_subject *subject, bool queue
 		.fifo = subject->fifo,
 		.inbox = queues && claim->state == DLOCK_CLAIM_WAITING ? waiter->inbox : NULL,
 		.description = dlock_description_text(claim->description),
-		.ttl = claim->ttl,
+		.ttl = key_ttl(subject),
 		.ticket = waiter->ticket,
 		.number = waiter->number,
 		.own = claim->own_permits };
@@ -236,9 +260,9 @@ static dlock_status read_permits(const dlock_call *call, const dlock_conn *conn,
 	return status;
 }
 
-static dlock_call *are_permits_unchanged(const dlock_subject *subject, const char *old)
+static dlock_call *are_permits_unchanged(const dlock_subject *subject, const char *old, bool final)
 {
-	return dlock_request_permits_unchanged(subject->keys, subject->claim->token, subject->guard, old);
+	return dlock_request_permits_unchanged(subject->keys, subject->claim->token, subject->guard, old, final);
 }
 
 static dlock_call *release_permits(const dlock_subject *subject, bool leaves)
@@ -340,13 +364,13 @@ static dlock_status read_keep_permits_alone(
 
 static dlock_call *keep_permits(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
-	return dlock_request_permits_keep(lease->keys.lock, lease->token, ttl, shortens);
+	return dlock_request_permits_keep(lease->keys.lock, lease->token, outlive(ttl), shortens);
 }
 
 static dlock_call *restore_permits(const dlock_kept_lease *lease, dlock_nanos ttl)
 {
 	return dlock_request_permits_restore(
-		lease->keys, lease->token, ttl, lease->fencing_token, lease->guard, lease->permits);
+		lease->keys, lease->token, outlive(ttl), lease->fencing_token, lease->guard, lease->permits);
 }
 
 static dlock_call *drop_permits(const dlock_kept_lease *lease)

@@ -27,14 +27,19 @@ typedef struct {
 	int64_t fencing_token, permits, pttl;
 } dlock_said;
 
+/* A key outlives its lease by so much where replicas confirm: a server that is promoted ends it by its own clock.
+ * settle_now.lua has the number, too. */
+#define DLOCK_CLOCK_MARGIN DLOCK_SECOND
+
 /* Requests are NULL when out of memory. */
 typedef struct {
 	/* Asks for it. DLOCK_LOST: refused. */
 	dlock_call *(*acquire)(const dlock_subject *subject);
 	dlock_status (*read_acquire)(const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error);
 
-	/* Behind a WAIT, where replicas take full copies: is all as it was? `old`: of an exchange. */
-	dlock_call *(*unchanged)(const dlock_subject *subject, const char *old);
+	/* Behind a WAIT, where replicas attach: is all as it was? `old`: of an exchange; `final`: if not, it is given
+	 * back. */
+	dlock_call *(*unchanged)(const dlock_subject *subject, const char *old, bool final);
 
 	/* Gives it back; with `leaves` also its place in the queue, where it waits. */
 	dlock_call *(*release)(const dlock_subject *subject, bool leaves);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "late_release.h"
+
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
  * epoch only (lua/epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
  * at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
@@ -26,7 +28,14 @@ dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old)
 	const dlock_service *service = dlock_service_of(claim);
 	dlock_subject subject = dlock_service_subject(claim);
 
-	return subject.replicated && service->guard.resyncs ? service->kind->unchanged(&subject, old) : NULL;
+	return subject.replicated && service->guard.resyncs ? service->kind->unchanged(&subject, old, false) : NULL;
+}
+
+static dlock_call *unchanged_again(const void *claim, const char *old, bool final)
+{
+	dlock_subject subject = dlock_service_subject(claim);
+
+	return dlock_service_of(claim)->kind->unchanged(&subject, old, final);
 }
 
 void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error)
@@ -38,7 +47,9 @@ void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlo
 		.guard = service->guard,
 		.slot = dlock_service_subject(claim).keys.slot,
 		.until = until,
-		.error = error };
+		.error = error,
+		.unchanged = unchanged_again,
+		.claim = claim };
 }
 
 static dlock_kept_lease kept_lease(const dlock_claim *claim)
@@ -72,6 +83,10 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 	dlock_subject subject = dlock_service_subject(claim);
 	dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
 
+	if (service->masters.replicas > 0) {
+		dlock_release_late(&service->masters, subject.keys.slot, service->kind->release(&subject, true),
+			dlock_after(now, claim->ttl));
+	}
 	if (!conn) {
 		return;
 	}
@@ -99,6 +114,15 @@ static void service_top_up(dlock_claim *claim)
 		dlock_conn_send_background(
 			conn, service->keeping->keep(&lease, claim->ttl, false), atomic_load(&claim->deadline));
 	}
+}
+
+/* Of a key that lasts for so long. */
+static dlock_nanos lease_left(const dlock_claim *claim, int64_t pttl)
+{
+	dlock_nanos left = dlock_lease_left(pttl);
+	dlock_nanos margin = dlock_service_of(claim)->masters.replicas > 0 ? DLOCK_CLOCK_MARGIN : 0;
+
+	return left > margin ? left - margin : 0;
 }
 
 /* ---- attach ---- */
@@ -148,12 +172,15 @@ static void read_exchange(attaching *own)
 	own->sent_at = own->route.call->sent_at;
 	own->said = dlock_service_of(own->claim)->kind->read_exchange(
 		own->route.call, own->route.conn, &own->answer, own->epoch.error);
+	if (own->said == DLOCK_OK && lease_left(own->claim, own->answer.pttl) == 0) {
+		own->said = DLOCK_LOST;
+	}
 }
 
 static void accept_exchange(attaching *own)
 {
 	dlock_claim *claim = own->claim;
-	dlock_nanos left = dlock_lease_left(own->answer.pttl);
+	dlock_nanos left = lease_left(claim, own->answer.pttl);
 
 	if (own->said != DLOCK_OK) {
 		own->said = DLOCK_CONNECTION;
@@ -221,6 +248,7 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 	attaching own = { .claim = claim, .old = token };
 
 	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
+	own.epoch.old = own.old;
 	dlock_status status = dlock_loop_run(loop_of(dlock_service_of(claim)), attach_step, &own, DLOCK_FOREVER, NULL);
 	dlock_epoch_end(&own.epoch);
 	return status == DLOCK_LOST ? dlock_claim_came_late(claim, error) : status;
@@ -228,9 +256,19 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 
 /* ---- while it is held ---- */
 
+typedef struct {
+	const dlock_claim *claim;
+	dlock_kept_lease lease;
+	dlock_keep keep;
+} keeping;
+
+/* The tasks of others, which have asked for keys since, may be stepped in between. */
 static dlock_status keep_step(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	return dlock_keep_step(task, loop, now);
+	keeping *own = task;
+
+	own->lease.keys = dlock_service_subject(own->claim).keys;
+	return dlock_keep_step(&own->keep, loop, now);
 }
 
 /* The part of its time that is believed: what has ended by the holder's clock stays lost, where another one may have
@@ -248,28 +286,29 @@ static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos tt
 static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	const dlock_service *service = dlock_service_of(claim);
-	dlock_kept_lease lease = kept_lease(claim);
-	dlock_keep own = { .keeping = service->keeping, .lease = &lease, .ttl = ttl, .shortens = true };
+	keeping own = { .claim = claim, .lease = kept_lease(claim) };
+	dlock_keep *keep = &own.keep;
 	dlock_nanos begun = dlock_now();
 
-	dlock_route_begin(&own.route, &service->masters, lease.keys.slot, error);
+	*keep = (dlock_keep) { .keeping = service->keeping, .lease = &own.lease, .ttl = ttl, .shortens = true };
+	dlock_route_begin(&keep->route, &service->masters, own.lease.keys.slot, error);
 	dlock_status status = dlock_loop_run(loop_of(service), keep_step, &own, DLOCK_FOREVER, NULL);
-	const dlock_call *call = own.route.call;
+	const dlock_call *call = keep->route.call;
 	if (status == DLOCK_OK) {
-		set_deadline(claim, own.sent_at, ttl);
+		set_deadline(claim, keep->sent_at, ttl);
 		claim->ttl = ttl;
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
 			dlock_claim_name(claim).text);
-	} else if (call && (call->sent || own.route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
+	} else if (call && (call->sent || keep->route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an
 		 * answer. */
 		claim->deadline = begun + ttl - dlock_drift(ttl);
 	}
-	if (dlock_route_may_run_later(&own.route)) {
+	if (dlock_route_may_run_later(&keep->route)) {
 		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
-	dlock_route_end(&own.route);
+	dlock_route_end(&keep->route);
 	return status;
 }
 
@@ -288,9 +327,10 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 	dlock_status status = dlock_route_ask(&route, service->kind->check(&subject));
 	if (status == DLOCK_OK) {
 		status = service->kind->read_check(route.call, route.conn, &pttl, error);
+		status = status == DLOCK_OK && lease_left(claim, pttl) == 0 ? DLOCK_LOST : status;
 	}
 	if (status == DLOCK_OK) {
-		set_deadline(claim, route.call->sent_at, dlock_lease_left(pttl));
+		set_deadline(claim, route.call->sent_at, lease_left(claim, pttl));
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
 			dlock_claim_name(claim).text);
@@ -488,7 +528,7 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 	service->keeping = server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
 	service->service = dlock_endpoint_retain(server);
 	service->masters = (dlock_masters) { pool, dlock_pool_topology(pool, server), server->replicas, NULL };
-	service->guard = (dlock_epoch_rule) { server->guard, server->resync_guard };
+	service->guard = (dlock_epoch_rule) { server->guard, server->resync_guard, dlock_endpoint_enough(server) };
 	service->keys = dlock_key_builder_new(prefix, prefix_len, DLOCK_RESOURCE_MAX);
 	if (!service->masters.topology || !service->keys
 		|| (fixed && !dlock_pool_lend(pool, server, &service->masters.conn, &service->inbox))) {

@@ -83,7 +83,7 @@ static dlock_inbox *inbox_at_master(const dlock_waiter *own)
 /* The last one that was asked for there was not to be had at once: so this may not be, and the first request queues. */
 static bool is_to_queue_at_once(const dlock_waiter *own)
 {
-	return own->inbox && own->inbox->expected && dlock_inbox_is_open(own->inbox);
+	return own->inbox && (own->inbox->expected || own->is_strand) && dlock_inbox_is_open(own->inbox);
 }
 
 static void note_first(const dlock_waiter *own)
@@ -102,7 +102,7 @@ static bool begin_opening(dlock_waiter *own)
 		dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: its master is not known", own->service->label);
 		return false;
 	}
-	own->opening = (dlock_opening) { .inboxes = &own->inbox, .count = 1, .enough = 1 };
+	own->opening = (dlock_opening) { .inboxes = &own->inbox, .count = 1, .enough = 1, .deadline = own->deadline };
 	return true;
 }
 
@@ -132,9 +132,13 @@ void dlock_waiter_refused(dlock_waiter *own, const dlock_route *route, const dlo
 	if (!own->queue) {
 		return;
 	}
-	if (own->ticket && response->new_in_queue && own->queued_at == route->conn->server) {
-		dlock_inbox_discard(own->inbox); /* it was in the queue and had been removed: its messages do not arrive */
+	if (own->ticket && response->new_in_queue && own->queued_at == route->conn->server
+		&& own->queued_over == own->inbox->conn->generation) {
+		/* It was in the queue and had been removed: its messages do not arrive. Other waiters may have opened another
+		 * connection since. */
+		dlock_inbox_discard(own->inbox);
 	}
+	own->queued_over = own->inbox->conn->generation;
 	own->ticket = response->ticket;
 	own->queued_at = route->conn->server;
 	own->refused_at = route->call->first_sent_at;
@@ -313,12 +317,12 @@ dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
 		begin_attempt(own, now);
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+			if (is_last(own, now)) {
+				continue; /* to open the inbox took the rest of its time */
+			}
 			if (!take_opened(own)) {
 				own->said = DLOCK_CONNECTION;
 				break;
-			}
-			if (is_last(own, now)) {
-				continue; /* to open the inbox took the rest of its time */
 			}
 			try_publishing(own);
 		}

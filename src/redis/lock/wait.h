@@ -34,6 +34,7 @@ struct dlock_waiter {
 	dlock_nanos ttl, deadline;
 	const char *name;    /* in messages */
 	bool legacy;         /* older code has the lock, too, and notifies nobody of a release */
+	bool is_strand;      /* others of this process may ask while it does: they are to be in the queue in that order */
 	bool needs_inbox;    /* unless the server refuses one, it is an error that it cannot be opened */
 	dlock_error *error;
 
@@ -44,6 +45,7 @@ struct dlock_waiter {
 	dlock_inbox *inbox;    /* of the master where it waits */
 	const dlock_endpoint
 		*queued_at;         /* whose queue it is in; its connection, and so it, lasts to the end of the request */
+	unsigned long queued_over; /* the generation of the inbox's connection that it was told of there */
 	dlock_nanos refused_at; /* when the last request that was refused in the queue was sent, for the first time */
 
 	/* Of the attempt. */

@@ -15,6 +15,7 @@ static void quorum_abandon(dlock_claim *base)
 {
 	quorum_claim *claim = (quorum_claim *) base;
 
+	dlock_quorum_drop(claim, dlock_now());
 	if (base->repaired) {
 		claim->holders = ALL_SERVERS;
 	}
@@ -24,30 +25,16 @@ static void quorum_abandon(dlock_claim *base)
 
 /* ---- while it is held ---- */
 
-/* Makes the call for one server that may have the lock. */
-typedef dlock_call *holder_request(const quorum_claim *claim, dlock_nanos ttl);
-
-static dlock_call *request_extend(const quorum_claim *claim, dlock_nanos ttl)
-{
-	dlock_call *call = dlock_request_extend(dlock_quorum_keys(claim), claim->base.token, ttl);
-
-	if (call) {
-		dlock_call_use_source(call); /* a late server could report an unknown script when the caller is gone */
-	}
-	return call;
-}
-
-static dlock_call *request_check(const quorum_claim *claim, dlock_nanos ttl)
-{
-	(void) ttl;
-	return dlock_request_check(dlock_quorum_keys(claim), claim->base.token);
-}
-
-static dlock_call *request_release(const quorum_claim *claim, dlock_nanos ttl)
-{
-	(void) ttl;
-	return dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, NULL, false);
-}
+/* A task that asks the servers that may have the lock. */
+typedef struct {
+	quorum_claim *claim;
+	enum { EXTEND, CHECK, RELEASE } what;
+	dlock_nanos ttl, started, until;
+	bool unanswered; /* a server may do what it was asked without having answered */
+	dlock_task task;
+	dlock_ballot votes;
+	dlock_voter voters[DLOCK_MOST_SERVERS];
+} asking;
 
 /* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a
  * connection that had been alive. */
@@ -59,26 +46,22 @@ static dlock_status read_release(
 	return status == DLOCK_LOST && call->repeated ? DLOCK_OK : status;
 }
 
-/* A release goes as text the first time on a connection: a late server could report an unknown script when the process
- * is gone. */
-static void teach_release(dlock_conn *conn, dlock_call *call)
+/* What a late server reports as an unknown script nobody may be there to read: an extension goes as text, and a release
+ * does the first time on a connection. */
+static dlock_call *request(const asking *own, dlock_conn *conn)
 {
-	if (call && conn->release_source_sent != conn->generation) {
-		dlock_call_use_source(call);
-		conn->release_source_sent = conn->generation;
-	}
-}
+	const char *token = own->claim->base.token;
+	dlock_keys keys = dlock_quorum_keys(own->claim);
+	dlock_call *call = own->what == EXTEND ? dlock_request_extend(keys, token, own->ttl)
+		: own->what == CHECK               ? dlock_request_check(keys, token)
+										   : dlock_request_release(keys, token, false, NULL, false);
 
-/* A task that asks the servers that may have the lock. */
-typedef struct {
-	quorum_claim *claim;
-	holder_request *request;
-	dlock_nanos ttl, started, until;
-	bool unanswered; /* a server may do what it was asked without having answered */
-	dlock_task task;
-	dlock_ballot votes;
-	dlock_voter voters[DLOCK_MOST_SERVERS];
-} asking;
+	if (call && (own->what == EXTEND || (own->what == RELEASE && conn->release_source_sent != conn->generation))) {
+		dlock_call_use_source(call);
+		conn->release_source_sent = own->what == RELEASE ? conn->generation : conn->release_source_sent;
+	}
+	return call;
+}
 
 /* For how long a majority of those that have answered says that it has the lock; it is one that says yes. */
 static dlock_nanos majority_left(const dlock_ballot *votes)
@@ -97,21 +80,16 @@ static dlock_nanos majority_left(const dlock_ballot *votes)
 static void ask_holders(asking *own)
 {
 	quorum_claim *claim = own->claim;
-	quorum_backend *backend = quorum_backend_of(claim);
-	bool releasing = own->request == request_release;
 
 	if (claim->holders == 0 || claim->base.repaired) { /* acquired elsewhere, or repaired: any server may have it */
 		claim->holders = ALL_SERVERS;
 	}
-	dlock_quorum_begin(backend, &own->votes, own->voters, releasing ? read_release : dlock_read_integer);
-	own->votes.tells_no = !releasing; /* whether the lease is lost decides what its holder does */
-	for (int i = 0; i < backend->count; i++) {
+	dlock_quorum_begin(quorum_backend_of(claim), &own->votes, own->voters,
+		own->what == RELEASE ? read_release : dlock_read_integer);
+	own->votes.tells_no = own->what != RELEASE; /* whether the lease is lost decides what its holder does */
+	for (int i = 0; i < own->votes.count; i++) {
 		if (has_server(claim->holders, i)) {
-			dlock_call *call = own->request(claim, own->ttl);
-			if (releasing) {
-				teach_release(backend->members[i].conn, call);
-			}
-			dlock_ballot_ask(&own->votes, i, call);
+			dlock_ballot_ask(&own->votes, i, request(own, own->voters[i].conn));
 		} else {
 			dlock_ballot_absent(&own->votes, i);
 		}
@@ -125,11 +103,11 @@ static dlock_nanos rest_wanted_until(const asking *own, dlock_nanos now)
 {
 	const dlock_ballot *votes = &own->votes;
 
-	if (own->request == request_check) {
+	if (own->what == CHECK) {
 		bool ends_early = votes->yes >= votes->quorum && now + majority_left(votes) < own->claim->base.deadline;
 		return ends_early ? DLOCK_FOREVER : 0;
 	}
-	return own->request == request_release && own->claim->needed > votes->quorum ? now + DLOCK_REST_OF_VOTES : 0;
+	return own->what == RELEASE && own->claim->needed > votes->quorum ? now + DLOCK_REST_OF_VOTES : 0;
 }
 
 /* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. */
@@ -139,7 +117,7 @@ static void end_holder_calls(asking *own, dlock_nanos now)
 		dlock_call *call = own->voters[i].call;
 		own->unanswered |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
 		if (call && call->state == DLOCK_CALL_PENDING) {
-			if (own->request == request_release) {
+			if (own->what == RELEASE) {
 				dlock_call_to_background(call, dlock_after(now, own->claim->base.ttl));
 			} else {
 				dlock_call_cancel(call);
@@ -166,10 +144,10 @@ static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return DLOCK_OK;
 }
 
-static void ask(asking *own, dlock_claim *base, holder_request *request, dlock_nanos ttl)
+static void ask(asking *own, dlock_claim *base, int what, dlock_nanos ttl)
 {
 	own->claim = (quorum_claim *) base;
-	own->request = request;
+	own->what = what;
 	own->ttl = ttl;
 	own->task.at = 0;
 	own->unanswered = false;
@@ -193,7 +171,7 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
 		dlock_quorum_send_straggler_once(claim, i); /* it would set the former lease time again */
 	}
-	ask(&own, base, request_extend, ttl);
+	ask(&own, base, EXTEND, ttl);
 	dlock_status status = dlock_ballot_outcome(&own.votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
@@ -217,7 +195,7 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 {
 	asking own;
 
-	ask(&own, base, request_check, 0);
+	ask(&own, base, CHECK, 0);
 	dlock_status status = dlock_ballot_outcome(&own.votes, error);
 	if (status == DLOCK_OK) {
 		dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, majority_left(&own.votes));
@@ -233,7 +211,7 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 	asking own;
 
 	dlock_quorum_cancel_stragglers(claim);
-	ask(&own, base, request_release, 0);
+	ask(&own, base, RELEASE, 0);
 	dlock_status status = dlock_ballot_outcome(&own.votes, error);
 	for (int i = 0; i < own.votes.count; i++) {
 		base->handed_over |= own.voters[i].vote == DLOCK_VOTE_YES && own.voters[i].response.value > 1;
@@ -329,6 +307,7 @@ static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, con
 
 static void quorum_dispose(dlock_claim *claim)
 {
+	dlock_quorum_drop((quorum_claim *) claim, dlock_now());
 	dlock_quorum_cancel_stragglers((quorum_claim *) claim);
 }
 

@@ -12,7 +12,7 @@
  * docs/hand-over.md, tests/models/tickets.pml), until enough of them notify it. */
 
 /* A task. */
-typedef struct {
+typedef struct dlock_quorum_acquiring {
 	quorum_claim *claim;
 	const dlock_wait *wait;
 	dlock_error *error;
@@ -104,24 +104,33 @@ static server_set open_inboxes(const quorum_backend *backend)
 	return open;
 }
 
-typedef struct {
-	dlock_attempt attempt;
-	server_set listening; /* whose inboxes are open: an answer may open another while the votes are collected */
-} question;
-
-static dlock_call *request_lock(const quorum_claim *claim, int server, const void *context)
+/* Asks all servers, and with `queue` queues where one refuses. */
+static void ask_for_votes(acquiring *own, dlock_nanos now)
 {
-	const question *question = context;
-	dlock_inbox *inbox = quorum_backend_of(claim)->inboxes[server];
-	dlock_attempt attempt = question->attempt;
+	quorum_claim *claim = own->claim;
+	quorum_backend *backend = quorum_backend_of(claim);
+	dlock_attempt attempt = { .token = claim->base.token,
+		.ttl = claim->base.ttl,
+		.least_fencing_token = dlock_quorum_propose(backend),
+		.waiter = claim->waiter,
+		.ticket = claim->ticket,
+		.description = dlock_description_text(claim->base.description) };
 
-	attempt.description = dlock_description_text(claim->base.description);
-	attempt.inbox = has_server(question->listening, server) ? inbox : NULL;
-	attempt.unnotified = attempt.inbox && !dlock_inbox_can_notify(inbox);
-	if (attempt.inbox) {
-		dlock_inbox_try_publishing(inbox, quorum_backend_of(claim)->members[server].conn);
+	claim->listening = own->queue ? open_inboxes(backend) : 0; /* an answer may open another meanwhile */
+	own->until = now + claim->base.ttl - dlock_drift(claim->base.ttl);
+	dlock_quorum_begin_voting(claim, &own->votes, own->voters, read_vote);
+	for (int i = 0; i < backend->count; i++) {
+		dlock_inbox *inbox = backend->inboxes[i];
+		if (dlock_quorum_leaves_out(&own->votes, i)) {
+			continue;
+		}
+		attempt.inbox = has_server(claim->listening, i) ? inbox : NULL;
+		attempt.unnotified = attempt.inbox && !dlock_inbox_can_notify(inbox);
+		if (attempt.inbox) {
+			dlock_inbox_try_publishing(inbox, own->voters[i].conn);
+		}
+		dlock_quorum_ask(claim, &own->votes, i, dlock_request_acquire(dlock_quorum_keys(claim), &attempt));
 	}
-	return dlock_request_acquire(dlock_quorum_keys(claim), &attempt);
 }
 
 /* Notes in which queues the claim is after this attempt. */
@@ -140,11 +149,15 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 		} else if (claim->listening & server && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
 			if (voter->vote == DLOCK_VOTE_NO && claim->placed & server && voter->response.new_in_queue) {
-				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. */
-				dlock_inbox_discard(inbox);
+				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. Other
+				 * waiters may have opened another connection since. */
+				if (claim->placed_over[i] == inbox->conn->generation) {
+					dlock_inbox_discard(inbox);
+				}
 				claim->placed &= ~server;
 			} else if (voter->vote == DLOCK_VOTE_NO) {
 				claim->placed |= server;
+				claim->placed_over[i] = inbox->conn->generation;
 			}
 		}
 	}
@@ -167,25 +180,6 @@ static dlock_nanos note_holders(quorum_claim *claim, const dlock_ballot *votes)
 		first = gives(voter) && call->first_sent_at < first ? call->first_sent_at : first;
 	}
 	return first;
-}
-
-/* Asks all servers, and with `queue` queues where one refuses. */
-static void ask_for_votes(acquiring *own, dlock_nanos now)
-{
-	quorum_claim *claim = own->claim;
-	quorum_backend *backend = quorum_backend_of(claim);
-
-	claim->listening = own->queue ? open_inboxes(backend) : 0;
-	question question = { { .token = claim->base.token,
-							  .ttl = claim->base.ttl,
-							  .least_fencing_token = dlock_quorum_propose(backend),
-							  .grant = false,
-							  .waiter = claim->waiter,
-							  .ticket = claim->ticket },
-		claim->listening };
-
-	dlock_quorum_ask_all(claim, &own->votes, own->voters, read_vote, request_lock, &question);
-	own->until = now + claim->base.ttl - dlock_drift(claim->base.ttl);
 }
 
 static void take_votes(acquiring *own)
@@ -311,17 +305,11 @@ static dlock_status begin_attempt(acquiring *own)
 /* DLOCK_OK: a majority has given it; DLOCK_QUORUM: not so. */
 static dlock_status begin_agreement(acquiring *own, dlock_nanos now)
 {
-	quorum_backend *backend = quorum_backend_of(own->claim);
-
-	if (check_independence(backend, own->error) != DLOCK_OK) {
+	if (check_independence(quorum_backend_of(own->claim), own->error) != DLOCK_OK) {
 		dlock_quorum_roll_back(own->claim, now);
 		return DLOCK_FAILED;
 	}
-	own->agreement.claim = own->claim;
-	own->agreement.votes = &own->votes;
-	own->agreement.asked = own->asked;
-	own->agreement.until = own->deadline;
-	return own->votes.yes >= backend->quorum ? DLOCK_OK : DLOCK_QUORUM;
+	return dlock_quorum_begin_agreement(&own->agreement, own->claim, &own->votes, own->asked, own->deadline);
 }
 
 static dlock_status attempt(acquiring *own, dlock_loop *loop, dlock_nanos now)
@@ -464,7 +452,9 @@ static void plan_attempt(acquiring *own, dlock_nanos now)
 	own->last = (wait->deadline != DLOCK_FOREVER && now >= wait->deadline)
 		|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
 	own->queue = !own->last && (claim->ticket || claim->next_ticket);
-	own->opening = (dlock_opening) { .inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum };
+	own->opening = (dlock_opening) {
+		.inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum, .deadline = wait->deadline
+	};
 }
 
 /* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other. */
@@ -498,6 +488,9 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		plan_attempt(own, now);
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
+			if (now >= own->wait->deadline) {
+				continue; /* that took the rest of its time */
+			}
 		}
 		DLOCK_JOIN(&own->task, own->said, attempt(own, loop, now));
 		own->claim->attempts++;
@@ -535,6 +528,14 @@ static void drop(acquiring *own, dlock_nanos now)
 	take_refusal(own, now);
 }
 
+void dlock_quorum_drop(quorum_claim *claim, dlock_nanos now)
+{
+	if (claim->acquiring && dlock_claim_is_mine(&claim->base)) {
+		drop(claim->acquiring, now);
+	}
+	claim->acquiring = NULL;
+}
+
 dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
@@ -545,10 +546,12 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	own.wait = wait;
 	own.error = error;
 	own.agreement.task.at = 0;
+	claim->acquiring = &own;
 	dlock_status status = dlock_loop_run(
 		quorum_backend_of(claim)->loop, acquire_step, &own, DLOCK_FOREVER, wait);
 	if (status == DLOCK_INTERRUPTED) {
-		drop(&own, dlock_now());
+		dlock_quorum_drop(claim, dlock_now());
 	}
+	claim->acquiring = NULL;
 	return status;
 }

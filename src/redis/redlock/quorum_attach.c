@@ -14,7 +14,6 @@ typedef struct {
 	dlock_task task, exchanging;
 	int attempts;
 	bool split; /* some servers gave it to this claim, and others perhaps to another that takes it up in the same moment */
-	int64_t least_fencing_token;
 	dlock_nanos asked, split_until, until;
 	dlock_status said, exchanged;
 	dlock_ballot votes;
@@ -22,27 +21,32 @@ typedef struct {
 	quorum_agreement agreement;
 } attaching;
 
-static dlock_call *request_exchange(const quorum_claim *claim, int server, const void *context)
+/* Sent again since its script is unknown, it could follow a release: so it goes as text. */
+static dlock_call *request_exchange(const attaching *own, int64_t least_fencing_token)
 {
-	const attaching *own = context;
 	dlock_call *call = dlock_request_exchange(
-		dlock_quorum_keys(claim), own->token, claim->base.token, own->least_fencing_token);
+		dlock_quorum_keys(own->claim), own->token, own->claim->base.token, least_fencing_token);
 
-	(void) server;
 	if (call) {
-		dlock_call_use_source(call); /* sent again since its script is unknown, it could follow a release */
+		dlock_call_use_source(call);
 	}
 	return call;
 }
 
-/* The uptime rule judges as it does for an acquire: a server that was restarted may have come back with an old key, of a
- * lease that was released since, and whose lock is another's. */
+/* The uptime rule judges as it does for an acquire: a server that was restarted may have come back with an old key, of
+ * a lease that was released since, and whose lock is another's. */
 static void ask_for_exchange(attaching *own, dlock_nanos now)
 {
-	own->least_fencing_token = dlock_quorum_propose(quorum_backend_of(own->claim));
+	int64_t least_fencing_token = dlock_quorum_propose(quorum_backend_of(own->claim));
+
 	own->asked = now;
-	dlock_quorum_ask_all(own->claim, &own->votes, own->voters, dlock_read_exchange, request_exchange, own);
+	dlock_quorum_begin_voting(own->claim, &own->votes, own->voters, dlock_read_exchange);
 	own->votes.tells_no = true;
+	for (int i = 0; i < own->votes.count; i++) {
+		if (!dlock_quorum_leaves_out(&own->votes, i)) {
+			dlock_quorum_ask(own->claim, &own->votes, i, request_exchange(own, least_fencing_token));
+		}
+	}
 }
 
 static dlock_nanos exchanged_until(const dlock_ballot *votes)
@@ -70,11 +74,7 @@ static dlock_status begin_agreement(attaching *own)
 		return dlock_ballot_outcome(votes, own->error) == DLOCK_LOST
 			? dlock_claim_came_late(&own->claim->base, own->error) : DLOCK_QUORUM;
 	}
-	own->agreement.claim = own->claim;
-	own->agreement.votes = votes;
-	own->agreement.asked = own->asked;
-	own->agreement.until = exchanged_until(votes);
-	return DLOCK_OK;
+	return dlock_quorum_begin_agreement(&own->agreement, own->claim, votes, own->asked, exchanged_until(votes));
 }
 
 static void accept_exchange(attaching *own)

@@ -41,6 +41,7 @@ typedef struct {
 	server_set holders;  /* they may have the lock for this claim */
 	server_set queued;   /* it may be in their queues */
 	server_set placed;   /* those of them that said that it is */
+	unsigned long placed_over[DLOCK_MOST_SERVERS]; /* the generation of the inbox's connection then */
 	server_set listening; /* whose inboxes were open when they were asked last to queue it */
 	server_set notified; /* they said that it is its turn */
 	int needed;              /* how many servers had to say yes in the last attempt: a quorum, or all */
@@ -51,6 +52,7 @@ typedef struct {
 	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
 	 * lock safer; before a release they are cancelled, so that none is sent again after it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
+	struct dlock_quorum_acquiring *acquiring; /* the call under way; it may be suspended, and never go on */
 } quorum_claim;
 
 static inline quorum_backend *quorum_backend_of(const quorum_claim *claim)
@@ -70,10 +72,12 @@ dlock_keys dlock_quorum_keys(const quorum_claim *claim);
 /* A ballot among the back end's servers. */
 void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read);
 
-/* The same with the uptime rule, and asks all servers that are not stuck. `request` makes the call for one of them. */
-typedef dlock_call *dlock_quorum_request(const quorum_claim *claim, int server, const void *context);
-void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read,
-	dlock_quorum_request *request, const void *context);
+/* The same with the uptime rule: a call that is asked with then finds out how long its server has been up. */
+void dlock_quorum_begin_voting(quorum_claim *claim, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read);
+void dlock_quorum_ask(const quorum_claim *claim, dlock_ballot *votes, int server, dlock_call *call);
+
+/* Is the server not to be asked? Then it has no vote, and it is said why. */
+bool dlock_quorum_leaves_out(dlock_ballot *votes, int server);
 
 /* Is the host's clock one that a fencing token can be made of? One that is decades ahead would raise all servers'
  * tokens for good. */
@@ -84,17 +88,17 @@ int64_t dlock_quorum_propose(const quorum_backend *backend);
 
 /* A task: has a quorum agree on the lease's fencing token. DLOCK_OK: it does; otherwise DLOCK_QUORUM. */
 typedef struct {
-	/* Its owner's. */
+	dlock_task task;
 	quorum_claim *claim;
 	const dlock_ballot *votes;
 	dlock_nanos asked, until; /* when the first vote was asked for; how long others are waited for */
-
-	/* Its own. */
-	dlock_task task;
 	dlock_ballot raise;
 	dlock_voter voters[DLOCK_MOST_SERVERS];
 } quorum_agreement;
 
+/* Has a majority voted for it? DLOCK_OK: then it begins; otherwise DLOCK_QUORUM. */
+dlock_status dlock_quorum_begin_agreement(
+	quorum_agreement *own, quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until);
 dlock_status dlock_quorum_agree(quorum_agreement *own, dlock_loop *loop, dlock_nanos now);
 
 /* A lease lasts as long as a quorum of its keys do: the quorum-th largest of these ends. Sorts them. */
@@ -122,6 +126,9 @@ void dlock_quorum_roll_back(quorum_claim *claim, dlock_nanos now);
 void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now);
 
 /* ---- operations of the back end ---- */
+
+/* The call under way never goes on: what it has begun is over, and noted in the claim. */
+void dlock_quorum_drop(quorum_claim *claim, dlock_nanos now);
 
 dlock_status dlock_quorum_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_quorum_attach(dlock_claim *claim, const char *token, dlock_error *error);

@@ -22,24 +22,29 @@ void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_vote
 	dlock_ballot_begin(votes, voters, backend->count, backend->quorum, read);
 }
 
-void dlock_quorum_ask_all(quorum_claim *claim, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read,
-	dlock_quorum_request *request, const void *context)
+void dlock_quorum_begin_voting(quorum_claim *claim, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read)
 {
-	quorum_backend *backend = quorum_backend_of(claim);
+	dlock_quorum_begin(quorum_backend_of(claim), votes, voters, read);
+	dlock_uptime_rule_begin(&votes->uptime_rule, quorum_backend_of(claim)->guard, claim->base.ttl);
+}
 
-	dlock_quorum_begin(backend, votes, voters, read);
-	dlock_uptime_rule_begin(&votes->uptime_rule, backend->guard, claim->base.ttl);
-	for (int i = 0; i < backend->count; i++) {
-		if (dlock_conn_drain_if_stuck(voters[i].conn)) {
-			*voters[i].outcome = (dlock_outcome) { true, voters[i].conn->error };
-			continue;
-		}
-		dlock_call *call = request(claim, i, context);
-		if (call) {
-			call->needs_uptime = backend->guard > 0;
-		}
-		dlock_ballot_ask(votes, i, call);
+void dlock_quorum_ask(const quorum_claim *claim, dlock_ballot *votes, int server, dlock_call *call)
+{
+	if (call) {
+		call->needs_uptime = quorum_backend_of(claim)->guard > 0;
 	}
+	dlock_ballot_ask(votes, server, call);
+}
+
+bool dlock_quorum_leaves_out(dlock_ballot *votes, int server)
+{
+	dlock_voter *voter = &votes->voters[server];
+	bool is_stuck = dlock_conn_drain_if_stuck(voter->conn);
+
+	if (is_stuck) {
+		*voter->outcome = (dlock_outcome) { true, voter->conn->error };
+	}
+	return is_stuck;
 }
 
 /* ---- fencing tokens ---- */
@@ -120,6 +125,17 @@ static void ask_to_raise(quorum_agreement *own)
 				dlock_request_raise(dlock_quorum_keys(claim), claim->base.token, claim->base.fencing_token));
 		}
 	}
+}
+
+dlock_status dlock_quorum_begin_agreement(
+	quorum_agreement *own, quorum_claim *claim, const dlock_ballot *votes, dlock_nanos asked, dlock_nanos until)
+{
+	own->task.at = 0;
+	own->claim = claim;
+	own->votes = votes;
+	own->asked = asked;
+	own->until = until;
+	return votes->yes >= votes->quorum ? DLOCK_OK : DLOCK_QUORUM;
 }
 
 dlock_status dlock_quorum_agree(quorum_agreement *own, dlock_loop *loop, dlock_nanos now)

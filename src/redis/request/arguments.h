@@ -3,6 +3,7 @@
 
 #include "../../lock/description.h"
 #include "../wire/inbox.h"
+#include "../wire/survey.h"
 #include "keys.h"
 
 /* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of
@@ -61,7 +62,8 @@ typedef struct {
 /* What an epoch waits for, with the server's options. */
 typedef struct {
 	dlock_nanos time;
-	bool resyncs; /* it is opened anew where a replica takes a full copy */
+	bool resyncs; /* it is opened anew where a replica has attached, and nothing proves that this is harmless */
+	int enough;   /* the nodes that know of each lease, if they have been nowhere else (wire/survey.h) */
 } dlock_epoch_rule;
 
 /* Of acquire, exchange, unchanged and look: what of the epoch keeps the server from granting. The texts live as long as
@@ -69,12 +71,15 @@ typedef struct {
 typedef struct {
 	bool open;
 	int64_t left; /* ms until it is settled; negative: its opening is to be confirmed, then it can be settled. Of look
-					 0: it is settled */
+					 0: it is settled. DLOCK_EPOCH_DOUBTED */
 	const char *replid;  /* that it was opened for */
-	const char *settles; /* of epoch.lua */
+	const char *settles; /* "settles/seen" of epoch.lua */
 	int64_t waited;      /* of look: ms; and */
-	const char *copies;  /* the full copies until then */
+	const char *attached; /* how often replicas have attached until then */
 } dlock_epoch_state;
+
+/* Of unchanged: it is settled, replicas have attached since its base, and nothing was done. */
+#define DLOCK_EPOCH_DOUBTED (-2)
 
 /* ---- words: what gen-lua.sh makes of the types in the scripts' heads ---- */
 

@@ -8,11 +8,11 @@ static const redisReply *element(const redisReply *reply, size_t index, int type
 }
 
 /* {pttl, position, ticket, new, left, replid, settles}, {2, left, replid, settles}, {left, replid, settles, waited,
- * copies}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
+ * attached}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
 dlock_epoch_state dlock_read_epoch(const dlock_call *call)
 {
 	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *replid, *settles,
-					 *waited, *copies;
+					 *waited, *attached;
 	bool looks = call && call->origin == &dlock_scripts[DLOCK_SCRIPT_EPOCH_OF];
 
 	if (!reply || reply->type != REDIS_REPLY_ARRAY) {
@@ -23,12 +23,12 @@ dlock_epoch_state dlock_read_epoch(const dlock_call *call)
 	replid = element(reply, at + 1, REDIS_REPLY_STRING);
 	settles = element(reply, at + 2, REDIS_REPLY_STRING);
 	waited = looks ? element(reply, at + 3, REDIS_REPLY_STRING) : NULL;
-	copies = looks ? element(reply, at + 4, REDIS_REPLY_STRING) : NULL;
-	if (!left || !replid || !settles || (looks && (!waited || !copies))) {
+	attached = looks ? element(reply, at + 4, REDIS_REPLY_STRING) : NULL;
+	if (!left || !replid || !settles || (looks && (!waited || !attached))) {
 		return (dlock_epoch_state) { 0 };
 	}
 	return (dlock_epoch_state){ left->integer != 0, left->integer, replid->str, settles->str,
-		waited ? strtoll(waited->str, NULL, 10) : 0, copies ? copies->str : NULL };
+		waited ? strtoll(waited->str, NULL, 10) : 0, attached ? attached->str : NULL };
 }
 
 dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error)
@@ -42,18 +42,14 @@ dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlo
 
 void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
 {
-	double ago = (double) (guard / DLOCK_MS - left) / 1000, more = (double) left / 1000;
+	static const char why[] = "was promoted, restarted or set up, or a replica attached, and may not know all leases yet";
 
 	if (left < 0) {
 		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: was promoted, restarted or set up just now, or it has fully resynchronized a replica, and "
-			"its replicas have not confirmed that "
-			"yet: no lock is granted for another %.1f s from then on",
-			conn->server->label, (double) guard / DLOCK_SECOND);
+			"Redis at %s: %s: replicas have to confirm that, and no lock is granted for another %.1f s from then on",
+			conn->server->label, why, (double) guard / DLOCK_SECOND);
 	} else {
-		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: was promoted, restarted or set up %.1f s ago, or it has fully resynchronized a replica: "
-			"no lock is granted for another %.1f s",
-			conn->server->label, ago > 0 ? ago : 0, more);
+		dlock_fail(error, DLOCK_TIMEOUT, "Redis at %s: %s: no lock is granted for another %.1f s", conn->server->label,
+			why, (double) left / 1000);
 	}
 }

@@ -203,10 +203,10 @@ static inline dlock_call *dlock_request_permits_restore(dlock_keys keys, const c
 }
 
 static inline dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const char *id, dlock_epoch_rule guard,
-		const char *old)
+		const char *old, bool final)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_epoch_key(keys),
-		DLOCK_AS_TEXT(id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old) }, 5, 4);
+		DLOCK_AS_TEXT(id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(final ? "1" : "") }, 6, 4);
 }
 
 static inline dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)
@@ -255,7 +255,15 @@ static inline dlock_call *dlock_request_settle(dlock_keys keys, const dlock_epoc
 	return dlock_call_script(DLOCK_SCRIPT_SETTLE, 2, (dlock_arg[]) { dlock_fence_of(keys), dlock_epoch_key(keys),
 		DLOCK_AS_TEXT(epoch->replid), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(epoch->settles),
 		look ? DLOCK_AS_INT(look->left) : DLOCK_NOTHING, look ? DLOCK_AS_INT(look->waited) : DLOCK_NOTHING,
-		look ? DLOCK_AS_TEXT(look->copies) : DLOCK_NOTHING }, 8, 5);
+		look ? DLOCK_AS_TEXT(look->attached) : DLOCK_NOTHING }, 8, 5);
+}
+
+static inline dlock_call *dlock_request_settle_now(dlock_keys keys, const dlock_epoch_state *epoch,
+		dlock_epoch_rule guard, const dlock_survey *survey)
+{
+	return dlock_call_script(DLOCK_SCRIPT_SETTLE_NOW, 2, (dlock_arg[]) { dlock_fence_of(keys), dlock_epoch_key(keys),
+		DLOCK_AS_TEXT(epoch->replid), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(survey->attached),
+		DLOCK_AS_INT(survey->first), DLOCK_AS_INT(survey->skew) }, 7, 7);
 }
 
 static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count, const char *id,
@@ -350,10 +358,10 @@ static inline dlock_call *dlock_request_stock_status(const dlock_arg *stocks, in
 }
 
 static inline dlock_call *dlock_request_unchanged(dlock_keys keys, const char *token, dlock_epoch_rule guard,
-		const char *old)
+		const char *old, bool final)
 {
 	return dlock_call_script(DLOCK_SCRIPT_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_epoch_key(keys),
-		DLOCK_AS_TEXT(token), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old) }, 5, 4);
+		DLOCK_AS_TEXT(token), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(final ? "1" : "") }, 6, 4);
 }
 
 #endif

@@ -54,6 +54,7 @@ struct dlock_topology {
 	dlock_nanos began; /* the last question */
 	dlock_error error; /* of this question: who has failed, and why */
 	dlock_adopted question_task;
+	dlock_owned *owned;
 	dlock_topology *successor;
 };
 
@@ -70,6 +71,11 @@ static void drop_call(source *source)
 
 static void free_one(dlock_topology *topology)
 {
+	while (topology->owned) {
+		dlock_owned *owned = topology->owned;
+		topology->owned = owned->next;
+		owned->free(owned);
+	}
 	dlock_loop_forget(&topology->question_task);
 	for (int i = 0; i < topology->source_count; i++) {
 		drop_call(&topology->sources[i]);
@@ -163,6 +169,22 @@ dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_endpoint *service)
 		pool->end_questions = end_questions;
 	}
 	return topology;
+}
+
+void dlock_topology_own(dlock_topology *topology, dlock_owned *owned)
+{
+	owned->next = topology->owned;
+	topology->owned = owned;
+}
+
+void dlock_topology_disown(dlock_topology *topology, dlock_owned *owned)
+{
+	dlock_owned **at = &topology->owned;
+
+	while (*at && *at != owned) {
+		at = &(*at)->next;
+	}
+	*at = *at ? owned->next : NULL;
 }
 
 /* ---- what is known ---- */

@@ -11,8 +11,17 @@
 
 typedef struct dlock_topology dlock_topology;
 
+/* A task that is dropped with the topology. */
+typedef struct dlock_owned {
+	struct dlock_owned *next;
+	void (*free)(struct dlock_owned *owned);
+} dlock_owned;
+
 /* The service's, kept over requests like the connections; NULL when out of memory. */
 dlock_topology *dlock_pool_topology(dlock_pool *pool, dlock_endpoint *service);
+
+void dlock_topology_own(dlock_topology *topology, dlock_owned *owned);
+void dlock_topology_disown(dlock_topology *topology, dlock_owned *owned);
 
 /* How many slots it has: 1, or DLOCK_SLOTS. */
 bool dlock_topology_has_slots(const dlock_topology *topology);

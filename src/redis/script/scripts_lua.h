@@ -2,42 +2,43 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "0c7bbb2bcb9695c6904c50b5ff7ce74a4a3cde30", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", "868504b242dbd86da0d2bc86463881f9e1174a75", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
-	script(EPOCH_OF, "epoch_of", "a06fed8bef6b7e8f55f71e9491c505a55e792df2", DLOCK_LUA_EPOCH_OF) \
+	script(EPOCH_OF, "epoch_of", "952881c808936c5d4fc79a4ef3bb41b602169c83", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
-	script(EXCHANGE_REPLICATED, "exchange_replicated", "f08059aaa2cfafbd2cf787741293a01dac18683d", DLOCK_LUA_EXCHANGE_REPLICATED) \
+	script(EXCHANGE_REPLICATED, "exchange_replicated", "b6f8868e26683423d63162df329ded067ab03d79", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", "89e8986a09439aecf14f0664a5e8b75e5981078e", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "e31c82b8abe742bb86d05d2774118d5323eab11d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7faca00a6403fd5b2dbd300d8c815654ccec893d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "7ead9d1903f9cfbb6e88a5ebb3ec2903d21a9305", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "0fa2ddeb403c6882ad6245d74886e108e81c895c", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", "13a1f353196e87b4e4efd1f69c2b7966cc052e5e", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", "afca59d61705544b6b21cdce97b501d5a2669e3a", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", "21424acf07fe4c290cfbd1fa479f6fadb7f3cf19", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "6eaaae6c9aaa61a97885b9a45bc8bab89c4d7c98", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "4cddec88900309619a01a83bc15944cf9afe83ac", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "ae3da9ac21a39418d2ebeb8d48eac422f746fd5b", DLOCK_LUA_PERMITS_RESTORE) \
-	script(PERMITS_UNCHANGED, "permits_unchanged", "69a05f804f9962506434907a63d40b9a08d455a1", DLOCK_LUA_PERMITS_UNCHANGED) \
+	script(PERMITS_RESTORE, "permits_restore", "72158ffff0e22bdde0f4cc8e8371c1de56c37fd8", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_UNCHANGED, "permits_unchanged", "bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
-	script(RESTORE, "restore", "2b60ea79215795ddbd5a2b71e9a7c53034f3f85e", DLOCK_LUA_RESTORE) \
+	script(RESTORE, "restore", "5ee42415fa64869109c198738ac2bdb31d77c291", DLOCK_LUA_RESTORE) \
 	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
-	script(SETTLE, "settle", "ab25f87f686e189770fb14812f7df681e790d423", DLOCK_LUA_SETTLE) \
+	script(SETTLE, "settle", "abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
+	script(SETTLE_NOW, "settle_now", "ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
 	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
@@ -51,7 +52,7 @@
 	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
-	script(UNCHANGED, "unchanged", "67e497d8b2873e401d55dd1e7c3f5a52843c4fa0", DLOCK_LUA_UNCHANGED)
+	script(UNCHANGED, "unchanged", "34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
 	"local function clock_of(key, refusal)\n" \
@@ -145,41 +146,61 @@
 	"return failure(reply)\n"
 
 #define DLOCK_LUA_EPOCH \
-	"local function info(section, field)\n" \
+	"local function info(section)\n" \
 	"local text = redis.pcall('INFO', section)\n" \
 	"if type(text) == 'table' then\n" \
 	"error('INFO: ' .. text.err, 0) -- the server's own words do not name it\nend\n" \
-	"local _, last = string.find(text, '\\n' .. field .. ':', 1, true)\n" \
+	"return text\nend\n" \
+	"local function field(text, name)\n" \
+	"local _, last = string.find(text, '\\n' .. name .. ':', 1, true)\n" \
 	"return last and string.match(text, '^%x+', last + 1)\nend\n" \
-	"local function replication_id()\n" \
-	"return info('replication', 'master_replid')\nend\n" \
-	"local function full_copies()\n" \
-	"return info('stats', 'sync_full') or '0'\nend\n" \
+	"local function attached_until_now()\n" \
+	"local stats = info('stats')\n" \
+	"return (field(stats, 'sync_full') or '0') .. ' ' .. (field(stats, 'sync_partial_ok') or '0')\nend\n" \
+	"local function full(attached)\n" \
+	"return string.match(attached, '^%d+')\nend\n" \
 	"local function read_epoch(epoch)\n" \
-	"return string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')\nend\n" \
+	"return string.match(redis.call('GET', epoch) or '',\n" \
+	"'^(%x+) (%d+) (%-?%d+) (%d+) (%d+ %d+) (%d*) (%d*) (%d*)$')\nend\n" \
+	"local function write_epoch(epoch, ...)\n" \
+	"redis.call('SET', epoch, table.concat({...}, ' '))\nend\n" \
 	"local function time()\n" \
 	"local now = redis.call('TIME')\n" \
 	"return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])\nend\n" \
+	"local FAR = 262144\n" \
 	"local function check_epoch(epoch, guard, counts, doubts)\n" \
-	"local id = replication_id()\n" \
-	"local opened, longest, settles, waited, copies = read_epoch(epoch)\n" \
+	"local role = info('replication')\n" \
+	"local id = field(role, 'master_replid')\n" \
+	"local opened, longest, settles, waited, attached, base, seen, skew = read_epoch(epoch)\n" \
 	"local longer = not longest or tonumber(guard) > tonumber(longest)\n" \
 	"local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'\n" \
 	"guard = longer and guard or longest\n" \
-	"if settled and not (counts and doubts and copies ~= full_copies()) then\n" \
-	"return 0, id, settles, waited\nend\n" \
+	"if settled then\n" \
+	"local offset = field(role, 'master_repl_offset')\n" \
+	"local is_far = seen ~= '' and offset - seen > FAR\n" \
+	"local until_now = (doubts and counts or is_far) and attached_until_now() or attached\n" \
+	"local unchanged = attached == until_now or doubts == 'full' and full(attached) == full(until_now)\n" \
+	"if is_far and attached == until_now then\n" \
+	"seen = offset\n" \
+	"write_epoch(epoch, id, guard, settles, waited, attached, base, seen, skew)\nend\n" \
+	"if unchanged or not (doubts and counts) then\n" \
+	"return 0, id, settles .. '/' .. seen, waited\nend\nend\n" \
 	"local left, now, us = -1, time()\n" \
-	"if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then\n" \
-	"settles, waited, copies = '0' .. us, '0', full_copies()\n" \
+	"seen = (opened == id or opened == field(role, 'master_replid2')) and not longer and seen or ''\n" \
+	"if opened ~= id or settled\n" \
+	"or counts and string.sub(settles, 1, 1) ~= '0' and full(attached) ~= full(attached_until_now()) then\n" \
+	"settles, waited, attached, base, skew = '0' .. us, '0', attached_until_now(), '', seen ~= '' and skew or ''\n" \
 	"elseif string.sub(settles, 1, 1) ~= '0' then\n" \
 	"local at = math.abs(settles) + math.max(0, guard - waited)\n" \
 	"left = math.max(0, math.min(at - now, guard))\n" \
+	"base = longer and '' or base\n" \
+	"seen = left == 0 and base or seen\n" \
 	"longer = longer or at - now > tonumber(guard)\n" \
 	"settles = string.format('%.0f', left == 0 and -at or now + left)\n" \
 	"waited = string.format('%.0f', math.max(guard, waited))\nend\n" \
 	"if left <= 0 or longer then\n" \
-	"redis.call('SET', epoch, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)\nend\n" \
-	"return left, id, settles, waited\nend\n"
+	"write_epoch(epoch, id, guard, settles, waited, attached, base, seen, skew)\nend\n" \
+	"return left, id, settles .. '/' .. seen, waited\nend\n"
 
 #define DLOCK_LUA_FAILURE \
 	"local function failure(problem)\n" \
@@ -594,6 +615,14 @@
 	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
 
+#define DLOCK_LUA_SETTLED_FENCE \
+	"local UNHEARD = 1048576\n" \
+	"local function raise_settled(fence, at)\n" \
+	"local last = tonumber(redis.call('GET', fence) or 0)\n" \
+	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
+	"if last < least then\n" \
+	"redis.call('SET', fence, string.format('%.0f', least))\nend\nend\n"
+
 #define DLOCK_LUA_STOCK_POOL \
 	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15\n" \
 	"local AMORTISED = 4\n" \
@@ -858,9 +887,12 @@
 	"mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"counted = queued == 0 and redis.pcall('INCR', fence)\nend\n" \
-	"local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')\n" \
+	"local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ %d* (%d*)')\n" \
 	"local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
 	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
+	"if settled and seen ~= '' then\n" \
+	"local _, last = string.find(role, '\\nmaster_repl_offset:', settled, true)\n" \
+	"settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144\nend\n" \
 	"if settled then\n" \
 	"grant()\n" \
 	"if type(counted) == 'number' and counted > 1 then\n" \
@@ -938,23 +970,22 @@
 #define DLOCK_LUA_EPOCH_OF \
 	DLOCK_LUA_EPOCH \
 	"local counts = ARGV[2] ~= '-'\n" \
-	"local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, true)\n" \
+	"local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, 'full')\n" \
 	"local slots = string.match(redis.call('CLUSTER', 'NODES'), 'myself[^\\n]- connected([^\\n]*)')\n" \
 	"local epoch = string.match(redis.call('CLUSTER', 'INFO'), 'cluster_current_epoch:(%d+)')\n" \
-	"local copies = full_copies()\n" \
-	"local server = id .. ' ' .. (counts and copies or '')\n" \
-	"local state = redis.sha1hex(server .. ' ' .. epoch .. ' ' .. slots)\n" \
-	"if redis.call('HGET', KEYS[2], 'server') ~= server then\n" \
+	"local attached = attached_until_now()\n" \
+	"local state = redis.sha1hex(id .. ' ' .. (counts and full(attached) or '') .. ' ' .. epoch .. ' ' .. slots)\n" \
+	"if redis.call('HGET', KEYS[2], 'server') ~= id then\n" \
 	"redis.call('DEL', KEYS[2])\nend\n" \
 	"local noted, since = string.match(redis.call('HGET', KEYS[2], 'state') or '', '^(%x+) (%d+)$')\n" \
 	"local now = time()\n" \
 	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
 	"if noted ~= state or tonumber(since) > now or opened and opened ~= ARGV[4] then\n" \
 	"since = now\nend\n" \
-	"redis.call('HSET', KEYS[2], 'server', server, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
+	"redis.call('HSET', KEYS[2], 'server', id, 'state', string.format('%s %.0f', state, since), ARGV[3], ARGV[4])\n" \
 	"if left >= 0 then\n" \
 	"left = math.max(left, math.min(since + waited - now, tonumber(waited)))\nend\n" \
-	"return {left, id, settles, waited, copies}\n"
+	"return {left, id, settles, waited, attached}\n"
 
 #define DLOCK_LUA_EXCHANGE \
 	DLOCK_LUA_SWAP \
@@ -1292,20 +1323,23 @@
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
 	"if not ends then\n" \
 	"return 0\nend\n" \
-	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
-	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
+	"local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
+	"if full and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
 	"return 1\nend\n" \
 	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)\n" \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')\n" \
 	"if unsettled == 0 then\n" \
-	"return 1\nend\n" \
+	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
+	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local old = ARGV[3] or ''\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
-	"if not ARGV[3] then\n" \
+	"if old == '' then\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
 	"elseif permits then\n" \
-	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3], permits, 'w' .. ARGV[3])\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. old, permits, 'w' .. old)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, ends, 'h' .. ARGV[3])\nend\n" \
+	"redis.call('ZADD', pool, ends, 'h' .. old)\nend\n" \
 	"return {unsettled, replid, settles}\n"
 
 #define DLOCK_LUA_PUBLISH \
@@ -1390,21 +1424,49 @@
 #define DLOCK_LUA_SETTLE \
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_FENCING \
-	"local UNHEARD = 1048576\n" \
-	"local opened, longest, settles = read_epoch(KEYS[2])\n" \
-	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or replication_id() ~= opened then\n" \
+	"local opened, longest, settles, _, _, _, seen, skew = read_epoch(KEYS[2])\n" \
+	"local role = info('replication')\n" \
+	"if opened ~= ARGV[1] or string.sub(settles, 1, 1) ~= '0' or field(role, 'master_replid') ~= opened then\n" \
 	"return 0\nend\n" \
 	"local guard = math.max(longest, ARGV[2])\n" \
 	"local left, waited = tonumber(ARGV[4] or guard), tonumber(ARGV[5] or guard)\n" \
-	"if settles ~= ARGV[3] or waited < guard then\n" \
+	"if settles .. '/' .. seen ~= ARGV[3] or waited < guard then\n" \
 	"return 0\nend\n" \
 	"local at = time() + left + 1\n" \
-	"redis.call('SET', KEYS[2], string.format('%s %.0f %.0f %.0f %s', opened, guard, at, waited, ARGV[6] or full_copies()))\n" \
-	"local last = tonumber(redis.call('GET', KEYS[1]) or 0)\n" \
-	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
-	"if last < least then\n" \
-	"redis.call('SET', KEYS[1], string.format('%.0f', least))\nend\n" \
+	"local until_now = attached_until_now()\n" \
+	"local attached = ARGV[6] or until_now\n" \
+	"local base = attached == until_now and field(role, 'master_repl_offset') or ''\n" \
+	"local times = string.format('%.0f %.0f %.0f', guard, at, waited)\n" \
+	"write_epoch(KEYS[2], opened, times, attached, base, seen, skew)\n" \
+	DLOCK_LUA_SETTLED_FENCE \
+	"raise_settled(KEYS[1], at)\n" \
 	"return left + 1\n"
+
+#define DLOCK_LUA_SETTLE_NOW \
+	DLOCK_LUA_EPOCH \
+	DLOCK_LUA_FENCING \
+	"local MARGIN = 1000\n" \
+	"local opened, longest, settles, waited, attached, base, seen, skew = read_epoch(KEYS[2])\n" \
+	"local role = info('replication')\n" \
+	"if opened ~= ARGV[1] or field(role, 'master_replid') ~= opened or attached_until_now() ~= ARGV[3] then\n" \
+	"return 0\nend\n" \
+	"local now, settled = time(), string.sub(settles, 1, 1) == '-'\n" \
+	"local found = ARGV[5] == '-1' and '' or ARGV[5]\n" \
+	"local carried = settled and now + settles > tonumber(longest) and '0' or skew\n" \
+	"local together = carried ~= '' and found ~= '' and string.format('%.0f', carried + found) or ''\n" \
+	"local knows = seen ~= '' and tonumber(ARGV[4]) >= 0 and tonumber(ARGV[4]) <= seen + 1\n" \
+	"and tonumber(longest) <= tonumber(ARGV[2])\n" \
+	"if knows and (settled or skew ~= '' and tonumber(skew) <= MARGIN) then\n" \
+	"local offset = field(role, 'master_repl_offset')\n" \
+	"local at = settled and settles or string.format('%.0f', -now)\n" \
+	"write_epoch(KEYS[2], opened, longest, at, settled and waited or longest, ARGV[3], offset, offset, together)\n" \
+	"if not settled then\n" \
+	DLOCK_LUA_SETTLED_FENCE \
+	"raise_settled(KEYS[1], now)\nend\n" \
+	"return 1\nend\n" \
+	"if not settled and seen == '' and found ~= skew then\n" \
+	"write_epoch(KEYS[2], opened, longest, settles, waited, attached, base, seen, found)\nend\n" \
+	"return 0\n"
 
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1882,15 +1944,18 @@
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\nend\n" \
-	"local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')\n" \
-	"if copies and string.find(redis.call('INFO', 'stats'), '\\nsync_full:' .. copies .. '\\r', 1, true) then\n" \
+	"local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
+	"if full and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
 	"return 1\nend\n" \
 	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)\n" \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')\n" \
 	"if unsettled == 0 then\n" \
-	"return 1\nend\n" \
-	"if ARGV[3] then\n" \
-	"redis.call('SET', KEYS[1], ARGV[3], 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \
+	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
+	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local old = ARGV[3] or ''\n" \
+	"if old ~= '' then\n" \
+	"redis.call('SET', KEYS[1], old, 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \
 	"else\n" \
 	"redis.call('DEL', KEYS[1])\nend\n" \
 	"return {unsettled, replid, settles}\n"

@@ -459,6 +459,7 @@ static const dlock_stock_ops ops = {
 	.is_together = is_together,
 	.reserve = dlock_stock_reserve,
 	.leave = dlock_stock_leave,
+	.give_back = dlock_stock_give_back,
 	.extend = extend,
 	.confirm = confirm,
 	.cancel = cancel,
@@ -482,12 +483,12 @@ dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_endpoint *service, co
 	stock->service = dlock_endpoint_retain(service);
 	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
 	stock->prefix_len = prefix_len;
-	stock->keys = malloc(DLOCK_STOCKS_MAX * (prefix_len + DLOCK_STOCK_NAME_MAX));
+	stock->keys = malloc(DLOCK_STOCK_PLACES * (prefix_len + DLOCK_STOCK_NAME_MAX));
 	if (!stock->masters.topology || !stock->keys) {
 		free_stock(&stock->base);
 		return NULL;
 	}
-	for (size_t i = 0; i < DLOCK_STOCKS_MAX; i++) {
+	for (size_t i = 0; i < DLOCK_STOCK_PLACES; i++) {
 		memcpy(stock->keys + i * (prefix_len + DLOCK_STOCK_NAME_MAX), prefix, prefix_len);
 	}
 	return &stock->base;

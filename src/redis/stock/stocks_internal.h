@@ -30,7 +30,9 @@ typedef struct {
 
 void dlock_stock_place(dlock_redis_stock *stock, const dlock_order *order, dlock_order_place *place);
 
-/* The key of a product, in the given place of that room; valid until the place is used again. */
+/* The key of a product, in the given place of that room; valid until the place is used again. Turns have a place of
+ * their own: their tasks may be stepped while something else is asked. */
+enum { DLOCK_STOCK_TURNS_PLACE = DLOCK_STOCKS_MAX, DLOCK_STOCK_PLACES };
 dlock_arg dlock_stock_key(dlock_redis_stock *stock, int place, dlock_arg sku);
 
 /* Its hash slot. */
@@ -43,5 +45,6 @@ dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms);
 dlock_status dlock_stock_reserve(
 	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error);
 void dlock_stock_leave(dlock_stock_turn *turn);
+void dlock_stock_give_back(const dlock_stock_turn *turn, const dlock_stock_answer *answer);
 
 #endif

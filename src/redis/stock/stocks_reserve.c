@@ -114,7 +114,7 @@ static dlock_stock_attempt attempt_of(const reserving *turn, bool queue)
 
 static dlock_arg key_of(const reserving *turn)
 {
-	return dlock_stock_key(turn->stock, 0, turn->wants->order->skus[0]);
+	return dlock_stock_key(turn->stock, DLOCK_STOCK_TURNS_PLACE, turn->wants->order->skus[0]);
 }
 
 static void begin_asking(reserving *turn)
@@ -255,6 +255,35 @@ static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant, dlock_na
 	return false;
 }
 
+static void cancel(dlock_redis_stock *stock, const dlock_stock_turn *wants, int generation)
+{
+	dlock_order order = *wants->order;
+	dlock_order_place place;
+
+	order.generation = generation;
+	dlock_stock_place(stock, &order, &place);
+	dlock_conn *conn = dlock_masters_conn(&stock->masters, place.slot);
+	if (conn) {
+		dlock_conn_send_background(conn, dlock_request_stock_cancel(place.keys, place.count, &place.ref),
+			dlock_after(dlock_now(), wants->ttl));
+	}
+}
+
+void dlock_stock_give_back(const dlock_stock_turn *turn, const dlock_stock_answer *answer)
+{
+	cancel(dlock_redis_stock_of(turn->stock), turn, answer->generation);
+}
+
+/* In the middle of an attempt: what that may get is given back, if it had been refused before. */
+static void drop_attempt(reserving *turn)
+{
+	dlock_route_cancel(&turn->asked.route);
+	if (turn->waiter.waited && dlock_request_may_take_effect(turn->asked.route.call)) {
+		cancel(turn->stock, turn->wants, -1);
+	}
+	dlock_stock_end(&turn->asked);
+}
+
 /* Whether it is reserved or not: it is in no queue any more. */
 static void leave(reserving *turn)
 {
@@ -264,6 +293,9 @@ static void leave(reserving *turn)
 		dlock_stock_attempt attempt = attempt_of(turn, true);
 		dlock_conn_send_background(
 			conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
+	}
+	if (turn->task.at != 0 && turn->asked.route.call) {
+		drop_attempt(turn);
 	}
 	if (turn->waiter.inbox) {
 		dlock_waiter_drop(&turn->waiter);
@@ -295,6 +327,7 @@ static dlock_status reserve_in_turn(
 	waiter->ttl = turn->wants->ttl;
 	waiter->name = turn->wants->order->id.text;
 	waiter->deadline = wait->deadline;
+	waiter->is_strand = wait->suspend;
 	waiter->error = error;
 	dlock_status status = dlock_loop_run(
 		dlock_pool_loop(stock->masters.pool), dlock_waiter_step, waiter, DLOCK_FOREVER, wait);
@@ -319,6 +352,7 @@ dlock_status dlock_stock_reserve(
 	own->wants = turn;
 	turn->state = own;
 	dlock_status status = reserve_in_turn(own, wait, answer, error);
+	turn->waited |= own->waiter.waited;
 	if (status != DLOCK_INTERRUPTED) {
 		dlock_stock_leave(turn);
 	}

@@ -7,6 +7,7 @@
 #include "call_queue.h"
 #include "handshake.h"
 #include "resp.h"
+#include "survey.h"
 
 /* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and
  * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are
@@ -41,6 +42,7 @@ typedef struct dlock_conn {
 	dlock_nanos confirmed_at; /* when replicas were last asked that have confirmed what its server had written, */
 	unsigned long confirmed_generation; /* and over which connection; 0: never */
 	int64_t fence; /* the fencing token of the last lock acquired over it, where that is of use; 0: none yet */
+	dlock_survey survey; /* what its server and the replicas of that have said last */
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script
 		*unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */

@@ -5,6 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Several waiters of a process may be told in one packet, and take it one after the other. */
+typedef struct dlock_notice {
+	struct dlock_notice *next;
+	dlock_grant grant;
+	char waiter[];
+} notice;
+
+/* What nobody has taken, since its waiter went before it came, is forgotten when there are more than these for each
+ * that listens. */
+enum { LEAST_NOTICES = 64, NOTICES_OF_EACH = 4 };
+
+/* NULL: there is none. */
+static notice **find(dlock_inbox *inbox, const char *waiter, size_t len)
+{
+	notice **at = &inbox->notices;
+
+	while (*at && (strncmp((*at)->waiter, waiter, len) != 0 || (*at)->waiter[len] != '\0')) {
+		at = &(*at)->next;
+	}
+	return *at ? at : NULL;
+}
+
+static void forget(dlock_inbox *inbox, notice **at)
+{
+	notice *forgotten = *at;
+
+	*at = forgotten->next;
+	free(forgotten);
+	inbox->notice_count--;
+}
+
+static void make_room(dlock_inbox *inbox)
+{
+	int most = LEAST_NOTICES + NOTICES_OF_EACH * inbox->listeners;
+
+	if (inbox->notice_count > most) {
+		notice **last = &inbox->notices;
+		while ((*last)->next) {
+			last = &(*last)->next;
+		}
+		forget(inbox, last);
+	}
+}
+
 /* A message is ["message", channel, "waiter" or "waiter number fencing-token"]. */
 static void on_push(void *context, const redisReply *reply)
 {
@@ -15,13 +59,20 @@ static void on_push(void *context, const redisReply *reply)
 	}
 	char *text = reply->element[2]->str;
 	size_t len = strcspn(text, " ");
-	if (len > 0 && len <= DLOCK_PERMIT_ID_MAX) {
+	notice *added = len > 0 && len <= DLOCK_PERMIT_ID_MAX ? calloc(1, sizeof *added + len + 1) : NULL;
+	if (added) {
+		notice **before = find(inbox, text, len);
 		char *rest = text + len;
-		memcpy(inbox->notified, text, len);
-		inbox->notified[len] = '\0';
-		inbox->grant.number = strtoll(rest, &rest, 10);
-		inbox->grant.fencing_token = strtoll(rest, NULL, 10);
-		inbox->news++;
+		if (before) {
+			forget(inbox, before);
+		}
+		memcpy(added->waiter, text, len);
+		added->grant.number = strtoll(rest, &rest, 10);
+		added->grant.fencing_token = strtoll(rest, NULL, 10);
+		added->next = inbox->notices;
+		inbox->notices = added;
+		inbox->notice_count++;
+		make_room(inbox);
 	}
 }
 
@@ -48,6 +99,9 @@ void dlock_inbox_free(dlock_inbox *inbox)
 	dlock_call_release(inbox->subscribing);
 	dlock_call_release(inbox->publishing);
 	dlock_conn_free(inbox->conn);
+	while (inbox->notices) {
+		forget(inbox, &inbox->notices);
+	}
 	free(inbox);
 }
 
@@ -211,7 +265,7 @@ dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nano
 	are_open(own);
 	if (own->open < own->count) {
 		begin_opening(own);
-		DLOCK_AWAIT(&own->task, are_open(own));
+		DLOCK_AWAIT(&own->task, are_open(own) || dlock_loop_is_time(loop, own->deadline, now));
 		if (own->begun && own->open < own->count) {
 			own->enough = own->count;
 			own->until = now + TOGETHER;
@@ -225,11 +279,12 @@ dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nano
 
 bool dlock_inbox_take(dlock_inbox *inbox, const char *waiter, dlock_grant *grant)
 {
-	bool notified = *waiter && !strcmp(inbox->notified, waiter); /* a waiter that has not queued yet has no name */
+	/* A waiter that has not queued yet has no name. */
+	notice **notified = inbox->notices && *waiter ? find(inbox, waiter, strlen(waiter)) : NULL;
 
 	if (notified) {
-		inbox->notified[0] = '\0';
-		*grant = inbox->grant;
+		*grant = (*notified)->grant;
+		forget(inbox, notified);
 	}
 	return notified;
 }

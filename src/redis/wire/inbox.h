@@ -27,10 +27,9 @@ typedef struct dlock_inbox {
 	bool published; /* it was tried, and they may or may not: */
 	bool silent;    /* scripts may not publish */
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_PLAIN_LEN];
-	char notified[DLOCK_PERMIT_ID_MAX + 1]; /* the waiter of the last message; "": taken */
-	dlock_grant grant;                  /* that came with it */
+	struct dlock_notice *notices;       /* messages that are not taken yet; the last one first */
+	int notice_count;
 	int listeners;                      /* as long as there are any, it is polled */
-	unsigned long news;                 /* how many messages have come */
 	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for
 					  with the inbox at once */
 	struct dlock_inbox *next;
@@ -56,12 +55,13 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox);
 void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn);
 
 /* A task: subscribes on all inboxes that are not open, at once, until `enough` are open, and a moment longer for the
- * others, or until none of the others can be opened; bounded by the servers' timeouts. In the end `open` is how many
- * are. The connection of another one has the error, unless it is refused. */
+ * others, or until none of the others can be opened; bounded by the servers' timeouts and by `deadline`. In the end
+ * `open` is how many are. The connection of another one has the error, unless it is refused or still under way. */
 typedef struct {
 	dlock_task task;
 	dlock_inbox **inboxes;
 	int count, enough, open;
+	dlock_nanos deadline;
 	dlock_nanos until; /* for the others */
 	bool begun;
 } dlock_opening;

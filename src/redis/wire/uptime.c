@@ -3,24 +3,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "info.h"
+
 #define LONGEST_UPTIME 4000000000 /* more than a century, and far from an overflow */
-
-/* The value of a field ("name:"); NULL: it has none. */
-static const char *find(const char *info, const char *field)
-{
-	const char *at = strstr(info, field);
-
-	while (at && at != info && at[-1] != '\n') {
-		at = strstr(at + 1, field);
-	}
-	return at ? at + strlen(field) : NULL;
-}
 
 /* Negative where there is none that can be right. */
 static int64_t find_uptime(const char *info)
 {
 	int64_t seconds = 0;
-	const char *at = find(info, "uptime_in_seconds:");
+	const char *at = dlock_info_find(info, "uptime_in_seconds");
 
 	if (!at) {
 		return -1;
@@ -42,7 +33,7 @@ static int64_t find_uptime(const char *info)
 
 void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_endpoint *server)
 {
-	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "", *id = find(info, "run_id:");
+	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "", *id = dlock_info_find(info, "run_id");
 	size_t len = id ? strcspn(id, "\r\n") : 0;
 	int64_t seconds = find_uptime(info);
 

@@ -39,7 +39,7 @@ static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock
 			claim->base.received = claim->base.waited;
 			return DLOCK_OK;
 		}
-		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
+		dlock_status status = dlock_zk_session_await(session, (dlock_zk_rest) { .seen = view.events }, until, wait);
 		if (status == DLOCK_TIMEOUT) {
 			return dlock_zk_no_response(session, error);
 		}
@@ -103,6 +103,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		dlock_claim_move(base, claim->phase == DLOCK_ZK_ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
 		dlock_zk_claim_leave(claim);
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../session/path.h"
+#include "../session/watches.h"
 
 bool dlock_zk_claim_place(dlock_zk_claim *claim)
 {
@@ -27,6 +28,9 @@ bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim)
 
 void dlock_zk_claim_clear_node(dlock_zk_claim *claim)
 {
+	if (claim->session) {
+		dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
+	}
 	dlock_zk_op_release(claim->creating);
 	dlock_zk_op_release(claim->listing);
 	claim->creating = claim->listing = NULL;
@@ -109,6 +113,7 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 		return dlock_zk_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
 	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
 	return claim->listing ? DLOCK_OK : dlock_zk_out_of_memory(error);
 }

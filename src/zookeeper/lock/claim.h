@@ -35,6 +35,7 @@ typedef struct {
 	dlock_zk_phase phase;
 	bool token_used; /* a node may have been made with it, so another one must not be */
 	dlock_zk_op *creating, *listing;
+	dlock_zk_news news; /* of what it waits for in the queue */
 	dlock_zk_node *held; /* from the acquisition until nobody relies on it, and the renewal thread looks no more */
 } dlock_zk_claim;
 

@@ -63,7 +63,6 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	if (!outside) {
 		return DLOCK_CONNECTION;
 	}
-	bool shared = outside->references > 2;
 	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, wait, error);
 	if (status == DLOCK_OK) {
 		status = make_path(outside, chroot, wait, &rc, error);
@@ -73,7 +72,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	} else if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
 		status = dlock_zk_failure(outside, rc, chroot, error);
 	}
-	if (!shared) {
+	if (outside->process == dlock_process_current() && outside->references <= 2) { /* nobody else has it */
 		dlock_zk_pool_discard(pool, outside);
 	}
 	dlock_zk_session_release(outside);

@@ -23,14 +23,20 @@ static bool is_among(const char *name, const dlock_zk_op *listing)
 	return false;
 }
 
+static dlock_status await_news(dlock_zk_claim *claim, unsigned long seen, const dlock_wait *wait)
+{
+	return dlock_zk_session_await(
+		claim->session, (dlock_zk_rest) { .news = &claim->news, .seen = seen }, wait->deadline, wait);
+}
+
 /* Waits until the list of nodes changes, if the obstacles are all on it. */
 static dlock_status await_list(
 	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
 {
-	unsigned long seen = dlock_zk_session_view(claim->session).events;
+	unsigned long seen = dlock_zk_session_events(claim->session, &claim->news);
 
-	dlock_zk_watch_only(claim->session, NULL, 0);
-	dlock_zk_op *watch = dlock_zk_ask(claim->session, DLOCK_ZK_WATCH_CHILDREN, claim->parent);
+	dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
+	dlock_zk_op *watch = dlock_zk_ask_watching(claim->session, DLOCK_ZK_WATCH_CHILDREN, claim->parent, &claim->news);
 	dlock_status status = dlock_zk_response(watch, wait, error);
 	bool there = status == DLOCK_OK && watch->rc == ZOK;
 
@@ -38,7 +44,7 @@ static dlock_status await_list(
 		there = is_among(rank->obstacles[i], watch);
 	}
 	if (there) {
-		status = dlock_zk_session_await(claim->session, NULL, seen, wait->deadline, wait);
+		status = await_news(claim, seen, wait);
 	} else if (status == DLOCK_OK && watch->rc != ZOK && watch->rc != ZNONODE) {
 		status = dlock_zk_failure(claim->session, watch->rc, claim->parent, error);
 	}
@@ -63,10 +69,10 @@ static bool send_watches(dlock_zk_claim *claim, const dlock_zk_rank *rank, obsta
 			return false;
 		}
 	}
-	dlock_zk_watch_only(claim->session, paths, rank->count);
+	dlock_zk_watch_only(claim->session, &claim->news, paths, rank->count);
 	for (int i = 0; i < rank->count; i++) {
-		if (!dlock_zk_is_watched(claim->session, paths[i])
-			&& !(obstacles[i].op = dlock_zk_ask(claim->session, DLOCK_ZK_WATCH, paths[i]))) {
+		if (!dlock_zk_is_watched(claim->session, paths[i], &claim->news)
+			&& !(obstacles[i].op = dlock_zk_ask_watching(claim->session, DLOCK_ZK_WATCH, paths[i], &claim->news))) {
 			return false;
 		}
 	}
@@ -97,7 +103,7 @@ static dlock_status await_obstacles(
 	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
 {
 	obstacle obstacles[MOST_WATCHED] = { { NULL, NULL } };
-	unsigned long seen = dlock_zk_session_view(claim->session).events;
+	unsigned long seen = dlock_zk_session_events(claim->session, &claim->news);
 	int rc = ZOK;
 	dlock_status status = send_watches(claim, rank, obstacles)
 		? finish_watches(claim, obstacles, rank->count, wait, &rc, error)
@@ -108,14 +114,13 @@ static dlock_status await_obstacles(
 		free(obstacles[i].path);
 	}
 	if (status != DLOCK_OK || rc != ZOK) {
-		dlock_zk_watch_only(claim->session, NULL, 0); /* some of them are not watched, or not known to be */
+		dlock_zk_watch_only(claim->session, &claim->news, NULL, 0); /* some of them are not watched, or not known to be */
 	}
 	if (status == DLOCK_OK && rc == ZNOAUTH) {
 		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(). */
 		return await_list(claim, rank, wait, error);
 	}
-	return status == DLOCK_OK && rc == ZOK ? dlock_zk_session_await(claim->session, NULL, seen, wait->deadline, wait)
-										   : status;
+	return status == DLOCK_OK && rc == ZOK ? await_news(claim, seen, wait) : status;
 }
 
 dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)

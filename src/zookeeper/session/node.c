@@ -62,7 +62,7 @@ static void looked(void *context, const dlock_zk_op *op)
 		free_node(node);
 	} else if (op->rc == ZNONODE || (op->rc == ZOK && op->stat.ephemeralOwner != session->id)) {
 		node->gone = session->own_lost = true;
-		dlock_zk_session_event(session);
+		dlock_zk_session_event(session, NULL);
 		dlock_wakeup_send(&session->thread_wakeup);
 	}
 }
@@ -78,7 +78,7 @@ static void take_result(dlock_zk_node *node, int rc)
 	}
 	free_node(node);
 	if (!session->unowned_nodes) {
-		dlock_zk_session_event(session);
+		dlock_zk_session_event(session, NULL);
 	}
 }
 

@@ -55,8 +55,8 @@ static void complete(dlock_zk_op *op, int rc)
 	op->done = true;
 	if (op->then) {
 		op->then(op->context, op);
-	} else if (op->session->sleeper == &op->done) {
-		dlock_wakeup_send(&op->session->owner_wakeup);
+	} else {
+		dlock_zk_session_done(op->session, &op->done);
 	}
 }
 
@@ -217,13 +217,21 @@ dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const 
 dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, const char *path)
 {
 	zhandle_t *handle;
-	bool ready = request < DLOCK_ZK_WATCH || dlock_zk_watches_add(session, path);
-	dlock_zk_op *op = ready ? new_op(session, NULL, NULL, &handle) : NULL;
+	dlock_zk_op *op = new_op(session, NULL, NULL, &handle);
 
 	if (op) {
 		send_request(op, handle, request, path);
-	} else {
-		dlock_zk_watch_only(session, NULL, 0); /* this one is not, and a waiter starts anew */
+	}
+	return op;
+}
+
+dlock_zk_op *dlock_zk_ask_watching(
+	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_news *news)
+{
+	dlock_zk_op *op = dlock_zk_watches_add(session, path, news) ? dlock_zk_ask(session, request, path) : NULL;
+
+	if (!op) {
+		dlock_zk_watch_only(session, news, NULL, 0); /* this one is not, and a waiter starts anew */
 	}
 	return op;
 }

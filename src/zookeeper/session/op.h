@@ -31,8 +31,8 @@ typedef enum {
 	DLOCK_ZK_LIST,   /* children */
 	DLOCK_ZK_DELETE,
 	DLOCK_ZK_SYNC,
-	/* The session counts one event when the node goes, or when its children change, which are listed, too. Where the
-	 * response is not ZOK nothing is watched: the caller then forgets them all. */
+	/* The news count one event when the node goes, or when its children change, which are listed, too. Where the response
+	 * is not ZOK nothing is watched: the caller then forgets them all. */
 	DLOCK_ZK_WATCH,
 	DLOCK_ZK_WATCH_CHILDREN
 } dlock_zk_request;
@@ -40,6 +40,8 @@ typedef enum {
 /* Each sends its request and returns at once; one that cannot be sent is done already. NULL: out of memory. */
 dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode);
 dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, const char *path);
+dlock_zk_op *dlock_zk_ask_watching(
+	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_news *news);
 
 /* For whoever does not wait. ZOK: it is sent, and `then` is told once, perhaps already; it may be NULL. Otherwise it is
  * told nothing. */

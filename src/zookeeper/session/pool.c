@@ -54,6 +54,7 @@ static void leave_inherited(dlock_zk_session **list)
 		}
 		*list = session->next;
 		/* These descriptors are our copies, and no thread of ours sleeps on them. */
+		dlock_loop_remove_source(session->loop, &session->bell.source);
 		dlock_wakeup_close(&session->owner_wakeup);
 		dlock_wakeup_close(&session->thread_wakeup);
 		leave_alone(session);
@@ -150,6 +151,18 @@ dlock_zk_session *dlock_zk_pool_session(dlock_zk_pool *pool, const char *hosts, 
 	return session;
 }
 
+void dlock_zk_pool_forget_waits(dlock_zk_pool *pool)
+{
+	leave_inherited(&pool->sessions);
+	leave_inherited(&pool->closing);
+	for (dlock_zk_session *session = pool->sessions; session; session = session->next) {
+		dlock_zk_session_forget_rests(session);
+	}
+	for (dlock_zk_session *session = pool->closing; session; session = session->next) {
+		dlock_zk_session_forget_rests(session);
+	}
+}
+
 void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
 {
 	dlock_zk_view view;
@@ -157,7 +170,7 @@ void dlock_zk_pool_drain(dlock_zk_pool *pool, dlock_nanos deadline)
 	tidy(pool);
 	for (dlock_zk_session *session = pool->sessions; session; session = session->next) {
 		while ((view = dlock_zk_session_view(session)).has_unowned
-			&& dlock_zk_session_await(session, NULL, view.events, deadline, NULL) == DLOCK_OK) {
+			&& dlock_zk_session_await(session, (dlock_zk_rest) { .seen = view.events }, deadline, NULL) == DLOCK_OK) {
 		}
 	}
 }
@@ -173,7 +186,7 @@ void dlock_zk_pool_free(dlock_zk_pool *pool)
 	dlock_nanos until = dlock_after(dlock_now(), CLOSE_TIME);
 	for (dlock_zk_session *session = pool->closing; session; session = session->next) {
 		while (!(view = dlock_zk_session_view(session)).ended
-			&& dlock_zk_session_await(session, NULL, view.events, until, NULL) == DLOCK_OK) {
+			&& dlock_zk_session_await(session, (dlock_zk_rest) { .seen = view.events }, until, NULL) == DLOCK_OK) {
 		}
 	}
 	join_closed(pool);

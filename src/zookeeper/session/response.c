@@ -52,7 +52,7 @@ dlock_status dlock_zk_response(dlock_zk_op *op, const dlock_wait *wait, dlock_er
 		return dlock_zk_out_of_memory(error);
 	}
 	dlock_nanos until = dlock_after(dlock_now(), op->session->asked);
-	dlock_status status = dlock_zk_session_await(op->session, &op->done, 0, until, wait);
+	dlock_status status = dlock_zk_session_await(op->session, (dlock_zk_rest) { .done = &op->done }, until, wait);
 	return status == DLOCK_TIMEOUT ? dlock_zk_no_response(op->session, error) : status;
 }
 

@@ -81,44 +81,143 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session)
 	return view;
 }
 
-void dlock_zk_session_event(dlock_zk_session *session)
+static void wake(const dlock_zk_rest *rest)
 {
-	session->events++;
-	if (session->sleeper == session) {
-		dlock_wakeup_send(&session->owner_wakeup);
+	dlock_wakeup_send(rest->bell ? rest->bell : &rest->session->owner_wakeup);
+}
+
+void dlock_zk_session_event(dlock_zk_session *session, dlock_zk_news *news)
+{
+	*(news ? &news->events : &session->events) += 1;
+	for (const dlock_zk_rest *rest = session->rests; rest; rest = rest->next) {
+		if (!rest->done && (!news || rest->news == news)) {
+			wake(rest);
+		}
 	}
 }
 
-typedef struct {
-	dlock_zk_session *session;
-	const bool *done;
-	unsigned long seen;
-} rest;
+void dlock_zk_session_done(dlock_zk_session *session, const bool *done)
+{
+	for (const dlock_zk_rest *rest = session->rests; rest; rest = rest->next) {
+		if (rest->done == done) {
+			wake(rest);
+		}
+	}
+}
+
+unsigned long dlock_zk_session_events(dlock_zk_session *session, const dlock_zk_news *news)
+{
+	pthread_mutex_lock(&session->mutex);
+	unsigned long events = session->events + (news ? news->events : 0);
+	pthread_mutex_unlock(&session->mutex);
+	return events;
+}
+
+/* With the mutex held. */
+static bool is_over(const dlock_zk_rest *rest)
+{
+	unsigned long events = rest->session->events + (rest->news ? rest->news->events : 0);
+
+	return rest->done ? *rest->done : events != rest->seen;
+}
 
 static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 {
-	rest *own = task;
-	dlock_zk_session *session = own->session;
+	const dlock_zk_rest *own = task;
 
 	(void) now;
-	pthread_mutex_lock(&session->mutex);
-	bool over = own->done ? *own->done : session->events != own->seen;
-	session->sleeper = own->done ? (const void *) own->done : session;
-	pthread_mutex_unlock(&session->mutex);
+	pthread_mutex_lock(&own->session->mutex);
+	bool over = is_over(own);
+	pthread_mutex_unlock(&own->session->mutex);
 	dlock_loop_lend(loop);
 	return over ? DLOCK_OK : DLOCK_PENDING;
 }
 
-dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
-	const dlock_wait *wait)
+static void begin_rest(dlock_zk_session *session, dlock_zk_rest *rest)
 {
-	rest own = { session, done, seen };
-	dlock_bell bell;
+	if (!session->rests) {
+		dlock_loop_add_bell(session->loop, &session->bell, &session->owner_wakeup);
+	}
+	rest->session = session;
+	pthread_mutex_lock(&session->mutex);
+	rest->next = session->rests;
+	session->rests = rest;
+	pthread_mutex_unlock(&session->mutex);
+}
 
-	dlock_loop_add_bell(session->loop, &bell, &session->owner_wakeup);
-	dlock_status status = dlock_loop_run(session->loop, look, &own, until, wait);
-	dlock_loop_remove_source(session->loop, &bell.source);
+static void end_rest(dlock_zk_session *session, const dlock_zk_rest *rest)
+{
+	dlock_zk_rest **at = &session->rests;
+
+	pthread_mutex_lock(&session->mutex);
+	while (*at && *at != rest) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		*at = rest->next;
+	}
+	pthread_mutex_unlock(&session->mutex);
+	if (!session->rests) {
+		dlock_loop_remove_source(session->loop, &session->bell.source);
+	}
+}
+
+static bool is_interrupted(void *context)
+{
+	const dlock_wait *wait = ((const dlock_zk_rest *) context)->wait;
+
+	return wait->interrupted && wait->interrupted(wait->context);
+}
+
+/* Whoever has news for a strand rings its own bell: no other strand is woken for it. */
+static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	dlock_zk_rest *own = context;
+	dlock_zk_session *session = own->session;
+	dlock_suspension suspension = DLOCK_SUSPENDED;
+
+	pthread_mutex_lock(&session->mutex);
+	own->bell = bell;
+	bool over = is_over(own);
+	pthread_mutex_unlock(&session->mutex);
+	if (!over) {
+		suspension = own->wait->suspend(own->wait->context, bell, fd, until);
+	}
+	if (session->process == dlock_process_current()) {
+		pthread_mutex_lock(&session->mutex);
+		own->bell = NULL;
+		pthread_mutex_unlock(&session->mutex);
+	}
+	return suspension;
+}
+
+dlock_status dlock_zk_session_await(
+	dlock_zk_session *session, dlock_zk_rest rest, dlock_nanos until, const dlock_wait *wait)
+{
+	dlock_wait own = { .deadline = DLOCK_FOREVER };
+
+	rest.wait = wait;
+	if (wait && wait->suspend) {
+		own = *wait;
+		own.interrupted = is_interrupted;
+		own.suspend = suspend;
+		own.context = &rest;
+		wait = &own;
+	}
+	begin_rest(session, &rest);
+	dlock_status status = dlock_loop_run(session->loop, look, &rest, until, wait);
+	if (session->process == dlock_process_current()) {
+		end_rest(session, &rest);
+	}
 	return status;
+}
+
+void dlock_zk_session_forget_rests(dlock_zk_session *session)
+{
+	pthread_mutex_lock(&session->mutex);
+	session->rests = NULL;
+	pthread_mutex_unlock(&session->mutex);
+	dlock_loop_remove_source(session->loop, &session->bell.source);
 }
 
 static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
@@ -174,7 +273,7 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos lat
 		if (view.state > DLOCK_ZK_EXPIRED) {
 			return no_connection(session, error);
 		}
-		dlock_status status = dlock_zk_session_await(session, NULL, view.events, until, wait);
+		dlock_status status = dlock_zk_session_await(session, (dlock_zk_rest) { .seen = view.events }, until, wait);
 		if (status != DLOCK_OK) {
 			return status == DLOCK_TIMEOUT ? no_connection(session, error) : status;
 		}

@@ -57,6 +57,7 @@ struct dlock_zk_session {
 	dlock_zk_session *next;
 	unsigned references; /* of the pool and of claims */
 	dlock_loop *loop;    /* in which it sleeps */
+	dlock_bell bell;     /* a source of it while anybody waits */
 
 	/* Fixed when the threads start. */
 	char *hosts;    /* as the user wrote them; for messages too */
@@ -87,10 +88,10 @@ struct dlock_zk_session {
 	dlock_nanos before_sent; /* of the one before */
 	dlock_nanos lived;       /* the bound counts from here */
 
-	const void *sleeper; /* what the owner sleeps for, or did last: an op's `done`, or the session for its events */
-	/* Changes of state, of a node watched, a bound that had passed, the last unowned node's end. */
+	struct dlock_zk_rest *rests; /* what the owner's strands wait for */
+	/* Changes of state, a bound that had passed, the last unowned node's end. */
 	unsigned long events;
-	struct dlock_zk_watch *watches; /* what the wait under way is for */
+	struct dlock_zk_watch *watches; /* what waits under way are for */
 	struct dlock_zk_op *ops; /* those that the library still owes a response */
 	struct dlock_zk_node *own_nodes, *unowned_nodes;
 	struct dlock_zk_node *own_next; /* to be asked for in the round under way */
@@ -109,6 +110,11 @@ void dlock_zk_session_release(dlock_zk_session *session); /* NULL is fine */
 dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
 	dlock_error *error);
 
+/* What is told to one waiter alone: that a node has gone, or changed, which it has watched. Zeroed at first. */
+typedef struct {
+	unsigned long events; /* under the mutex */
+} dlock_zk_news;
+
 /* A consistent picture of the session, and until when it can be relied upon to live. */
 typedef struct {
 	dlock_zk_state state;
@@ -123,15 +129,36 @@ dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);
 /* Until when the session lives at least, with the mutex held. */
 dlock_nanos dlock_zk_session_deadline(const dlock_zk_session *session);
 
-/* Sleeps until *done, which is under the mutex or, without a `done`, until session->events is not `seen` any more.
- * DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
-dlock_status dlock_zk_session_await(dlock_zk_session *session, const bool *done, unsigned long seen, dlock_nanos until,
-	const dlock_wait *wait);
+/* How many events there were of the session, and of the news; NULL: none. */
+unsigned long dlock_zk_session_events(dlock_zk_session *session, const dlock_zk_news *news);
+
+/* What is waited for: *done, which is under the mutex; or, without a `done`, other events than `seen`. */
+typedef struct dlock_zk_rest {
+	const bool *done;
+	const dlock_zk_news *news; /* NULL: the session's events alone */
+	unsigned long seen;
+	/* Set while it is waited for. */
+	dlock_zk_session *session;
+	const dlock_wait *wait;
+	const dlock_wakeup *bell; /* of the suspended strand; NULL: the owner's is rung. Under the mutex, as the next */
+	struct dlock_zk_rest *next;
+} dlock_zk_rest;
+
+/* Waits for it. DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
+dlock_status dlock_zk_session_await(
+	dlock_zk_session *session, dlock_zk_rest rest, dlock_nanos until, const dlock_wait *wait);
+
+/* Nobody who waits goes on. */
+void dlock_zk_session_forget_rests(dlock_zk_session *session);
 
 /* Starts its thread, which closes the handle when session->stop is set. 0, or an errno. */
 int dlock_zk_session_start(dlock_zk_session *session);
 
-/* With the mutex held: counts an event and wakes the owner if it sleeps for one. */
-void dlock_zk_session_event(dlock_zk_session *session);
+/* With the mutex held: counts an event, of the news, or where they are NULL of the session, and wakes the owner if it
+ * waits for one. */
+void dlock_zk_session_event(dlock_zk_session *session, dlock_zk_news *news);
+
+/* The same for what is done. */
+void dlock_zk_session_done(dlock_zk_session *session, const bool *done);
 
 #endif

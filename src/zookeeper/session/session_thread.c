@@ -35,7 +35,7 @@ static void probed(void *context, const dlock_zk_op *op)
 		bool had_passed = dlock_now() >= dlock_zk_session_deadline(session);
 		session->lived = session->before_sent;
 		if (had_passed) {
-			dlock_zk_session_event(session);
+			dlock_zk_session_event(session, NULL);
 		}
 	} else if (op->rc != ZOK && op->rc != ZCONNECTIONLOSS && op->rc != ZOPERATIONTIMEOUT) {
 		/* Refused somehow: not what the next response may build upon, as none comes after a reconnection. */
@@ -85,7 +85,7 @@ static void open_handle(dlock_zk_session *session)
 		session->state = DLOCK_ZK_REFUSED;
 		snprintf(session->reason, sizeof session->reason, "%s",
 			cause == ENOENT || cause == EINVAL ? "a host name cannot be resolved" : strerror(cause));
-		dlock_zk_session_event(session);
+		dlock_zk_session_event(session, NULL);
 	}
 	pthread_mutex_unlock(&session->mutex);
 }
@@ -172,10 +172,10 @@ static void *thread_main(void *context)
 	zookeeper_close(session->handle);
 	dlock_zk_ops_discard(session); /* those that the library has not responded to when it closed */
 	dlock_zk_unowned_nodes_send(session);
-	dlock_zk_watch_only(session, NULL, 0);
+	dlock_zk_watch_none(session);
 	pthread_mutex_lock(&session->mutex);
 	session->ended = true;
-	dlock_zk_session_event(session);
+	dlock_zk_session_event(session, NULL);
 	pthread_mutex_unlock(&session->mutex);
 	return NULL;
 }

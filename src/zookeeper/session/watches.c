@@ -8,41 +8,44 @@ typedef struct dlock_zk_watch watch;
 
 struct dlock_zk_watch {
 	watch *next;
+	dlock_zk_news *news;
 	char path[];
 };
 
 /* ---- the list; with the mutex held ---- */
 
-static watch **find(dlock_zk_session *session, const char *path)
+/* The first one from there on. */
+static watch **find(watch **at, const char *path, const dlock_zk_news *news)
 {
-	watch **at = &session->watches;
-
-	while (*at && strcmp((*at)->path, path) != 0) {
+	while (*at && ((news && (*at)->news != news) || strcmp((*at)->path, path) != 0)) {
 		at = &(*at)->next;
 	}
 	return at;
 }
 
-/* False: there is none. */
-static bool take(watch **at)
+static void take(watch **at)
 {
 	watch *taken = *at;
 
-	if (taken) {
-		*at = taken->next;
-		free(taken);
-	}
-	return taken;
+	*at = taken->next;
+	free(taken);
 }
 
-static void retain_only(dlock_zk_session *session, char *const *paths, int count)
+static bool is_among(const char *path, char *const *paths, int count)
+{
+	int i = 0;
+
+	while (i < count && strcmp(path, paths[i]) != 0) {
+		i++;
+	}
+	return i < count;
+}
+
+/* NULL: of all news. */
+static void retain_only(dlock_zk_session *session, const dlock_zk_news *news, char *const *paths, int count)
 {
 	for (watch **at = &session->watches; *at;) {
-		int i = 0;
-		while (i < count && strcmp((*at)->path, paths[i]) != 0) {
-			i++;
-		}
-		if (i < count) {
+		if ((news && (*at)->news != news) || is_among((*at)->path, paths, count)) {
 			at = &(*at)->next;
 		} else {
 			take(at);
@@ -52,7 +55,7 @@ static void retain_only(dlock_zk_session *session, char *const *paths, int count
 
 /* ---- the owner's ---- */
 
-bool dlock_zk_watches_add(dlock_zk_session *session, const char *path)
+bool dlock_zk_watches_add(dlock_zk_session *session, const char *path, dlock_zk_news *news)
 {
 	watch *added = malloc(sizeof *added + strlen(path) + 1);
 
@@ -60,27 +63,39 @@ bool dlock_zk_watches_add(dlock_zk_session *session, const char *path)
 		return false;
 	}
 	strcpy(added->path, path);
+	added->news = news;
 	pthread_mutex_lock(&session->mutex);
-	take(find(session, path));
+	watch **before = find(&session->watches, path, news);
+	if (*before) {
+		take(before);
+	}
 	added->next = session->watches;
 	session->watches = added;
 	pthread_mutex_unlock(&session->mutex);
 	return true;
 }
 
-bool dlock_zk_is_watched(dlock_zk_session *session, const char *path)
+bool dlock_zk_is_watched(dlock_zk_session *session, const char *path, const dlock_zk_news *news)
 {
 	pthread_mutex_lock(&session->mutex);
-	bool watched = *find(session, path);
+	bool watched = *find(&session->watches, path, news);
 	pthread_mutex_unlock(&session->mutex);
 	return watched;
 }
 
-void dlock_zk_watch_only(dlock_zk_session *session, char *const *paths, int count)
+void dlock_zk_watch_only(dlock_zk_session *session, const dlock_zk_news *news, char *const *paths, int count)
 {
+	if (session->process != dlock_process_current()) { /* a wait went on in a child of fork() */
+		return;
+	}
 	pthread_mutex_lock(&session->mutex);
-	retain_only(session, paths, count);
+	retain_only(session, news, paths, count);
 	pthread_mutex_unlock(&session->mutex);
+}
+
+void dlock_zk_watch_none(dlock_zk_session *session)
+{
+	dlock_zk_watch_only(session, NULL, NULL, 0);
 }
 
 /* ---- the library's ---- */
@@ -98,7 +113,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->probe_due = 0; /* only a response tells that the session came over */
 		session->reason[0] = '\0';
 		session->awaited = false;
-		retain_only(session, NULL, 0); /* whatever the library has made of them */
+		retain_only(session, NULL, NULL, 0); /* whatever the library has made of them */
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		session->state = DLOCK_ZK_EXPIRED;
 	} else if (state == ZOO_AUTH_FAILED_STATE) {
@@ -108,7 +123,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		/* A server that hangs is left only when it has said nothing for two thirds of the timeout. */
 		session->cut_off = session->probing ? session->probe_sent : dlock_now();
 	}
-	dlock_zk_session_event(session);
+	dlock_zk_session_event(session, NULL);
 	dlock_wakeup_send(&session->thread_wakeup);
 }
 
@@ -136,8 +151,12 @@ void dlock_zk_watcher(zhandle_t *handle, int type, int state, const char *path, 
 	pthread_mutex_lock(&session->mutex);
 	if (type == ZOO_SESSION_EVENT) {
 		change_state(session, handle, state);
-	} else if (path && take(find(session, path))) {
-		dlock_zk_session_event(session);
+	} else {
+		for (watch **at = &session->watches; path && *(at = find(at, path, NULL));) {
+			dlock_zk_news *news = (*at)->news;
+			take(at);
+			dlock_zk_session_event(session, news);
+		}
 	}
 	pthread_mutex_unlock(&session->mutex);
 }

@@ -21,9 +21,13 @@ local function grant()
 end
 
 -- The common case ends here: even to define what follows costs time. What is settled, check_epoch() says at length.
-local opened, longest = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-')
+local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ %d* (%d*)')
 local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')
 local settled = type(role) == 'string' and string.find(role, '\nmaster_replid:' .. opened, 1, true)
+if settled and seen ~= '' then
+	local _, last = string.find(role, '\nmaster_repl_offset:', settled, true)
+	settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144 -- FAR: otherwise it is to be brought up to date
+end
 if settled then
 	grant()
 	if type(counted) == 'number' and counted > 1 then

@@ -4,36 +4,51 @@
 -- An epoch is the time for which a server is a master, and the only one that grants. What is promoted, restarted, flushed
 -- or new finds no epoch of its own, and grants no lock before one is settled: by then all leases that it may not know
 -- have ended, and what was the master before cannot have the replicas that would confirm another one. Nor does a master
--- that has been replaced since, and whose replica has come back: that takes a full copy of its data. Its key is
--- replicated as all others. It says "replid guard settles waited copies":
+-- that has been replaced since, and whose replica has come back: that attaches anew. Its key is replicated as all
+-- others. It says "replid guard settles waited attached base seen skew":
 --   replid   the master's replication id, which another master, or the same one after a restart, never has
 --   guard    ms; no lease of anybody is longer
 --   settles  when it settles by this server's clock, in ms, with a "-" before it once that has been; "0" and the time
 --            of the opening in us: its opening is not known to be replicated
 --   waited   the guard that it waits for, or has waited for
---   copies   how many full copies of its data the server had made for replicas when it was opened, or was about to
---            settle
+--   attached how often replicas have attached to the server, by full copies and by partial ones, until the base:
+--            "full partial"
+--   base     the replication offset at which the guard began
+--   seen     the replication offset of the last time at which a settled master was seen to know all leases, with nobody
+--            attached since its base. An epoch that is opened takes it over from the one that its data continue: a
+--            node whose backlog begins before it has been nowhere else since (settle_now.lua). Empty: not known
+--   skew     ms by which the clock that keys were written by, and that of any node, may differ. Empty: not known
 
-local function info(section, field)
+local function info(section)
 	local text = redis.pcall('INFO', section)
 	if type(text) == 'table' then
 		error('INFO: ' .. text.err, 0) -- the server's own words do not name it
 	end
-	-- a pattern would be looked for several times as long
-	local _, last = string.find(text, '\n' .. field .. ':', 1, true)
+	return text
+end
+
+-- A pattern would be looked for several times as long.
+local function field(text, name)
+	local _, last = string.find(text, '\n' .. name .. ':', 1, true)
 	return last and string.match(text, '^%x+', last + 1)
 end
 
-local function replication_id()
-	return info('replication', 'master_replid')
+local function attached_until_now()
+	local stats = info('stats')
+	return (field(stats, 'sync_full') or '0') .. ' ' .. (field(stats, 'sync_partial_ok') or '0')
 end
 
-local function full_copies()
-	return info('stats', 'sync_full') or '0'
+local function full(attached)
+	return string.match(attached, '^%d+')
 end
 
 local function read_epoch(epoch)
-	return string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) (%-?%d+) (%d+) ?(%d*)$')
+	return string.match(redis.call('GET', epoch) or '',
+		'^(%x+) (%d+) (%-?%d+) (%d+) (%d+ %d+) (%d*) (%d*) (%d*)$')
+end
+
+local function write_epoch(epoch, ...)
+	redis.call('SET', epoch, table.concat({...}, ' '))
 end
 
 -- In ms, and in us as digits.
@@ -42,32 +57,50 @@ local function time()
 	return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])
 end
 
+-- `seen` is brought up to date before a backlog of 1 MB, Redis' default, has passed it by.
+local FAR = 262144
+
 -- Returns 0 where the server's epoch is settled; otherwise the ms until it is, or -1: replicas have to confirm this
--- script, then settle.lua follows. And its replid, settles and waited. With `counts`, it is opened anew where replicas
--- have taken full copies since; a settled one only if it `doubts` that, too: what it grants is looked at by
--- unchanged.lua.
+-- script, then settle.lua follows. And its replid; its settles and seen, as "settles/seen"; and waited. With `counts`,
+-- it is opened anew where replicas have taken full copies since; a settled one only if it `doubts` that, too ('full'), or
+-- doubts that any has attached since (true): what it grants is looked at by unchanged.lua.
 local function check_epoch(epoch, guard, counts, doubts)
-	local id = replication_id()
-	local opened, longest, settles, waited, copies = read_epoch(epoch)
+	local role = info('replication')
+	local id = field(role, 'master_replid')
+	local opened, longest, settles, waited, attached, base, seen, skew = read_epoch(epoch)
 	local longer = not longest or tonumber(guard) > tonumber(longest)
 	local settled = opened == id and not longer and string.sub(settles, 1, 1) == '-'
 	guard = longer and guard or longest
-	if settled and not (counts and doubts and copies ~= full_copies()) then
-		return 0, id, settles, waited
+	if settled then
+		local offset = field(role, 'master_repl_offset')
+		local is_far = seen ~= '' and offset - seen > FAR
+		local until_now = (doubts and counts or is_far) and attached_until_now() or attached
+		local unchanged = attached == until_now or doubts == 'full' and full(attached) == full(until_now)
+		if is_far and attached == until_now then
+			seen = offset
+			write_epoch(epoch, id, guard, settles, waited, attached, base, seen, skew)
+		end
+		if unchanged or not (doubts and counts) then
+			return 0, id, settles .. '/' .. seen, waited
+		end
 	end
 	local left, now, us = -1, time()
-	if opened ~= id or counts and string.sub(settles, 1, 1) ~= '0' and copies ~= full_copies() then
-		settles, waited, copies = '0' .. us, '0', full_copies()
+	seen = (opened == id or opened == field(role, 'master_replid2')) and not longer and seen or ''
+	if opened ~= id or settled
+		or counts and string.sub(settles, 1, 1) ~= '0' and full(attached) ~= full(attached_until_now()) then
+		settles, waited, attached, base, skew = '0' .. us, '0', attached_until_now(), '', seen ~= '' and skew or ''
 	elseif string.sub(settles, 1, 1) ~= '0' then
 		-- A longer guard is waited for from the beginning. No clock that was set back makes it longer.
 		local at = math.abs(settles) + math.max(0, guard - waited)
 		left = math.max(0, math.min(at - now, guard))
+		base = longer and '' or base
+		seen = left == 0 and base or seen
 		longer = longer or at - now > tonumber(guard)
 		settles = string.format('%.0f', left == 0 and -at or now + left)
 		waited = string.format('%.0f', math.max(guard, waited))
 	end
 	if left <= 0 or longer then
-		redis.call('SET', epoch, id .. ' ' .. guard .. ' ' .. settles .. ' ' .. waited .. ' ' .. copies)
+		write_epoch(epoch, id, guard, settles, waited, attached, base, seen, skew)
 	end
-	return left, id, settles, waited
+	return left, id, settles .. '/' .. seen, waited
 end

@@ -1,34 +1,37 @@
--- unchanged.lua for permits, behind a grant and its WAIT: have replicas taken full copies of the server's data since
--- its epoch was opened? Then what they have confirmed says nothing. The epoch is opened anew, and the permits are given
--- back.
+-- unchanged.lua for permits, behind a grant and its WAIT: have replicas attached to the server since the base of its
+-- epoch? Then what they have confirmed says nothing, unless the nodes are asked. If this is `final`, the epoch is opened
+-- anew, and the permits are given back.
 --
 -- keys: pool epoch
--- args: id:text dlock_epoch_rule guard { time:ms } old:text?
+-- args: id:text dlock_epoch_rule guard { time:ms } old:text? final:'1'|''?
 -- old: of an exchange: the id of the handle, which has the permits again.
--- Replies 1: not so, and the permits are the id's; 0: they are not; otherwise {ms until the epoch is settled, or -1: not
--- confirmed, replid, settles}. Cost: O(log n), three commands, one of them INFO, if not so.
+-- Replies 1: not so, and the permits are the id's; 0: they are not; {-2, replid, settles}: ask the nodes, nothing was
+-- done; otherwise {ms until the epoch is settled, or -1: not confirmed, replid, settles}. Cost: O(log n), three commands, one of them INFO, if not so.
 local pool, id = KEYS[1], ARGV[1]
 local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))
 if not ends then
 	return 0
 end
 -- The common case ends here, as in unchanged.lua.
-local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')
-if copies and string.find(redis.call('INFO', 'stats'), '\nsync_full:' .. copies .. '\r', 1, true) then
+local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')
+if full and string.find(redis.call('INFO', 'stats'),
+	'\nsync_full:' .. full .. '\r\nsync_partial_ok:' .. partial .. '\r', 1, true) then
 	return 1
 end
 
 --#include epoch.lua
-local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)
+local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')
 if unsettled == 0 then
-	return 1
+	local _, _, _, _, attached = read_epoch(KEYS[2])
+	return attached == attached_until_now() and 1 or {-2, replid, settles}
 end
+local old = ARGV[3] or ''
 redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
-if not ARGV[3] then
+if old == '' then
 	redis.call('ZADD', pool, used - (permits or 1), '$used')
 elseif permits then
-	redis.call('ZADD', pool, ends, 'h' .. ARGV[3], permits, 'w' .. ARGV[3])
+	redis.call('ZADD', pool, ends, 'h' .. old, permits, 'w' .. old)
 else
-	redis.call('ZADD', pool, ends, 'h' .. ARGV[3])
+	redis.call('ZADD', pool, ends, 'h' .. old)
 end
 return {unsettled, replid, settles}

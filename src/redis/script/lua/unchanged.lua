@@ -1,30 +1,33 @@
--- Behind a grant and its WAIT: have replicas taken full copies of the server's data since its epoch was opened? Then one
--- of them may have come back from another master, for which it has confirmed locks meanwhile, and what it has confirmed
--- here says nothing. The epoch is opened anew, and the lock is given back. The script that grants cannot tell: the
--- replica may come while WAIT waits for it.
+-- Behind a grant and its WAIT: have replicas attached to the server since the base of its epoch? Then one of them may have
+-- come back from another master, for which it has confirmed locks meanwhile, and what it has confirmed here says nothing,
+-- unless the nodes are asked (settle_now.lua). What they say is not enough, and this is `final`: the epoch is opened
+-- anew, and the lock is given back. The script that grants cannot tell: the replica may come while WAIT waits for it.
 --
 -- keys: lock epoch
--- args: token:text dlock_epoch_rule guard { time:ms } old:text?
+-- args: token:text dlock_epoch_rule guard { time:ms } old:text? final:'1'|''?
 -- old: of an exchange: the token of the handle, which has the lock again.
--- Replies 1: not so, and the lock is the token's; 0: it is not; otherwise {ms until the epoch is settled, or -1: not
--- confirmed, replid, settles}. Cost: O(1), three commands, one of them INFO, if not so.
+-- Replies 1: not so, and the lock is the token's; 0: it is not; {-2, replid, settles}: ask the nodes, nothing was done;
+-- otherwise {ms until the epoch is settled, or -1: not confirmed, replid, settles}. Cost: O(1), three commands, one of them INFO, if not so.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end
 -- The common case ends here. Whose epoch it is does not matter: other data that have this very token are those of a
 -- master that knows of the grant.
-local copies = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+)$')
-if copies and string.find(redis.call('INFO', 'stats'), '\nsync_full:' .. copies .. '\r', 1, true) then
+local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')
+if full and string.find(redis.call('INFO', 'stats'),
+	'\nsync_full:' .. full .. '\r\nsync_partial_ok:' .. partial .. '\r', 1, true) then
 	return 1
 end
 
 --#include epoch.lua
-local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, true)
+local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')
 if unsettled == 0 then
-	return 1
+	local _, _, _, _, attached = read_epoch(KEYS[2])
+	return attached == attached_until_now() and 1 or {-2, replid, settles}
 end
-if ARGV[3] then
-	redis.call('SET', KEYS[1], ARGV[3], 'PX', math.max(1, redis.call('PTTL', KEYS[1])))
+local old = ARGV[3] or ''
+if old ~= '' then
+	redis.call('SET', KEYS[1], old, 'PX', math.max(1, redis.call('PTTL', KEYS[1])))
 else
 	redis.call('DEL', KEYS[1])
 end

@@ -1,0 +1,166 @@
+<?php
+/* For how long is a lock not to be had after each kind of trouble that a Redis with replicas has? Eight processes take a lock in turns; the longest time in
+ * which nobody had it is counted from the moment at which the service had a master again.
+ *
+ *   availability.php TIMES [EVENT…]     kill stop planned failover cluster replica crash-loop backup upgrade
+ */
+declare(strict_types=1);
+
+require_once __DIR__ . '/../tests/inc/replicated.inc';
+require_once __DIR__ . '/figures.php';
+
+const GUARD = 10.0, ASKERS = 8;
+
+/** Takes the lock again and again until it is told to end; says the times at which it had it. */
+function take_turns(string $dsn, string $file, string $ends): void
+{
+    $locks = new DistributedLock($dsn, ttl: GUARD);
+    while (!file_exists($ends)) {
+        try {
+            $lease = $locks->acquire('turns', 60);
+            file_put_contents($file, sprintf("%.4f\n", microtime(true)), FILE_APPEND | LOCK_EX);
+            pause(0.005);
+            $lease->release();
+        } catch (Dlock\DlockException) {
+            pause(0.02);
+        }
+    }
+}
+
+/** Between two steps of an administrator: until nodes have been up for the guard. */
+function rest(float $seconds = GUARD + 2): void
+{
+    pause($seconds);
+}
+
+/** Sentinels name another master. */
+function switched(SentinelSet $set, ReplicatedRedis $old): float
+{
+    $set->waitForFailOver($old, 60);
+    return microtime(true);
+}
+
+/** @return array<string, array{string, Closure}> set-up and what is done, which returns the time from which the wait counts; null: its beginning */
+function events(): array
+{
+    $planned = function (SentinelSet $set, bool $paused): float {
+        $old = $set->master();
+        $paused && $old->raw()->cmd('CLIENT', 'PAUSE', 3000, 'WRITE');
+        $set->sentinels[0]->raw()->cmd('SENTINEL', 'FAILOVER', SentinelSet::SERVICE);
+        return switched($set, $old);
+    };
+    $replica = fn (SentinelSet $set) => $set->replicas()[0];
+    return [
+        'kill' => ['sentinel', function (SentinelSet $set): float {
+            $old = $set->master();
+            $old->kill();
+            $at = switched($set, $old);
+            pause(3);
+            $old->restart();
+            return $at;
+        }],
+        'stop' => ['sentinel', function (SentinelSet $set): float {
+            $old = $set->master();
+            $old->pause();
+            $at = switched($set, $old);
+            pause(5);
+            $old->resume();
+            return $at;
+        }],
+        'planned' => ['sentinel', fn (SentinelSet $set) => $planned($set, true)],
+        'failover' => ['sentinel', fn (SentinelSet $set) => $planned($set, false)],
+        'cluster' => ['cluster', function (ClusterSet $set): float {
+            $old = $set->masterOf(key_slot('Lock:turns'));
+            $set->failOver($old);
+            return microtime(true);
+        }],
+        'replica' => ['sentinel', function (SentinelSet $set) use ($replica): float {
+            $at = microtime(true);
+            $one = $replica($set);
+            $one->kill();
+            $one->restart();
+            return $at;
+        }],
+        'crash-loop' => ['sentinel', function (SentinelSet $set) use ($replica): float {
+            $at = microtime(true);
+            $one = $replica($set);
+            for ($i = 0; $i < 6; $i++) {
+                $one->kill();
+                pause(1);
+                $one->restart();
+                pause(3);
+            }
+            return $at;
+        }],
+        'backup' => ['sentinel', function (SentinelSet $set): float {
+            $at = microtime(true);
+            exec('redis-cli -p ' . $set->master()->port . ' --rdb /dev/null 2>&1');
+            return $at;
+        }],
+        'upgrade' => ['sentinel', function (SentinelSet $set) use ($planned): float {
+            $at = microtime(true);
+            foreach ($set->replicas() as $one) {
+                $one->kill();
+                $one->restart();
+                rest();
+            }
+            $old = $set->master();
+            $planned($set, true);
+            pause(3);
+            $old->kill();
+            $old->restart();
+            return $at;
+        }],
+    ];
+}
+
+/** The longest time without the lock, from `$from` on, up to when it was had first after the last trouble. @param list<float> $times */
+function longest_gap(array $times, float $from, float $until): float
+{
+    sort($times);
+    $gap = 0.0;
+    $last = $from;
+    foreach ($times as $time) {
+        if ($time > $from) {
+            $gap = max($gap, $time - $last);
+            $last = $time;
+        }
+    }
+    return max($gap, $until - $last > 1 ? $until - $last : 0.0);
+}
+
+function measure(string $event, int $times): array
+{
+    [$setup, $do] = events()[$event];
+    $set = $setup === 'cluster' ? new ClusterSet() : new SentinelSet(downAfter: 2000);
+    $dsn = $set->dsn(['guard' => GUARD]);
+    $gaps = [];
+    for ($i = 0; $i < $times; $i++) {
+        (new DistributedLock($dsn, ttl: GUARD))->acquire('turns', 90)->release();
+        rest();
+        $file = temporary_directory() . "/times$i";
+        touch($file);
+        $ends = "$file.ends";
+        $askers = [];
+        for ($k = 0; $k < ASKERS; $k++) {
+            $askers[] = fork_child(fn () => take_turns($dsn, $file, $ends));
+        }
+        pause(2);
+        $from = $do($set);
+        pause(GUARD + 4);
+        $until = microtime(true);
+        touch($ends);
+        array_map(fn ($child) => $child->result(90), $askers);
+        $gaps[] = longest_gap(array_map('floatval', file($file)), $from, $until);
+        $set->waitUntilWell(60);
+    }
+    sort($gaps);
+    return $gaps;
+}
+
+$events = array_slice($argv, 2) ?: array_keys(events());
+printf("%-12s %5s %8s %8s   (s without the lock after the switch, or from the beginning; guard %d s)\n", 'event', 'times', 'median', 'longest', GUARD);
+foreach ($events as $event) {
+    $gaps = measure($event, (int) ($argv[1] ?? 3));
+    printf("%-12s %5d %8.2f %8.2f\n", $event, count($gaps), $gaps[intdiv(count($gaps), 2)], end($gaps));
+}

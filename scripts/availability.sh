@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# For how long is a lock not to be had after each kind of trouble that a Redis with replicas has? Starts servers of its own, and processes that take one lock
+# in turns, and says the median and the longest time, counted from the moment at which there was a master again. Installs what is missing, and builds.
+#
+#   scripts/availability.sh [TIMES [EVENT …]]     how often each (3): kill stop planned failover cluster replica crash-loop backup upgrade;
+#                                                 without any, all, which takes half an hour
+#
+#   DLOCK_MODULE=/path/dlock.so                   that build instead of making one
+set -euo pipefail
+export LC_ALL=C DLOCK_SANITIZE=0
+cd "$(dirname "$0")/.."
+. scripts/php.inc.sh
+job=""
+
+[[ ${1-3} =~ ^[1-9][0-9]?$ ]] || { echo "usage: scripts/availability.sh [TIMES [EVENT …]]" >&2; exit 2; }
+[ $# -gt 0 ] || set -- 3
+
+# What was started ends with the process that started it.
+clean_up() {
+	trap '' INT TERM HUP
+	if [ -n "$job" ]; then
+		kill "$job" 2> /dev/null || true
+		wait "$job" || true
+	fi
+	rm -rf "$run"
+}
+
+begin_run availability
+# shellcheck disable=SC2046 # words
+DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM "$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" bench/availability.php "$@" &
+job=$!
+status=0
+wait "$job" || status=$?
+job=""
+exit "$status"

@@ -1,0 +1,204 @@
+#include "sleepers.h"
+
+#include <stddef.h>
+
+/* Rules without which a wake-up is lost, all of which tests/c/sleepers_test.c breaks:
+ *
+ * Whoever stops waiting while nobody watches, or has watched, rings the next one: the one that was rung may have what it
+ * wanted already, and go without ever watching.
+ *
+ * Whoever has run may have begun what the watcher does not poll yet, or what is to be looked at earlier: then the set
+ * changes under the watcher, and the watcher is rung where its time is too late.
+ *
+ * Whoever cannot be suspended polls everything itself, since the watcher does not run while the thread sleeps. */
+
+static bool is_here(const dlock_sleeper *sleeper)
+{
+	return sleeper->process == dlock_process_current();
+}
+
+/* ---- bells ---- */
+
+static void own_bells(dlock_sleepers *sleepers)
+{
+	if (sleepers->process != dlock_process_current()) {
+		while (sleepers->idle_count > 0) {
+			dlock_wakeup_close(&sleepers->idle[--sleepers->idle_count]);
+		}
+		sleepers->process = dlock_process_current();
+	}
+}
+
+static bool take_bell(dlock_sleepers *sleepers, dlock_wakeup *bell)
+{
+	own_bells(sleepers);
+	if (sleepers->idle_count == 0) {
+		return dlock_wakeup_open(bell);
+	}
+	*bell = sleepers->idle[--sleepers->idle_count];
+	return true;
+}
+
+static void give_bell(dlock_sleepers *sleepers, dlock_sleeper *own)
+{
+	if (is_here(own) && own->process == sleepers->process && sleepers->idle_count < DLOCK_IDLE_BELLS) {
+		dlock_wakeup_clear(&own->bell);
+		sleepers->idle[sleepers->idle_count++] = own->bell;
+	} else {
+		dlock_wakeup_close(&own->bell);
+	}
+}
+
+/* ---- who waits ---- */
+
+static bool has_watcher(const dlock_sleepers *sleepers)
+{
+	return sleepers->watcher && is_here(sleepers->watcher);
+}
+
+/* Those that came first go on first: so they ask in that order, too. */
+static void join(dlock_sleepers *sleepers, dlock_sleeper *own)
+{
+	dlock_sleeper **at = &sleepers->first;
+
+	own->number = own->number ? own->number : ++sleepers->numbers;
+	while (*at && (*at)->number < own->number) {
+		at = &(*at)->next;
+	}
+	own->next = *at;
+	*at = own;
+}
+
+/* Not where they were forgotten meanwhile. */
+static void leave(dlock_sleepers *sleepers, dlock_sleeper *own)
+{
+	dlock_sleeper **at = &sleepers->first;
+
+	while (*at && *at != own) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		*at = own->next;
+	}
+	if (sleepers->watcher == own) {
+		sleepers->watcher = NULL;
+	}
+}
+
+static dlock_sleeper *first_waiting(const dlock_sleepers *sleepers)
+{
+	dlock_sleeper *sleeper = sleepers->first;
+
+	while (sleeper && (sleeper->is_over || !is_here(sleeper))) {
+		sleeper = sleeper->next;
+	}
+	return sleeper;
+}
+
+bool dlock_sleepers_wait(const dlock_sleepers *sleepers)
+{
+	return sleepers->first && first_waiting(sleepers);
+}
+
+void dlock_sleeper_end(dlock_sleeper *sleeper)
+{
+	sleeper->is_over = true;
+	dlock_wakeup_send(&sleeper->bell);
+}
+
+/* ---- watching ---- */
+
+/* False: there is no set. */
+static bool watch(dlock_sleepers *sleepers, const struct pollfd *fds, int count)
+{
+	dlock_watch_begin(&sleepers->watch);
+	for (int i = 0; i < count; i++) {
+		dlock_watch_add(&sleepers->watch, fds[i].fd, fds[i].events);
+	}
+	dlock_watch_add(&sleepers->watch, sleepers->watcher->bell.read_fd, POLLIN);
+	if (sleepers->wakeup) {
+		dlock_watch_add(&sleepers->watch, sleepers->wakeup->read_fd, POLLIN);
+	}
+	return dlock_watch_finish(&sleepers->watch) >= 0;
+}
+
+static void hasten_watcher(dlock_sleepers *sleepers, dlock_nanos earliest)
+{
+	if (earliest < sleepers->watched_until || sleepers->watch.is_spoiled) {
+		dlock_wakeup_send(&sleepers->watcher->bell);
+	}
+}
+
+/* False: there is no set. */
+static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds, int count,
+	dlock_nanos others, const dlock_wait *wait)
+{
+	bool watches = !has_watcher(sleepers);
+
+	sleepers->wakeup = wait->wakeup ? wait->wakeup : sleepers->wakeup;
+	if (watches) {
+		dlock_watch_renew(&sleepers->watch);
+		sleepers->watcher = own;
+		sleepers->watched_until = own->wake < others ? own->wake : others;
+	}
+	if (!watch(sleepers, fds, count)) {
+		return false;
+	}
+	if (!watches) {
+		hasten_watcher(sleepers, others);
+	}
+	return true;
+}
+
+dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds, int count,
+	dlock_nanos others, const dlock_wait *wait)
+{
+	dlock_suspension suspension = DLOCK_CANNOT_SUSPEND;
+
+	if (!take_bell(sleepers, &own->bell)) {
+		return suspension;
+	}
+	own->process = dlock_process_current();
+	join(sleepers, own);
+	if (begin_watching(sleepers, own, fds, count, others, wait)) {
+		bool watches = sleepers->watcher == own;
+		suspension = wait->suspend(wait->context, &own->bell, watches ? sleepers->watch.fd : own->bell.read_fd,
+			watches ? sleepers->watched_until : own->wake);
+	}
+	leave(sleepers, own);
+	give_bell(sleepers, own);
+	return is_here(own) ? suspension : DLOCK_SUSPENSION_CANCELLED;
+}
+
+void dlock_sleepers_leave(dlock_sleepers *sleepers, const struct pollfd *fds, int count, dlock_nanos earliest)
+{
+	if (has_watcher(sleepers)) {
+		watch(sleepers, fds, count);
+		hasten_watcher(sleepers, earliest);
+	} else {
+		dlock_sleeper *next = first_waiting(sleepers);
+		if (next) {
+			dlock_wakeup_send(&next->bell);
+		}
+	}
+}
+
+/* ---- the end ---- */
+
+void dlock_sleepers_forget(dlock_sleepers *sleepers)
+{
+	while (sleepers->first) {
+		dlock_sleeper *sleeper = sleepers->first;
+		sleepers->first = sleeper->next;
+		dlock_wakeup_close(&sleeper->bell);
+	}
+	sleepers->watcher = NULL;
+}
+
+void dlock_sleepers_close(dlock_sleepers *sleepers)
+{
+	while (sleepers->idle_count > 0) {
+		dlock_wakeup_close(&sleepers->idle[--sleepers->idle_count]);
+	}
+	dlock_watch_end(&sleepers->watch);
+}

@@ -1,0 +1,410 @@
+#include "strand.h"
+
+#include <dlfcn.h>
+
+#include "globals.h"
+
+#include "php_network.h"
+#include "zend_closures.h"
+#include "zend_exceptions.h"
+#include "zend_extensions.h"
+#include "zend_fibers.h"
+#include "zend_observer.h"
+
+/* One that is suspended; on its stack. */
+typedef struct dlock_sleeping {
+	uint64_t strand;
+	const dlock_wakeup *bell;
+	struct dlock_sleeping *next;
+} sleeping;
+
+/* They outlive the module, as the handlers of interrupts do (loss_signal.c). */
+static bool is_loaded;
+static void (*goes_on)(void);
+static void (*ends)(uint64_t strand);
+static int slot = -1; /* of a fiber's context; there is its number */
+
+/* ---- Swoole ---- */
+
+/* The part of its C API that there is in all versions; looked for once, since Swoole may be loaded later. */
+static struct {
+	bool is_known;
+	uint8_t (*is_in)(void);
+	long (*id)(void);
+} swoole;
+
+#define COROUTINE (UINT64_C(1) << 63)
+
+static bool is_in_coroutine(void)
+{
+	if (!swoole.is_known) {
+		swoole.is_in = (uint8_t (*)(void)) dlsym(RTLD_DEFAULT, "swoole_coroutine_is_in");
+		swoole.id = (long (*)(void)) dlsym(RTLD_DEFAULT, "swoole_coroutine_get_id");
+		swoole.is_known = true;
+	}
+	return swoole.is_in && swoole.id && swoole.is_in();
+}
+
+/* Calls a static method of Swoole's, if there is one. An exception of it is the program's. */
+static bool call_swoole(const char *class, const char *method, zval *result, uint32_t count, zval *arguments)
+{
+	zval function;
+
+	array_init(&function);
+	add_next_index_string(&function, class);
+	add_next_index_string(&function, method);
+	bool called = zend_is_callable(&function, 0, NULL)
+		&& call_user_function(NULL, NULL, &function, result, count, arguments) == SUCCESS;
+	zval_ptr_dtor(&function);
+	return called;
+}
+
+/* ---- numbers ---- */
+
+uint64_t dlock_strand(void)
+{
+	if (is_in_coroutine()) {
+		return COROUTINE | (uint64_t) swoole.id();
+	}
+	zend_fiber_context *context = EG(current_fiber_context);
+	if (!DLOCK_G(has_strands) || !context || context == EG(main_fiber_context)) {
+		return 0;
+	}
+	if (!context->reserved[slot]) {
+		context->reserved[slot] = (void *) (uintptr_t) ++DLOCK_G(strands);
+	}
+	return (uint64_t) (uintptr_t) context->reserved[slot];
+}
+
+/* ---- coroutines ---- */
+
+static void end_coroutine(INTERNAL_FUNCTION_PARAMETERS)
+{
+	(void) execute_data, (void) return_value;
+	zend_hash_index_del(&DLOCK_G(coroutines), (zend_ulong) swoole.id());
+	ends(dlock_strand());
+}
+
+static zend_internal_function end_function = { .type = ZEND_INTERNAL_FUNCTION, .handler = end_coroutine };
+
+/* Swoole tells when one ends by what it has deferred; once is enough. */
+void dlock_strand_watch_end(void)
+{
+	zval closure, result;
+
+	if (!is_in_coroutine() || !zend_hash_index_add_empty_element(&DLOCK_G(coroutines), (zend_ulong) swoole.id())) {
+		return;
+	}
+	ZVAL_UNDEF(&result);
+	zend_create_fake_closure(&closure, (zend_function *) &end_function, NULL, NULL, NULL);
+	call_swoole("Swoole\\Coroutine", "defer", &result, 1, &closure);
+	zval_ptr_dtor(&closure);
+	zval_ptr_dtor(&result);
+}
+
+/* ---- fibers ---- */
+
+static void switched(zend_fiber_context *from, zend_fiber_context *to)
+{
+	(void) from;
+	(void) to;
+	if (is_loaded) {
+		goes_on();
+	}
+}
+
+static void destroyed(zend_fiber_context *context)
+{
+	uint64_t strand = is_loaded ? (uint64_t) (uintptr_t) context->reserved[slot] : 0;
+
+	if (strand) {
+		ends(strand);
+		context->reserved[slot] = NULL;
+	}
+}
+
+void dlock_strands_init(void (*on_going_on)(void), void (*on_end)(uint64_t strand))
+{
+	goes_on = on_going_on;
+	ends = on_end;
+	if (slot < 0) {
+		slot = zend_get_resource_handle("dlock");
+		zend_observer_fiber_switch_register(switched);
+		zend_observer_fiber_destroy_register(destroyed);
+	}
+	end_function.function_name = zend_string_init_interned(ZEND_STRL("dlock"), true);
+	is_loaded = true;
+}
+
+void dlock_strands_unload(void)
+{
+	is_loaded = false;
+}
+
+void dlock_strands_begin(void)
+{
+	ZVAL_UNDEF(&DLOCK_G(waiter));
+	zend_hash_init(&DLOCK_G(coroutines), 0, NULL, NULL, 0);
+	DLOCK_G(sleeping) = NULL;
+	DLOCK_G(has_strands) = DLOCK_G(has_bailed_out) = DLOCK_G(is_refused) = false;
+	DLOCK_G(request)++;
+}
+
+void dlock_strands_end(void)
+{
+	zval waiter;
+
+	DLOCK_G(request)++;
+	DLOCK_G(sleeping) = NULL;
+	dlock_pools_forget_waits(&DLOCK_G(pools));
+	zend_hash_destroy(&DLOCK_G(coroutines));
+	zend_hash_init(&DLOCK_G(coroutines), 0, NULL, NULL, 0); /* it has no memory yet */
+	ZVAL_COPY_VALUE(&waiter, &DLOCK_G(waiter));
+	ZVAL_UNDEF(&DLOCK_G(waiter));
+	zval_ptr_dtor(&waiter);
+}
+
+/* ---- the stream that the waiter gets ---- */
+
+static ssize_t no_read(php_stream *stream, char *buffer, size_t size)
+{
+	(void) stream, (void) buffer, (void) size;
+	return -1;
+}
+
+static ssize_t no_write(php_stream *stream, const char *bytes, size_t count)
+{
+	(void) stream, (void) bytes, (void) count;
+	return -1;
+}
+
+/* The descriptor is not the stream's. */
+static int forget(php_stream *stream, int close_handle)
+{
+	(void) close_handle;
+	stream->abstract = (void *) (intptr_t) -1;
+	return 0;
+}
+
+static int no_flush(php_stream *stream)
+{
+	(void) stream;
+	return 0;
+}
+
+/* For stream_select() and event loops. */
+static int cast(php_stream *stream, int as, void **ret)
+{
+	int fd = (int) (intptr_t) stream->abstract;
+
+	if (fd < 0 || (as != PHP_STREAM_AS_FD && as != PHP_STREAM_AS_FD_FOR_SELECT && as != PHP_STREAM_AS_SOCKETD)) {
+		return FAILURE;
+	}
+	if (ret) {
+		*(php_socket_t *) ret = fd;
+	}
+	return SUCCESS;
+}
+
+static const php_stream_ops stream_ops = { no_write, no_read, forget, no_flush, "dlock", NULL, cast, NULL, NULL };
+
+/* False after an exception. */
+static bool make_stream(zval *value, int fd)
+{
+	php_stream *stream = php_stream_alloc(&stream_ops, (void *) (intptr_t) fd, NULL, "r");
+
+	if (!stream) {
+		return false;
+	}
+	stream->flags |= PHP_STREAM_FLAG_NO_BUFFER | PHP_STREAM_FLAG_NO_SEEK | PHP_STREAM_FLAG_AVOID_BLOCKING;
+	php_stream_to_zval(stream, value);
+	return true;
+}
+
+/* It may be kept: it leads nowhere any more, since the number will be another's. */
+static void drop_stream(zval *value)
+{
+	php_stream *stream = Z_RES_P(value)->ptr;
+
+	if (Z_RES_P(value)->type == php_file_le_stream() && stream) {
+		stream->abstract = (void *) (intptr_t) -1;
+	}
+	zval_ptr_dtor(value);
+}
+
+/* ---- suspending ---- */
+
+static bool may_switch(void)
+{
+	const zend_fiber *fiber = EG(active_fiber);
+
+	return !EG(exception) && !DLOCK_G(has_bailed_out) && !zend_fiber_switch_blocked()
+		&& !(fiber && fiber->flags & ZEND_FIBER_FLAG_DESTROYED);
+}
+
+/* Swoole waits for a descriptor; a wait that was cancelled ends as it does there. */
+static bool wait_in_coroutine(zval *arguments, zval *result)
+{
+	zval all[3] = { arguments[0], arguments[1], arguments[1] };
+
+	ZVAL_LONG(&all[1], 1 << 9); /* SWOOLE_EVENT_READ */
+	return call_swoole("Swoole\\Coroutine\\System", "waitEvent", result, 3, all);
+}
+
+static void throw_if_coroutine_was_cancelled(void)
+{
+	zval result;
+
+	ZVAL_UNDEF(&result);
+	bool is_cancelled = call_swoole("Swoole\\Coroutine", "isCanceled", &result, 0, NULL) && zend_is_true(&result);
+	if (is_cancelled && !EG(exception)) {
+		zend_string *name = zend_string_init(ZEND_STRL("Swoole\\Coroutine\\CanceledException"), 0);
+		zend_class_entry *class = zend_lookup_class(name);
+		zend_string_release(name);
+		zend_throw_exception(class ? class : zend_ce_exception, "The coroutine was cancelled", 0);
+	}
+	zval_ptr_dtor(&result);
+}
+
+/* False: it cannot wait here. */
+static bool call_waiter(zval *arguments)
+{
+	zval waiter, result;
+	bool called, refused;
+
+	ZVAL_UNDEF(&result);
+	if (Z_ISUNDEF(DLOCK_G(waiter))) {
+		called = wait_in_coroutine(arguments, &result);
+		refused = !called;
+		goes_on(); /* nothing else tells that it does */
+		if (called && Z_TYPE(result) == IS_FALSE && !EG(exception)) {
+			throw_if_coroutine_was_cancelled();
+		}
+	} else {
+		ZVAL_COPY(&waiter, &DLOCK_G(waiter));
+		called = call_user_function(NULL, NULL, &waiter, &result, 2, arguments) == SUCCESS;
+		refused = !called || Z_TYPE(result) == IS_FALSE;
+		zval_ptr_dtor(&waiter);
+	}
+	zval_ptr_dtor(&result);
+	return !refused;
+}
+
+/* The longest wait that the waiter is called for: so it need not know of waits without end. */
+#define LONGEST (60 * DLOCK_SECOND)
+#define SHORTEST DLOCK_US
+
+static double seconds_until(dlock_nanos until)
+{
+	dlock_nanos left = until == DLOCK_FOREVER ? LONGEST : until - dlock_now();
+
+	left = left > LONGEST ? LONGEST : left < SHORTEST ? SHORTEST : left;
+	return (double) left / DLOCK_SECOND;
+}
+
+static void wake_up(sleeping *own)
+{
+	sleeping **at = &DLOCK_G(sleeping);
+
+	while (*at && *at != own) {
+		at = &(*at)->next;
+	}
+	if (*at) {
+		*at = own->next;
+	}
+}
+
+/* A fatal error would leave the frames of whoever waits, whose memory goes with the fiber: it is caught, they return,
+ * and then it goes on. From the request's end on nothing that they knew is there any more. */
+static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	sleeping own = { dlock_strand(), bell, DLOCK_G(sleeping) };
+	zend_ulong request = DLOCK_G(request);
+	volatile bool suspended = false;
+	zval arguments[2];
+
+	(void) context;
+	if (!dlock_strand_suspend() || !make_stream(&arguments[0], fd)) {
+		return EG(exception) ? DLOCK_SUSPENSION_CANCELLED : DLOCK_CANNOT_SUSPEND;
+	}
+	ZVAL_DOUBLE(&arguments[1], seconds_until(until));
+	DLOCK_G(sleeping) = &own;
+	zend_try {
+		suspended = call_waiter(arguments);
+	} zend_catch {
+		if (request == DLOCK_G(request)) {
+			DLOCK_G(has_bailed_out) = true;
+		}
+	} zend_end_try();
+	if (request != DLOCK_G(request)) {
+		zend_bailout();
+	}
+	wake_up(&own);
+	if (!DLOCK_G(has_bailed_out)) {
+		drop_stream(&arguments[0]);
+	}
+	if (dlock_strand_is_cancelled()) {
+		return DLOCK_SUSPENSION_CANCELLED;
+	}
+	DLOCK_G(is_refused) = !suspended;
+	return suspended ? DLOCK_SUSPENDED : DLOCK_CANNOT_SUSPEND;
+}
+
+dlock_suspend *dlock_strand_suspend(void)
+{
+	bool can = !Z_ISUNDEF(DLOCK_G(waiter)) || is_in_coroutine();
+
+	return can && may_switch() ? suspend : NULL;
+}
+
+bool dlock_strand_was_refused(void)
+{
+	bool refused = DLOCK_G(is_refused);
+
+	DLOCK_G(is_refused) = false;
+	return refused;
+}
+
+bool dlock_strand_is_cancelled(void)
+{
+	return EG(exception) || DLOCK_G(has_bailed_out);
+}
+
+void dlock_strand_go_on(void)
+{
+	if (DLOCK_G(has_bailed_out)) {
+		DLOCK_G(has_bailed_out) = false;
+		zend_bailout();
+	}
+}
+
+void dlock_strand_ring(uint64_t strand)
+{
+	for (const sleeping *one = DLOCK_G(sleeping); one; one = one->next) {
+		if (one->strand == strand) {
+			dlock_wakeup_send(one->bell);
+		}
+	}
+}
+
+ZEND_FUNCTION(Dlock_setWaiter)
+{
+	zend_fcall_info info;
+	zend_fcall_info_cache cache;
+	zval before;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_FUNC_OR_NULL(info, cache)
+	ZEND_PARSE_PARAMETERS_END();
+
+	ZVAL_COPY_VALUE(&before, &DLOCK_G(waiter));
+	if (ZEND_FCI_INITIALIZED(info)) {
+		ZVAL_COPY(&DLOCK_G(waiter), &info.function_name);
+		DLOCK_G(has_strands) = true;
+	} else {
+		ZVAL_UNDEF(&DLOCK_G(waiter));
+	}
+	if (!Z_ISUNDEF(before)) {
+		RETURN_COPY_VALUE(&before);
+	}
+}

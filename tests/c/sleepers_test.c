@@ -1,0 +1,405 @@
+/* Strands that wait suspended in one loop: who polls for all, and that no wake-up is lost, in whatever order they go on and
+ * whoever leaves. The strands are contexts of their own, and a scheduler resumes those whose descriptor can be read or
+ * whose time has come. Prints TAP. */
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "../../src/net/loop.h"
+#include "helpers.h"
+#include "tap.h"
+
+/* ---- strands ---- */
+
+enum { STRANDS = 3, STACK = 256 * 1024 };
+
+typedef struct strand {
+	ucontext_t context;
+	char *stack;
+	void (*run)(struct strand *self);
+	int number;
+	bool is_over, is_cancelled, is_unable;
+	int fd, suspensions;
+	dlock_nanos until;
+	/* Of what it waits for. */
+	int wanted;
+	dlock_nanos time;
+	dlock_status status;
+} strand;
+
+static ucontext_t scheduler;
+static strand strands[STRANDS], *current;
+static const int orders[6][STRANDS] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+
+static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	strand *self = current;
+
+	(void) context, (void) bell;
+	if (self->is_unable) {
+		return DLOCK_CANNOT_SUSPEND;
+	}
+	self->fd = fd;
+	self->until = until;
+	self->suspensions++;
+	swapcontext(&self->context, &scheduler);
+	return self->is_cancelled ? DLOCK_SUSPENSION_CANCELLED : DLOCK_SUSPENDED;
+}
+
+static void begin_strand(void)
+{
+	current->run(current);
+	current->is_over = true;
+	swapcontext(&current->context, &scheduler);
+}
+
+static void resume(strand *self)
+{
+	current = self;
+	swapcontext(&scheduler, &self->context);
+	current = NULL;
+}
+
+static void start(int number, void (*run)(strand *self))
+{
+	strand *self = &strands[number];
+
+	self->stack = malloc(STACK);
+	self->run = run;
+	self->number = number;
+	self->fd = -1;
+	getcontext(&self->context);
+	self->context.uc_stack.ss_sp = self->stack;
+	self->context.uc_stack.ss_size = STACK;
+	makecontext(&self->context, begin_strand, 0);
+	resume(self);
+}
+
+/* Resumes one that is due, the first in this order. False: none is within 10 s. */
+static bool turn(const int *order)
+{
+	dlock_nanos give_up = dlock_now() + 10 * DLOCK_SECOND;
+
+	while (dlock_now() < give_up) {
+		struct pollfd fds[STRANDS];
+		dlock_nanos wake = give_up;
+		for (int i = 0; i < STRANDS; i++) {
+			strand *one = &strands[order[i]];
+			fds[i] = (struct pollfd) { .fd = one->is_over || !one->stack ? -1 : one->fd, .events = POLLIN };
+			wake = one->stack && !one->is_over && one->until < wake ? one->until : wake;
+		}
+		poll(fds, STRANDS, dlock_poll_ms(wake));
+		for (int i = 0; i < STRANDS; i++) {
+			strand *one = &strands[order[i]];
+			if (one->stack && !one->is_over && (fds[i].revents || dlock_now() >= one->until)) {
+				resume(one);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool are_over(void)
+{
+	for (int i = 0; i < STRANDS; i++) {
+		if (strands[i].stack && !strands[i].is_over) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool finish(const int *order)
+{
+	while (!are_over()) {
+		if (!turn(order)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- what they wait for: bytes of a pipe, or a time ---- */
+
+typedef struct {
+	dlock_source source;
+	int fds[2], received;
+	bool is_polled;
+} pipe_source;
+
+static dlock_loop loop;
+static pipe_source pipes[2];
+
+static int poll_pipe(dlock_source *source, struct pollfd *fds, int room)
+{
+	const pipe_source *own = (pipe_source *) source;
+
+	if (own->is_polled && room > 0) {
+		fds[0] = (struct pollfd) { .fd = own->fds[0], .events = POLLIN };
+	}
+	return own->is_polled;
+}
+
+static void advance(dlock_source *source, const struct pollfd *fds, int count)
+{
+	pipe_source *own = (pipe_source *) source;
+	char byte;
+
+	if (count > 0 && fds[0].revents && read(own->fds[0], &byte, 1) == 1) {
+		own->received++;
+	}
+}
+
+static const dlock_source_ops ops = { .poll = poll_pipe, .advance = advance };
+
+static void say(int which)
+{
+	if (write(pipes[which].fds[1], "x", 1) != 1) {
+		exit(2);
+	}
+}
+
+static void begin(void)
+{
+	memset(strands, 0, sizeof strands);
+	loop = (dlock_loop) { NULL };
+	for (int i = 0; i < 2; i++) {
+		pipes[i] = (pipe_source) { .source.ops = &ops, .is_polled = i == 0 };
+		dlock_loop_add_source(&loop, &pipes[i].source);
+		if (pipe(pipes[i].fds) != 0) {
+			exit(2);
+		}
+	}
+}
+
+static void end(void)
+{
+	dlock_loop_end(&loop);
+	for (int i = 0; i < 2; i++) {
+		close(pipes[i].fds[0]);
+		close(pipes[i].fds[1]);
+	}
+	for (int i = 0; i < STRANDS; i++) {
+		free(strands[i].stack);
+	}
+}
+
+static dlock_status wait_step(void *task, dlock_loop *on, dlock_nanos now)
+{
+	strand *self = task;
+
+	dlock_loop_lend(on);
+	if (self->time && dlock_loop_is_time(on, self->time, now)) {
+		return DLOCK_LOST;
+	}
+	return pipes[0].received + pipes[1].received >= self->wanted ? DLOCK_OK : DLOCK_PENDING;
+}
+
+static bool never(void *context)
+{
+	(void) context;
+	return false;
+}
+
+static void wait_for_bytes(strand *self)
+{
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = never, .suspend = suspend };
+
+	self->status = dlock_loop_run(&loop, wait_step, self, DLOCK_FOREVER, &wait);
+}
+
+/* Each wants a byte more than the one before. */
+static void start_all(void)
+{
+	for (int i = 0; i < STRANDS; i++) {
+		strands[i].wanted = i + 1;
+		start(i, wait_for_bytes);
+	}
+}
+
+static int count_status(dlock_status status)
+{
+	int count = 0;
+
+	for (int i = 0; i < STRANDS; i++) {
+		count += strands[i].status == status;
+	}
+	return count;
+}
+
+/* ---- tests ---- */
+
+static void test_orders(void)
+{
+	int bad = 0, suspensions = 0;
+
+	for (int i = 0; i < 6; i++) {
+		for (int k = 0; k < 6; k++) { /* bytes come one by one, or together */
+			begin();
+			start_all();
+			say(0);
+			if (k < 3) {
+				bad += !turn(orders[i]);
+			}
+			say(0);
+			bad += !turn(orders[k]);
+			say(0);
+			bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS || loop.sleepers.first || loop.sleepers.watcher;
+			for (int s = 0; s < STRANDS; s++) {
+				suspensions = strands[s].suspensions > suspensions ? strands[s].suspensions : suspensions;
+			}
+			end();
+		}
+	}
+	check(bad == 0, "all have it, in whatever order they go on (%d did not)", bad);
+	check(suspensions <= 5, "with few suspensions (%d at most)", suspensions);
+}
+
+/* Whoever leaves before its time hands the watch over: also one that was rung for that, and one that has what it wants. */
+static void test_cancelled(void)
+{
+	int bad = 0;
+
+	for (int i = 0; i < 6; i++) {
+		for (int who = 0; who < 1 << STRANDS; who++) {
+			begin();
+			start_all();
+			for (int s = 0; s < STRANDS; s++) {
+				if (who >> orders[i][s] & 1) {
+					strands[orders[i][s]].is_cancelled = true;
+					resume(&strands[orders[i][s]]);
+				}
+			}
+			say(0);
+			say(0);
+			say(0);
+			bad += !finish(orders[5 - i]) || count_status(DLOCK_INTERRUPTED) != __builtin_popcount((unsigned) who);
+			end();
+		}
+	}
+	check(bad == 0, "those that stay have it, whoever is cancelled (%d times not)", bad);
+}
+
+/* It polls by itself, for all others, too. */
+static void test_unable(void)
+{
+	int bad = 0;
+
+	for (int i = 0; i < 6; i++) {
+		begin();
+		for (int s = 0; s < STRANDS - 1; s++) {
+			strands[s].wanted = s + 2;
+			start(s, wait_for_bytes);
+		}
+		say(0);
+		strands[STRANDS - 1].wanted = 1;
+		strands[STRANDS - 1].is_unable = true;
+		start(STRANDS - 1, wait_for_bytes);
+		bad += !strands[STRANDS - 1].is_over || strands[STRANDS - 1].status != DLOCK_OK;
+		say(0);
+		say(0);
+		bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS;
+		end();
+	}
+	check(bad == 0, "one that cannot be suspended (%d times not)", bad);
+}
+
+/* Somebody runs the loop, and leaves, and with it something to be polled, or an earlier time for one that sleeps. */
+static dlock_status begin_pipe(void *task, dlock_loop *on, dlock_nanos now)
+{
+	(void) task, (void) on, (void) now;
+	pipes[1].is_polled = true;
+	return DLOCK_OK;
+}
+
+static dlock_status set_time(void *task, dlock_loop *on, dlock_nanos now)
+{
+	strand *self = task;
+
+	(void) on;
+	self->time = now + 20 * DLOCK_MS;
+	return DLOCK_OK;
+}
+
+static void test_others(void)
+{
+	int bad = 0;
+
+	for (int i = 0; i < 6; i++) {
+		begin();
+		start_all();
+		dlock_loop_run(&loop, begin_pipe, NULL, DLOCK_FOREVER, NULL);
+		say(1);
+		say(1);
+		say(1);
+		bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS;
+		end();
+		for (int who = 0; who < STRANDS; who++) {
+			begin();
+			start_all();
+			dlock_loop_run(&loop, set_time, &strands[who], DLOCK_FOREVER, NULL);
+			dlock_loop_run(&loop, begin_pipe, NULL, DLOCK_FOREVER, NULL); /* its step has said when */
+			dlock_nanos start = dlock_now();
+			while (!strands[who].is_over && turn(orders[i])) {
+			}
+			bad += strands[who].status != DLOCK_LOST || dlock_now() - start > 5 * DLOCK_SECOND;
+			say(0);
+			say(0);
+			say(0);
+			bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS - 1;
+			end();
+		}
+	}
+	check(bad == 0, "what others begin is watched for (%d times not)", bad);
+}
+
+/* A child has none of its parent's, and takes nothing from it. */
+static void test_fork(void)
+{
+	begin();
+	start_all();
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		int bad = 0;
+		for (int s = 0; s < STRANDS; s++) {
+			resume(&strands[s]);
+			bad += !strands[s].is_over || strands[s].status != DLOCK_INTERRUPTED;
+		}
+		_exit(bad);
+	}
+	check(exit_of(pid) == 0, "in a child they end");
+	say(0);
+	say(0);
+	say(0);
+	check(finish(orders[3]) && count_status(DLOCK_OK) == STRANDS, "in the parent they go on");
+	end();
+}
+
+static void test_forgotten(void)
+{
+	begin();
+	start_all();
+	dlock_loop_forget_sleepers(&loop);
+	say(0);
+	dlock_nanos until = dlock_now() + 50 * DLOCK_MS;
+	dlock_loop_await(&loop, never, NULL, until);
+	check(count_status(DLOCK_OK) == STRANDS && pipes[0].received == 1 && !strands[0].is_over,
+		"those that are forgotten are stepped no more"); /* OK is 0: none has got a status */
+	end();
+}
+
+int main(void)
+{
+	dlock_process_init();
+	test_orders();
+	test_cancelled();
+	test_unable();
+	test_others();
+	test_fork();
+	test_forgotten();
+	return tap_end();
+}

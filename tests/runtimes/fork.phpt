@@ -1,0 +1,55 @@
+--TEST--
+runtimes: a fork while strands wait: in the child their calls end, in the parent they go on
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/strands.inc';
+
+Strands::install();
+foreach (strand_kinds() as $name => $kind) {
+    if ($name === 'memcached') {
+        continue;
+    }
+    $manager = $kind->manager();
+    $resource = unique($name);
+    $lease = $manager->acquire($resource, timeout: 0, ttl: $kind->ttl(100));
+    $got = new ArrayObject();
+    Strands::$suspensions = 0;
+    for ($i = 0; $i < 3; $i++) {
+        Strands::spawn(function () use ($kind, $manager, $resource, $got, $i) {
+            $got[$i] = thrown_by(function () use ($kind, $manager, $resource, &$mine) {
+                $mine = $manager->acquire($resource, timeout: 60, ttl: $kind->ttl(100));
+                Strands::pause(0.005);
+                $mine->release();
+            });
+        });
+    }
+    Strands::run(fn () => Strands::$suspensions >= 3);
+    $child = fork_child(function () use ($kind, $got, $name) {
+        if ($name !== 'memory') { // the child's own waits are its own
+            $own = $kind->manager();
+            $mine = $own->acquire(unique("$name-child"), timeout: 10, ttl: $kind->ttl(100));
+            $mine->release();
+        }
+        Strands::hurry();
+        Strands::run();
+        $got->ksort();
+        return array_map(fn (?Throwable $e) => $e ? [$e::class, $e->getMessage()] : null, $got->getArrayCopy());
+    });
+    same(array_fill(0, 3, [Dlock\LeaseLostException::class, 'The wait began in a parent process']), $child->result(), "$name: the child");
+    same(true, $lease->release(), "$name: release()");
+    Strands::run();
+    $got->ksort();
+    same([null, null, null], $got->getArrayCopy(), "$name: in the parent all have it");
+    $kind->waitUntilGone($resource);
+}
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,48 @@
+--TEST--
+runtimes: in FrankenPHP's worker mode requests end by themselves (with a program that has its name)
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_compiler('-lphp' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION);
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/strands.inc';
+
+/** Compiles one of tests/runtimes/programs. */
+function program(string $name, string $options): string
+{
+    $file = temporary_directory() . "/$name";
+    $config = getenv('PHP_CONFIG') ?: 'php-config';
+    exec('gcc -O1 -o ' . escapeshellarg($file) . ' ' . escapeshellarg(__DIR__ . "/programs/$name.c") . " $($config --includes) $options 2>&1", $output, $code);
+    $code === 0 || throw new RuntimeException(implode("\n", $output));
+    return $file;
+}
+
+$worker = program('worker', '-lphp' . PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION);
+$directory = temporary_directory();
+preg_match('~extension="?([^"\s]*dlock[^"\s]*)~', php_options(), $found);
+file_put_contents("$directory/php.ini", "extension=$found[1]\ndlock.server=" . redis_server() . "\n");
+file_put_contents("$directory/worker.php", '<?php
+$lock = new DistributedLock();
+$own = $lock->acquire("$argv_resource-own", 0);
+$lease = null;
+for ($i = 0; $i < 3; $i++) {
+    frankenphp_handle(function () use ($lock, &$lease, $i) {
+        $lease = $lock->acquire("' . ($resource = unique('request')) . '", 0);
+        $lock->lock("' . $resource . '-name", 0);
+        (new Fiber(fn () => $lock->lock("' . $resource . '-fiber", 0)))->start();
+    });
+    echo json_encode([$lease->isHeld(), $lock->isLocked("' . $resource . '"), $lock->isLocked("' . $resource . '-name"), $lock->isLocked("' . $resource . '-fiber"), $own->isHeld()]), "\n";
+}
+');
+$code = str_replace('$argv_resource', $resource, file_get_contents("$directory/worker.php"));
+file_put_contents("$directory/worker.php", $code);
+exec('PHP_INI_SCAN_DIR= PHPRC=' . escapeshellarg($directory) . ' ' . escapeshellarg($worker) . ' ' . escapeshellarg("$directory/worker.php") . ' 2>&1', $output, $status);
+same([0, array_fill(0, 3, '[false,false,false,false,true]')], [$status, $output], 'three requests of a worker');
+same(false, (new DistributedLock(redis_server()))->isLocked("$resource-own"), 'the worker has ended');
+echo "done\n";
+?>
+--EXPECT--
+done

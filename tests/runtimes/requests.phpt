@@ -1,0 +1,77 @@
+--TEST--
+runtimes: beginRequest() and endRequest(): what a request of a worker forgot is given back
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_zookeeper();
+skip_unless_functions('posix_kill');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/strands.inc';
+
+foreach (strand_kinds() as $name => $kind) {
+    $manager = $kind->manager();
+    $others = [$kind->manager(), $kind->manager(releaseOnShutdown: false)];
+    $resource = unique($name);
+
+    same(0, Dlock\endRequest(), "$name: nothing is held");
+    $workers = $manager->acquire("$resource-worker", timeout: 0, ttl: $kind->ttl(100));
+    Dlock\beginRequest();
+    $lease = $manager->acquire($resource, timeout: 0, ttl: $kind->ttl(100));
+    $released = $manager->acquire("$resource-released", timeout: 0, ttl: $kind->ttl(100));
+    $released->release();
+    $left = $others[1]->acquire("$resource-left", timeout: 0, ttl: $kind->ttl(100));
+    $count = 2;
+    if (method_exists($manager, 'release')) {
+        $manager->lock("$resource-name", 0);
+        $count++;
+    }
+    same($count, Dlock\endRequest(), "$name: leases that were held");
+    same([Dlock\LeaseState::Released, false], [$lease->state(), $lease->isHeld()], "$name: the Lease stays, and is released");
+    same(false, $manager->isLocked($resource), "$name: the lock is free");
+    same(true, $manager->isLocked("$resource-left"), "$name: releaseOnShutdown: false is left alone");
+    unset($left, $lease);
+    same(true, $manager->isLocked("$resource-left"), "$name: also when its Lease goes");
+    if ($count === 3) {
+        same([false, false], [$manager->isLocked("$resource-name"), $manager->release("$resource-name")], "$name: what lock() took is gone, too");
+    }
+    same(Dlock\LeaseState::Held, $workers->state(), "$name: the worker's own lives on");
+    same(0, Dlock\endRequest(), "$name: once more");
+    same(true, $workers->release(), "$name: release() of the worker's own");
+}
+
+// ---- of the running strand alone ----
+Strands::install();
+$lock = new DistributedLock(redis_server());
+$resource = unique('strands');
+$main = $lock->acquire("$resource-main", 0);
+$other = null;
+Strands::spawn(function () use ($lock, $resource, &$other) {
+    $other = $lock->acquire("$resource-other", 0);
+    Strands::pause(0.2);
+});
+Strands::spawn(function () use ($lock, $resource) {
+    Dlock\beginRequest();
+    $lease = $lock->acquire($resource, 0);
+    same([1, false], [Dlock\endRequest(), $lease->isHeld()], 'a strand\'s request ends');
+});
+Strands::run();
+same([true, true], [$main->isHeld(), $other->isHeld()], 'others go on');
+same(1, Dlock\endRequest(), '{main}');
+same([false, true], [$main->isHeld(), $other->isHeld()], 'its own alone');
+
+// ---- a dead server holds up the end for dlock.shutdown_timeout at most ----
+$server = redis_private();
+$lock = new DistributedLock($server->dsn() . '?read_timeout=30');
+$lease = $lock->acquire('x', 0);
+$server->pause();
+ini_set('dlock.shutdown_timeout', '0.2');
+within(0.15, seconds(fn () => same(1, Dlock\endRequest(), 'a server that hangs')), 10, 'the end of a request with a server that hangs');
+$server->resume();
+wait_for(fn () => $server->raw()->cmd('EXISTS', 'Lock:x') === 0, 60, 'the lock to be free');
+echo "done\n";
+?>
+--EXPECT--
+done
