@@ -216,7 +216,7 @@ its request is behind all others. "Server CPU" is the servers' CPU time for each
 <?php if (count($sale) > 1): ?>
 ## Permits
 
-A sale of <?= number_format(PERMITS['units']) ?> units. "Bare counter" and "Stock" are <?= number_format(PERMITS[$data['size']]['requests']) ?> requests over <?= PERMITS['connections'] ?> connections at once, by a program in C (`bench/crowd.c`): a script that only decrements a counter, and the scripts that `Stock::reserve()` and `Reservation::confirm()` send. "Abandoned": 90 of 100 reservations are never
+A sale of <?= number_format(PERMITS['units']) ?> units. "Bare counter" and "Stock" are <?= number_format(PERMITS[$data['size']]['requests']) ?> requests over <?= PERMITS['connections'] ?> connections at once, by a program in C (`bench/crowd.c`): a script that only decrements a counter, and the scripts that `Stock::reserve()` and `Reservation::confirm()` send. <?= isset($data['medians']['Stock, sold out']) ? '"Sold out": another one has bought all before. ' : '' ?>"Abandoned": 90 of 100 reservations are never
 confirmed, and last for <?= PERMITS['abandoned_ttl'] ?> ms. "PHP": <?= PERMITS['processes'] ?> processes that make one request after the other; each reserves and confirms, or reads and decrements a stock under one
 `DistributedLock`. Each sale ends with as many units sold as there were, or as were paid for.
 

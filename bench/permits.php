@@ -83,6 +83,20 @@ function stock_sale(RedisRaw $redis, int $requests, int $units, int $ttl, int $a
     return ['sold' => (float) $sold] + $figures;
 }
 
+/** The same where another one has bought all there was: what most requests of a sale meet. */
+function sold_out(RedisRaw $redis, int $requests): array
+{
+    $sku = fresh('stock');
+    $redis->cmd('EVAL', script('stock_restock'), 1, $sku, 1, 'opening', '0');
+    $redis->cmd('EVAL', script('stock_reserve'), 1, $sku, 'early/order', 1, 600_000);
+    $redis->cmd('EVAL', script('stock_confirm'), 1, $sku, 'early/order', '', '', '');
+    [$reserve, $confirm] = array_map(fn ($name) => $redis->cmd('SCRIPT', 'LOAD', script($name)), ['stock_reserve', 'stock_confirm']);
+    $figures = crowd($requests, $sku, $reserve, $confirm, '600000', '0');
+    $redis->cmd('DEL', $sku);
+    $figures['reserved'] === 0.0 || throw new RuntimeException('units were reserved of what is sold');
+    return ['sold' => 1.0] + $figures;
+}
+
 function counter_sale(RedisRaw $redis, int $requests): array
 {
     return crowd($requests, fresh('counter'), $redis->cmd('SCRIPT', 'LOAD', COUNTER));
@@ -204,6 +218,7 @@ function measure_permits(Bench $bench, Runs $runs, string $size): void
     measure_ways($bench, $runs, 'sale', PERMITS['sale'], $rounds, fn (string $way) => match ($way) {
         'bare counter' => counter_sale($redis, $requests),
         'Stock' => stock_sale($redis, $requests, $units, 600_000, 0),
+        'Stock, sold out' => sold_out($redis, $requests),
         'Stock, 90 % abandoned' => stock_sale($redis, $requests, $units, PERMITS['abandoned_ttl'], 90),
         'Stock, PHP' => php_sale('Stock', $processes, $php_requests, $units),
         'DistributedLock, PHP' => php_sale('DistributedLock', $processes, $php_requests, $units),

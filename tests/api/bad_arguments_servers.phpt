@@ -57,7 +57,7 @@ $bad = [
     // array
     [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'], [['x' => 1], 'must be a DSN, *'],
     [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
-    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, database, connectTimeout, readTimeout, service, sentinelTls, replicas, guard and resyncGuard'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
+    [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, database, connectTimeout, readTimeout, service, sentinelTls, replicas, nodes, guard and resyncGuard'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
     [['host' => 'h', 'database' => -1], DATABASE], [['host' => 'h', 'database' => PHP_INT_MAX], DATABASE],
     [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],
     [['host' => 'h', 'auth' => ''], 'must have users and passwords that are not empty and have no NUL bytes'], [['host' => 'h', 'auth' => "a\0b"], 'must have users and passwords *'],

@@ -19,7 +19,7 @@ use function Dlock\{describe_ensemble, describe_server};
 /** What is told where a specification has nothing but the host. */
 const DEFAULTS = ['backend' => 'redis', 'label' => 'redis1:6379', 'host' => 'redis1', 'port' => 6379, 'path' => null, 'database' => 0,
     'user' => null, 'password' => null, 'connect_timeout' => 0.4, 'read_timeout' => 1.5, 'tls' => null,
-    'discovery' => 'fixed', 'seeds' => [], 'service' => null, 'sentinel' => null, 'replicas' => 0, 'guard' => null, 'resync_guard' => null];
+    'discovery' => 'fixed', 'seeds' => [], 'service' => null, 'sentinel' => null, 'replicas' => 0, 'nodes' => null, 'guard' => null, 'resync_guard' => null];
 /** In whatever order. */
 function sorted(array $says): array
 {
@@ -44,21 +44,21 @@ $tells(['backend' => 'memcached', 'label' => '/run/m.sock', 'host' => null, 'por
 $tells(['backend' => 'memory', 'label' => 'memory://a', 'host' => 'a', 'port' => 0], 'memory://a');
 
 // Found by Sentinels or by a cluster's nodes; with replicas the guard is that of an object with the default lease time.
-$service = fn (array $expected) => $expected + ['host' => null, 'port' => 0, 'replicas' => 1, 'guard' => 10.0, 'resync_guard' => true];
+$service = fn (array $expected) => $expected + ['host' => null, 'port' => 0, 'replicas' => 1, 'nodes' => 0, 'guard' => 10.0, 'resync_guard' => true];
 $seeds = fn (array $seeds) => array_map(fn (array $seed) => ['host' => $seed[0], 'port' => $seed[1]], $seeds);
 $tells($service(['label' => 'mymaster at s1:26379,[::1]:7', 'discovery' => 'sentinel', 'seeds' => $seeds([['s1', 26379], ['::1', 7]]), 'service' => 'mymaster',
     'sentinel' => ['tls' => null, 'user' => null, 'password' => null]]), 'sentinel://S1,[::1]:7/mymaster');
 $tells($service(['label' => 'm at s1:1', 'discovery' => 'sentinel', 'seeds' => $seeds([['s1', 1]]), 'service' => 'm', 'user' => 'u', 'password' => 'p', 'database' => 2,
     'sentinel' => ['tls' => null, 'user' => 'su', 'password' => 'sp'], 'replicas' => 2, 'guard' => 2.5]),
     'sentinel://u:p@s1:1/m/2?sentinel_user=su&sentinel_password=sp&replicas=2&guard=2.5');
-$tells($service(['label' => 'h1:6379,h2:7', 'discovery' => 'cluster', 'seeds' => $seeds([['h1', 6379], ['h2', 7]]), 'replicas' => 0, 'guard' => null, 'resync_guard' => null]),
+$tells($service(['label' => 'h1:6379,h2:7', 'discovery' => 'cluster', 'seeds' => $seeds([['h1', 6379], ['h2', 7]]), 'replicas' => 0, 'nodes' => null, 'guard' => null, 'resync_guard' => null]),
     'cluster://h1,h2:7?replicas=0');
-$tells(['replicas' => 3, 'guard' => 10.0, 'resync_guard' => true], 'redis://redis1?replicas=3');
-$tells(['replicas' => 1, 'guard' => 0.1, 'resync_guard' => false], ['host' => 'redis1', 'replicas' => '1', 'guard' => 0.1, 'resyncGuard' => false]);
+$tells(['replicas' => 3, 'nodes' => 0, 'guard' => 10.0, 'resync_guard' => true], 'redis://redis1?replicas=3');
+$tells(['replicas' => 1, 'nodes' => 0, 'guard' => 0.1, 'resync_guard' => false], ['host' => 'redis1', 'replicas' => '1', 'guard' => 0.1, 'resyncGuard' => false]);
 $settings = fn (string $ttl, string $restart_guard) => [ini_set('dlock.ttl', $ttl), ini_set('dlock.restart_guard', $restart_guard)];
 foreach ([['30', '20', 30.0], ['5', '20', 20.0], ['5', '0', 10.0], ['12.5', '0', 12.5], ['4000', '0', 3600.0], ['0.01', '0.02', 0.1]] as [$ttl, $restart_guard, $guard]) {
     $settings($ttl, $restart_guard);
-    $tells(['replicas' => 1, 'guard' => $guard, 'resync_guard' => true], 'redis://redis1?replicas=1');
+    $tells(['replicas' => 1, 'nodes' => 0, 'guard' => $guard, 'resync_guard' => true], 'redis://redis1?replicas=1');
 }
 ini_restore('dlock.ttl');
 ini_restore('dlock.restart_guard');

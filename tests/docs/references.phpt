@@ -19,7 +19,7 @@ function anchor(string $heading): string
 
 // ---- links ----
 $links = 0;
-foreach ([...documents(), 'README.zh-CN.md'] as $file) {
+foreach ([...documents(), 'README.zh-CN.md', 'tests/README.md'] as $file) {
     preg_match_all('/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/', preg_replace('/^```.*?^```$/ms', '', document($file)), $found, PREG_SET_ORDER);
     foreach ($found as $link) {
         if (str_contains($link[1], '://')) {
@@ -39,7 +39,7 @@ holds($links >= 20, 'links were found', $links);
 
 // ---- files that the text names, in the folders that scripts/build.sh copies ----
 $named = 0;
-foreach ([...documents(), 'tests/faults/README.md'] as $file) {
+foreach ([...documents(), 'tests/README.md', 'tests/faults/README.md'] as $file) {
     preg_match_all('~`((?:bin|doctor|packages|scripts|src|stubs|tests)/[^`\s]*)~', document($file), $found);
     foreach (array_unique($found[1]) as $path) {
         $named++;

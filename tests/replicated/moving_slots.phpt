@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-/* See docs/testing.md for more of them. */
+/* See tests/README.md for more of them. */
 $locks = (int) (getenv('DLOCK_MOVING_LOCKS') ?: 200);
 define('PROCESSES', max(4, intdiv($locks, 600)));
 const NAMES = 40, LIMIT = 4.0;
