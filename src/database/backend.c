@@ -6,6 +6,9 @@
 #include "lock.h"
 #include "renewal.h"
 
+/* Whichever the token has. */
+#define ANY_TICKET (-1)
+
 /* How often it is looked whether a transaction that relies on the holder before is over. */
 #define LOOK_AGAIN (50 * DLOCK_MS)
 
@@ -68,7 +71,7 @@ void dlock_db_give_back(dlock_claim *base)
 	dlock_db_call *call = dlock_db_claim_call(base, DLOCK_DB_RELEASE, base->token);
 
 	if (call) {
-		call->numbers[0] = claim->ticket;
+		call->numbers[0] = claim->ticket > 0 ? claim->ticket : claim->waiter ? ANY_TICKET : 0;
 		call_without_waiting(base, call, dlock_after(dlock_now(), base->ttl));
 	}
 	claim->ticket = 0;

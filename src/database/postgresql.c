@@ -500,6 +500,7 @@ static void pg_leave(dlock_db_link *base)
 
 const dlock_db_client dlock_db_postgresql = {
 	.name = "PostgreSQL",
+	.notifies = true,
 	.open = pg_open,
 	.connect = pg_connect,
 	.fd = pg_fd,

@@ -182,6 +182,11 @@ static bool is_as_known(const char *says, const known_dsn *known)
 		return strstr(says, "libpq-dev");
 	}
 #endif
+#ifndef DLOCK_MYSQL
+	if (!strncmp(known->says, "mysql", 5)) {
+		return strstr(says, "libmariadb-dev");
+	}
+#endif
 #ifndef DLOCK_TLS
 	if (!refused && strstr(known->says, "tls=1")) {
 		return !strncmp(says, NO_TLS, strlen(NO_TLS));

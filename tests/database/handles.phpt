@@ -2,6 +2,8 @@
 databases: a handle works once, also in another process; what it gives is a lease with tokens of its own
 --EXTENSIONS--
 pdo
+mysqlnd
+pdo_mysql
 pdo_pgsql
 --SKIPIF--
 <?php
