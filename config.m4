@@ -14,6 +14,12 @@ PHP_ARG_WITH([pgsql-lock],
     [dlock: locks in PostgreSQL; on by default where libpq is found])],
   [auto], [no])
 
+PHP_ARG_WITH([mysql-lock],
+  [for locks in MySQL and MariaDB],
+  [AS_HELP_STRING([--with-mysql-lock],
+    [dlock: locks in MySQL and MariaDB; on by default where libmariadb is found])],
+  [auto], [no])
+
 PHP_ARG_ENABLE([dlock-tls],
   [whether dlock is to have TLS],
   [AS_HELP_STRING([--enable-dlock-tls],
@@ -82,6 +88,23 @@ if test "$PHP_DLOCK" != "no"; then
       AC_MSG_RESULT([no, building without locks in PostgreSQL])
       if test "$PHP_PGSQL_LOCK" = "yes"; then
         AC_MSG_ERROR([--with-pgsql-lock was given, but libpq 14 or later was not found; install its development package (Debian: libpq-dev)])
+      fi
+    fi
+  fi
+
+  dnl ---- MySQL, MariaDB ----
+  if test "$PHP_MYSQL_LOCK" != "no"; then
+    AC_MSG_CHECKING([for libmariadb 3.1 or later])
+    if $PKG_CONFIG --atleast-version=3.1 libmariadb; then
+      AC_MSG_RESULT([$($PKG_CONFIG --modversion libmariadb)])
+      PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I libmariadb)])
+      PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs libmariadb)], [DLOCK_SHARED_LIBADD])
+      DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_MYSQL=1"
+      DLOCK_DATABASE_SOURCES="$DLOCK_DATABASE_SOURCES src/database/mysql.c"
+    else
+      AC_MSG_RESULT([no, building without locks in MySQL and MariaDB])
+      if test "$PHP_MYSQL_LOCK" = "yes"; then
+        AC_MSG_ERROR([--with-mysql-lock was given, but libmariadb 3.1 or later was not found; install its development package (Debian: libmariadb-dev)])
       fi
     fi
   fi

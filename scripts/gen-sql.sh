@@ -16,7 +16,6 @@ generate() {
 	echo "/* Generated from sql/ by scripts/gen-sql.sh. */"
 	local name
 	for name in postgresql mysql; do
-		[ -e "sql/$name.sql" ] || continue
 		printf 'const char dlock_sql_%s[] =\n' "$name"
 		text_of "sql/$name.sql" "${name#postgresql}" | sed '$s/$/;/'
 	done

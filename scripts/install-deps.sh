@@ -11,7 +11,7 @@ arguments=("$@") log=$(dirname "$0")/../build/apt.log
 
 packages=(
 	build-essential pkg-config php-dev php-cli         # the extension
-	libhiredis-dev libssl-dev libzookeeper-mt-dev libpq-dev # what it links with
+	libhiredis-dev libssl-dev libzookeeper-mt-dev libpq-dev libmariadb-dev # what it links with
 	redis-server memcached zookeeper default-jre-headless procps # real servers
 )
 tests=(
@@ -30,7 +30,7 @@ tests=(
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached
-	postgresql php-pgsql # locks in PostgreSQL, and what an application has there
+	postgresql php-pgsql mariadb-server php-mysql # locks in databases, and what an application has there
 	liblua5.1-0-dev     # runs the scripts in the simulator (tests/sim)
 	spin valgrind openssl
 )
@@ -56,7 +56,7 @@ missing_packages() {
 
 service_units() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
-		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|memcached|nginx|postgresql|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|memcached|nginx|postgresql|mariadb|php[0-9.]+-fpm)$/ { print $2 ".service" }'
 }
 
 # invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.

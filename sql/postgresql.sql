@@ -193,7 +193,7 @@ BEGIN
 END
 $$;
 
--- Leaves the queue, and gives back what is the token's. 0: it is not; 1: it was until now; 2: and a waiter has it.
+-- Leaves the queue, with its ticket or, with -1, whichever it has, and gives back what is the token's. 0: it is not; 1: it was until now; 2: and a waiter has it.
 CREATE OR REPLACE FUNCTION dlock.release_1(p_name bytea, p_token text, p_ticket bigint) RETURNS bigint
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -203,8 +203,8 @@ BEGIN
 		p_name := dlock.cut_1(p_name);
 	END IF;
 	PERFORM pg_advisory_xact_lock('dlock.locks'::regclass::oid::int, hashtext(encode(p_name, 'hex')));
-	IF p_ticket > 0 THEN
-		DELETE FROM dlock.waiters q WHERE q.name = p_name AND q.ticket = p_ticket AND q.token = p_token;
+	IF p_ticket <> 0 THEN
+		DELETE FROM dlock.waiters q WHERE q.name = p_name AND q.token = p_token AND (p_ticket < 0 OR q.ticket = p_ticket);
 	END IF;
 	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
 	IF l.token IS DISTINCT FROM p_token OR l.expires <= clock_timestamp() THEN

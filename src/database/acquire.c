@@ -4,14 +4,17 @@
 #include "lock.h"
 
 /* How a lock is acquired: asked for once, then from within the queue. There a waiter sleeps until it is told that the
- * lock is its own, or that it is to ask; it asks as a sign of life, and when the lease before it should be over. A
- * session that breaks is opened again, and the same token and ticket asked for, for as long as the waiter waits. */
+ * lock is its own, or that it is to ask; it asks as a sign of life, and when the lease before it should be over.
+ * PostgreSQL tells by a notification. In MySQL the call itself sleeps, over a session of the waiter's own, and is
+ * interrupted. A session that breaks is opened again, and the same token and ticket asked for, for as long as the waiter
+ * waits. */
 
 typedef struct dlock_db_waiter {
 	dlock_task task;
 	dlock_db_claim *claim;
 	dlock_db_question question;
 	dlock_db_listener listener;
+	dlock_db_session *spare; /* in which it sleeps; NULL: in none */
 	dlock_nanos deadline;
 	dlock_error *error;
 	int64_t number;  /* of the last request */
@@ -43,7 +46,12 @@ typedef struct dlock_db_waiter {
 
 static dlock_db_session *session_of(const waiter *own)
 {
-	return dlock_db_backend_of(&own->claim->base)->session;
+	return own->spare ? own->spare : dlock_db_backend_of(&own->claim->base)->session;
+}
+
+static dlock_nanos next_look(dlock_nanos now)
+{
+	return now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
 }
 
 /* ---- an attempt ---- */
@@ -62,6 +70,12 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 		call->numbers[1] = dlock_db_ms(session_of(own)->server->guard);
 		call->numbers[2] = claim->ticket;
 		call->numbers[3] = own->number;
+	}
+	if (call && own->spare) {
+		dlock_nanos until = next_look(now);
+		until = until < own->deadline ? until : own->deadline;
+		call->sleeps = own->last ? 0 : until - now;
+		call->numbers[3] = dlock_db_ms(call->sleeps);
 	}
 	dlock_db_question_begin(&own->question, session_of(own), call);
 	own->may_have = true;
@@ -84,6 +98,7 @@ static void accept(waiter *own, dlock_nanos now)
 	const dlock_db_call *call = own->question.call;
 
 	claim->deadline = call->sent_at + claim->ttl - dlock_drift(claim->ttl);
+	claim->received = claim->received || own->spare;
 	if (now < claim->deadline) {
 		claim->fencing_token = call->answer[0];
 		own->claim->ticket = 0;
@@ -114,13 +129,13 @@ static void explain(waiter *own, const dlock_db_call *call)
 static void take_refusal(waiter *own, dlock_nanos now)
 {
 	const dlock_db_call *call = own->question.call;
-	dlock_nanos look = LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS, again = call->answer[1] * DLOCK_MS;
+	dlock_nanos look = next_look(now), again = now + call->answer[1] * DLOCK_MS;
 
 	own->said = DLOCK_TIMEOUT;
 	own->claim->ticket = own->queue && !own->last ? call->answer[2] : 0;
 	own->may_have = own->claim->ticket > 0 || dlock_db_question_may_run_later(&own->question);
 	own->refused_at = own->question.first_sent_at;
-	own->next = now + (again > 0 && again < look ? again : look);
+	own->next = own->spare ? now : again > now && again < look ? again : look; /* the call has slept */
 	explain(own, call);
 }
 
@@ -154,11 +169,15 @@ static bool ends(const waiter *own, dlock_nanos now)
 
 static void begin_queueing(waiter *own)
 {
+	const dlock_db_backend *backend = dlock_db_backend_of(&own->claim->base);
+
 	own->listener.token = own->claim->base.token;
-	if (!own->queue) {
-		own->queue = true;
-		dlock_db_listen(session_of(own), &own->listener);
+	if (!own->queue && backend->session->client->notifies) {
+		dlock_db_listen(backend->session, &own->listener);
+	} else if (!own->queue) {
+		own->spare = dlock_db_pool_spare(backend->pool, backend->session->server);
 	}
+	own->queue = true;
 	dlock_claim_move(&own->claim->base, DLOCK_CLAIM_WAITING);
 }
 
@@ -200,6 +219,9 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	waiter *own = task;
 
+	if (own->spare) {
+		dlock_loop_lend(loop);
+	}
 	DLOCK_BEGIN(&own->task);
 	for (;;) {
 		begin_attempt(own, now);
@@ -245,7 +267,9 @@ void dlock_db_end_waiter(dlock_claim *base)
 	if (!own) {
 		return;
 	}
-	if (own->queue) {
+	if (own->spare) {
+		own->spare->reserved = false;
+	} else if (own->queue) {
 		dlock_db_unlisten(session_of(own), &own->listener);
 	}
 	if (own->task.at != 0 && own->may_have && dlock_claim_is_mine(base)) { /* dropped in the middle */

@@ -44,6 +44,7 @@ typedef struct dlock_db_call {
 	bool refused;        /* it has failed since the server said so: it was not executed */
 	bool seen;           /* the answer is complete but for its end */
 	dlock_nanos sent_at; /* just before */
+	dlock_nanos sleeps;  /* so much later it may be answered */
 	int64_t answer[DLOCK_DB_MOST_NUMBERS];
 	char *text;          /* in the place of numbers; NULL: out of memory */
 	dlock_error error;   /* why it has failed; names the server */

@@ -19,6 +19,7 @@ typedef struct dlock_db_session dlock_db_session;
 
 typedef struct {
 	const char *name; /* in messages */
+	bool notifies;    /* waiters are told over the session. Otherwise they sleep in the database, each in one of its own */
 
 	/* Begins to connect. `address` is numeric; NULL: the server's unix socket. NULL when out of memory. */
 	dlock_db_link *(*open)(const dlock_endpoint *server, const char *host, const char *address, int port);
@@ -35,6 +36,9 @@ typedef struct {
 
 	/* False: it is broken. */
 	bool (*send)(dlock_db_link *link, dlock_db_call *call);
+
+	/* Has the answer come already, so that poll() would not tell of it? NULL: never. */
+	bool (*is_ahead)(const dlock_db_link *link);
 
 	/* Takes in what has come: calls dlock_db_session_answered() for each call, in their order, and
 	 * dlock_db_session_notified(). False: it is broken. */

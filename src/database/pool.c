@@ -18,20 +18,42 @@ struct dlock_db_background {
 	dlock_nanos due, useful_until;
 };
 
-dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
+static dlock_db_session *add_session(dlock_db_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
-	dlock_db_session *session;
+	dlock_db_session *session = dlock_db_session_new(server, timeout_cap);
 
-	for (session = pool->first; session; session = session->next) {
-		if (session->timeout_cap == timeout_cap
-			&& (session->server == server || !strcmp(session->server->key, server->key))) {
-			return session;
-		}
-	}
-	session = dlock_db_session_new(server, timeout_cap);
 	if (session) {
 		session->next = pool->first;
 		pool->first = session;
+	}
+	return session;
+}
+
+static bool is_for(const dlock_db_session *session, const dlock_endpoint *server)
+{
+	return session->server == server || !strcmp(session->server->key, server->key);
+}
+
+dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
+{
+	for (dlock_db_session *session = pool->first; session; session = session->next) {
+		if (!session->spare && session->timeout_cap == timeout_cap && is_for(session, server)) {
+			return session;
+		}
+	}
+	return add_session(pool, server, timeout_cap);
+}
+
+dlock_db_session *dlock_db_pool_spare(dlock_db_pool *pool, dlock_endpoint *server)
+{
+	dlock_db_session *session = pool->first;
+
+	while (session && !(session->spare && !session->reserved && !session->first && is_for(session, server))) {
+		session = session->next;
+	}
+	session = session ? session : add_session(pool, server, DLOCK_FOREVER);
+	if (session) {
+		session->spare = session->reserved = true;
 	}
 	return session;
 }

@@ -22,6 +22,9 @@ dlock_loop *dlock_db_pool_loop(dlock_db_pool *pool);
 /* The session with this database whose timeouts are at most this long. NULL when out of memory. */
 dlock_db_session *dlock_db_pool_session(dlock_db_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
 
+/* One of its own for somebody who sleeps in the database, who reserves it. NULL when out of memory. */
+dlock_db_session *dlock_db_pool_spare(dlock_db_pool *pool, dlock_endpoint *server);
+
 /* Takes in what has arrived, or has failed, since the loop ran last: that must not fail what is asked next. */
 void dlock_db_pool_look(dlock_db_pool *pool);
 

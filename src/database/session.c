@@ -193,6 +193,8 @@ static void open_address(dlock_db_session *session, dlock_nanos now)
 	session->state = DLOCK_DB_CONNECTING;
 }
 
+static void connect_on(dlock_db_session *session, dlock_nanos now);
+
 /* Tries the next address, of the next host where there is none. */
 static void try_next(dlock_db_session *session, dlock_nanos now)
 {
@@ -217,6 +219,8 @@ static void try_next(dlock_db_session *session, dlock_nanos now)
 	}
 	if (!session->link) {
 		fail(session, *session->obstacle ? session->obstacle : "the name was not resolved", session->transient);
+	} else {
+		connect_on(session, now);
 	}
 }
 
@@ -251,6 +255,20 @@ static void try_other(dlock_db_session *session, const char *why, bool transient
 
 /* ---- sending ---- */
 
+static bool is_ahead(const dlock_db_session *session)
+{
+	return session->state == DLOCK_DB_OPEN && session->client->is_ahead && session->client->is_ahead(session->link);
+}
+
+static void receive(dlock_db_session *session)
+{
+	do {
+		if (!session->client->receive(session->link, session)) {
+			fail(session, session->link->problem, session->link->transient);
+		}
+	} while (is_ahead(session));
+}
+
 static void send_calls(dlock_db_session *session, dlock_nanos now)
 {
 	while (session->state == DLOCK_DB_OPEN && session->unsent && session->client->has_room(session->link)) {
@@ -261,6 +279,8 @@ static void send_calls(dlock_db_session *session, dlock_nanos now)
 		call->sent_at = now;
 		if (!session->client->send(session->link, call)) {
 			fail(session, session->link->problem, session->link->transient);
+		} else if (is_ahead(session)) {
+			receive(session);
 		}
 	}
 }
@@ -280,9 +300,8 @@ static void enqueue(dlock_db_session *session, dlock_db_call *call)
 /* Of an idle session: what can be read is a notification, or the end. */
 static void look(dlock_db_session *session)
 {
-	if (session->state == DLOCK_DB_OPEN && dlock_wait_is_ready(session->client->fd(session->link), POLLIN)
-		&& !session->client->receive(session->link, session)) {
-		fail(session, session->link->problem, session->link->transient);
+	if (session->state == DLOCK_DB_OPEN && dlock_wait_is_ready(session->client->fd(session->link), POLLIN)) {
+		receive(session);
 	}
 }
 
@@ -312,7 +331,7 @@ void dlock_db_send(dlock_db_session *session, dlock_db_call *call)
 		session->heard_at = now;
 	}
 	begin_listening(session);
-	if (call->function == DLOCK_DB_ACQUIRE && session->listeners && *call->other) {
+	if (call->function == DLOCK_DB_ACQUIRE && session->client->notifies && *call->other) {
 		strcpy(call->other, session->inbox);
 	}
 	enqueue(session, dlock_db_call_retain(call));
@@ -437,10 +456,7 @@ void dlock_db_advance(dlock_db_session *session)
 	} else if (session->state == DLOCK_DB_CONNECTING) {
 		connect_on(session, now);
 	} else if (session->state == DLOCK_DB_OPEN) {
-		if (!session->client->receive(session->link, session)) {
-			fail(session, session->link->problem, session->link->transient);
-			return;
-		}
+		receive(session);
 		send_calls(session, now);
 	}
 }
@@ -462,7 +478,8 @@ dlock_nanos dlock_db_timer(const dlock_db_session *session)
 	if (!call) {
 		return DLOCK_FOREVER;
 	}
-	return dlock_after(call->sent_at > session->heard_at ? call->sent_at : session->heard_at, read_timeout(session));
+	return dlock_after(call->sent_at > session->heard_at ? call->sent_at : session->heard_at,
+		read_timeout(session) + call->sleeps);
 }
 
 static void fail_late(dlock_db_session *session, const char *what, dlock_nanos within)

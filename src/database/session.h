@@ -50,6 +50,9 @@ struct dlock_db_session {
 	bool used;                   /* there was one over this connection */
 	unsigned long opened;        /* how often it was connected */
 
+	bool spare;    /* it is for somebody who sleeps in the database */
+	bool reserved; /* somebody does */
+
 	char inbox[DLOCK_TOKEN_MAX + 1]; /* the channel on which it listens; "": it does not */
 	dlock_db_listener *listeners;
 

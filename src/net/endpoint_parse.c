@@ -23,6 +23,7 @@ static const struct scheme {
 	{ "memcached", DLOCK_SCHEME_MEMCACHED, DLOCK_ENDPOINT_MEMCACHED, DLOCK_ENDPOINT_FIXED, 11211, false },
 	{ "memory", DLOCK_SCHEME_MEMORY, DLOCK_ENDPOINT_MEMORY, DLOCK_ENDPOINT_FIXED, 0, false },
 	{ "pgsql", DLOCK_SCHEME_PGSQL, DLOCK_ENDPOINT_PGSQL, DLOCK_ENDPOINT_HOSTS, DLOCK_PGSQL_PORT, false },
+	{ "mysql", DLOCK_SCHEME_MYSQL, DLOCK_ENDPOINT_MYSQL, DLOCK_ENDPOINT_HOSTS, DLOCK_MYSQL_PORT, false },
 };
 
 bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error)
@@ -41,15 +42,16 @@ bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t 
 			error, "must not be ZooKeeper: use ZkLock, Dlock\\Semaphore or Dlock\\ReadWriteLock");
 	}
 	return dlock_reject(error,
-		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// "
-		"or pgsql://, like \"redis://127.0.0.1:6379\"");
+		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, "
+		"pgsql:// or mysql://, like \"redis://127.0.0.1:6379\"");
 }
 
 static const struct scheme *scheme_of(const dlock_endpoint *server)
 {
 	const struct scheme *scheme = schemes;
 
-	while (scheme->kind != server->kind || (scheme->discovery != server->discovery && !dlock_endpoint_is_database(server))) {
+	while (scheme->kind != server->kind
+		|| (scheme->discovery != server->discovery && !dlock_endpoint_is_database(server))) {
 		scheme++;
 	}
 	return scheme;

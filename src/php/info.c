@@ -6,6 +6,9 @@
 #ifdef DLOCK_ZOOKEEPER
 #include <zookeeper/zookeeper.h>
 #endif
+#ifdef DLOCK_MYSQL
+#include <mysql.h>
+#endif
 #ifdef DLOCK_PGSQL
 #include <libpq-fe.h>
 #endif
@@ -65,8 +68,16 @@ void dlock_print_info(zend_module_entry *module)
 #else
 	php_info_print_table_row(2, "TLS (rediss://)", "not in this build");
 #endif
-#ifdef DLOCK_PGSQL
+#if defined(DLOCK_PGSQL) || defined(DLOCK_MYSQL)
 	char version[64];
+#endif
+#ifdef DLOCK_MYSQL
+	snprintf(version, sizeof version, "libmariadb %.40s", mysql_get_client_info());
+	php_info_print_table_row(2, "MySQL client", version);
+#else
+	php_info_print_table_row(2, "MySQL client", "not in this build");
+#endif
+#ifdef DLOCK_PGSQL
 	snprintf(version, sizeof version, "libpq %d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
 	php_info_print_table_row(2, "PostgreSQL client", version);
 #else

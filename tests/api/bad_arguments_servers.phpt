@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-const SCHEME = 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// or pgsql://, like "redis://127.0.0.1:6379"';
+const SCHEME = 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, pgsql:// or mysql://, like "redis://127.0.0.1:6379"';
 const PORT = 'must have a port between 1 and 65535';
 const DATABASE = 'must have a whole number between 0 and 1000000 as database';
 const DB = 'must have a whole number between 0 and 1000000 as db';

@@ -44,7 +44,7 @@ $settings = [
     'dlock.read_timeout' => [['0.001', '0.5', '3600'], [...$never_seconds, '0', '3601'], $io],
     'dlock.release_on_shutdown' => [['0', '1', 'On', 'off', 'YES', 'no', 'true', 'False', ''], ['2', 'x', '-1', 'onn', ' 1'], 'must be On or Off'],
     'dlock.label' => [['path', 'script', 'none', 'None', ''], ['x', ' path', 'all'], 'must be path, script or none'],
-    'dlock.server' => [['redis://h', 'unix:///x', 'redis://u:p@h:1/2?read_timeout=1', 'sentinel://s1,s2:1/m', 'cluster://h1,h2'], ['h', 'http://h', "redis://h\0"], 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// or pgsql://, like "redis://127.0.0.1:6379"'],
+    'dlock.server' => [['redis://h', 'unix:///x', 'redis://u:p@h:1/2?read_timeout=1', 'sentinel://s1,s2:1/m', 'cluster://h1,h2'], ['h', 'http://h', "redis://h\0"], 'must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, pgsql:// or mysql://, like "redis://127.0.0.1:6379"'],
 ];
 foreach ($settings as $name => [$good, $bad, $text]) {
     foreach ($good as $value) {

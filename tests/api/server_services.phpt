@@ -72,7 +72,7 @@ foreach ([
     [$s(['s'], ['guard' => NAN]), 'must have a guard between *'], [$s(['s'], ['guard' => 10, 'replicas' => 0]), 'must have a guard only where replicas is 1 or more'],
     [['host' => 'h', 'guard' => 10], 'must have a guard only where replicas is 1 or more'],
     [['host' => 'h', 'resyncGuard' => true], 'must have a resync_guard only where replicas is 1 or more'],
-    [$s(['s'], ['sentinelAuth' => ['user' => 'u']]), 'must have auth as a password, *'], [$s(['s'], ['scheme' => 'sentinel']), 'must have a scheme that is redis, rediss, unix, memcached, memory or pgsql'],
+    [$s(['s'], ['sentinelAuth' => ['user' => 'u']]), 'must have auth as a password, *'], [$s(['s'], ['scheme' => 'sentinel']), 'must have a scheme that is redis, rediss, unix, memcached, memory, pgsql or mysql'],
     [['host' => 'h', 'scheme' => 'cluster'], 'must have a scheme that is redis, *'], [['scheme' => 'memcached', 'cluster' => ['h']], 'must have no sentinels and no cluster: only Redis has them'],
 ] as [$spec, $text]) {
     fails(ValueError::class, "DistributedLock::__construct(): Argument #1 (\$server) $text", fn () => new DistributedLock($spec), shown($spec));

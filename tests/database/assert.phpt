@@ -2,6 +2,8 @@
 databases: an assertion of the fencing token holds to the end of the application's transaction, at each isolation level
 --EXTENSIONS--
 pdo
+mysqlnd
+pdo_mysql
 pdo_pgsql
 --SKIPIF--
 <?php

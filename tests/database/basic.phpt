@@ -2,6 +2,8 @@
 databases: the life of a lock by lock() and by leases, and what is in the database meanwhile
 --EXTENSIONS--
 pdo
+mysqlnd
+pdo_mysql
 pdo_pgsql
 --SKIPIF--
 <?php

@@ -2,6 +2,8 @@
 databases: waiters are served in turn, ask little meanwhile, and get past those that died
 --EXTENSIONS--
 pdo
+mysqlnd
+pdo_mysql
 pdo_pgsql
 --SKIPIF--
 <?php

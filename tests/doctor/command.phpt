@@ -36,7 +36,7 @@ $refuses(['--root=x', 'h1:2181'], 'ZkLock::__construct(): Argument #2 ($root) mu
 $refuses(['@/no/such/file'], '@/no/such/file cannot be read');
 $run = new DoctorRun([], '-d display_startup_errors=0 -d log_errors=0 -d dlock.server=10.0.0.5:6379');
 same(3, $run->status, 'a setting that is no server'); // PHP itself has said so on stderr before
-holds(str_ends_with($run->errors, "dlock-doctor: dlock.server must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory:// or pgsql://, like \"redis://127.0.0.1:6379\"\n"), 'a setting that is no server', $run->errors);
+holds(str_ends_with($run->errors, "dlock-doctor: dlock.server must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, pgsql:// or mysql://, like \"redis://127.0.0.1:6379\"\n"), 'a setting that is no server', $run->errors);
 exec(escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' -n ' . escapeshellarg(DOCTOR) . ' 2>&1', $output, $status);
 same(3, $status, 'without the extension');
 holds(str_contains($output[0] ?? '', 'has not loaded the extension dlock'), 'without the extension', $output);

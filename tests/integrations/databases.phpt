@@ -2,6 +2,8 @@
 Symfony Lock and Laravel's locks in databases
 --EXTENSIONS--
 pdo
+mysqlnd
+pdo_mysql
 pdo_pgsql
 --SKIPIF--
 <?php

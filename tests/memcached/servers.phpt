@@ -58,7 +58,7 @@ $prefix = 'DistributedLock::__construct(): Argument #1 ($server) ';
 fails(ValueError::class, $prefix . 'must name a host', fn () => new DistributedLock('memcached://'));
 fails(ValueError::class, $prefix . 'must have a port*', fn () => new DistributedLock('memcached://h:0'));
 fails(ValueError::class, $prefix . '*unknown option*', fn () => new DistributedLock('memcached://h?weight=1'));
-fails(ValueError::class, $prefix . 'must have a scheme that is redis, rediss, unix, memcached, memory or pgsql', fn () => new DistributedLock(['scheme' => 'memcache', 'host' => 'h']));
+fails(ValueError::class, $prefix . 'must have a scheme that is redis, rediss, unix, memcached, memory, pgsql or mysql', fn () => new DistributedLock(['scheme' => 'memcache', 'host' => 'h']));
 fails(TypeError::class, $prefix . 'must have a string as scheme, int given', fn () => new DistributedLock(['scheme' => 1, 'host' => 'h']));
 fails(ValueError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) must be false: only Redis has locks of other code to share', fn () => new DistributedLock($server->dsn(), legacy: true));
 foreach ([[$server->dsn()], [redis_server(0), redis_server(1), $server->dsn()], [['scheme' => 'memcached', 'host' => 'h']]] as $servers) {

@@ -52,7 +52,7 @@ static bool set_scheme(dlock_endpoint *server, const zval *value, position at)
 	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
 	if (!dlock_endpoint_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
 		|| (server->discovery != DLOCK_ENDPOINT_FIXED && !dlock_endpoint_is_database(server))) {
-		return reject(at, "must have a scheme that is redis, rediss, unix, memcached, memory or pgsql");
+		return reject(at, "must have a scheme that is redis, rediss, unix, memcached, memory, pgsql or mysql");
 	}
 	return true;
 }

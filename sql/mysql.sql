@@ -1,0 +1,309 @@
+-- dlock on MySQL 8.0.29 and MariaDB 10.6 or later: tables and procedures, version 1 of the protocol. Run in the database of the locks, by whoever is to
+-- own them; it may be run again. Then, for the user of the application: GRANT EXECUTE ON shop.* TO app. How it works: docs/database.md.
+--
+-- Procedures wake waiters by KILL QUERY. So their owner needs the right to do that to sessions of the application: where it is another user, GRANT
+-- CONNECTION ADMIN ON *.* (MariaDB) or CONNECTION_ADMIN (MySQL). Without it, waiters look every 2 s.
+--
+-- Times are in microseconds since 1970, by the server's clock. The session's time zone is UTC, and its isolation level READ COMMITTED.
+--
+-- dlock_fences is written by grants only: dlock_assert() locks a row of it in the application's transaction, while renewals write dlock_locks.
+CREATE TABLE IF NOT EXISTS dlock_locks (
+	name VARBINARY(255) PRIMARY KEY,
+	token VARBINARY(64) NOT NULL, -- the owner's
+	expires BIGINT NOT NULL,
+	served BIGINT NOT NULL -- ticket of the last waiter that got it: the queue begins behind it
+) ENGINE=InnoDB;
+CREATE TABLE IF NOT EXISTS dlock_fences (name VARBINARY(255) PRIMARY KEY, fence BIGINT NOT NULL) ENGINE=InnoDB;
+CREATE TABLE IF NOT EXISTS dlock_waiters (
+	name VARBINARY(255) NOT NULL,
+	ticket BIGINT NOT NULL,
+	token VARBINARY(64) NOT NULL,
+	bell BIGINT NOT NULL, -- the session that is to be woken
+	sign BIGINT NOT NULL, -- its last sign of life
+	PRIMARY KEY (name, ticket)
+) ENGINE=InnoDB;
+-- The server whose clock and leases these are. On another one, or in a restored dump, an era begins, in which nobody is granted a lock until its
+-- guard is over, which is at least as long as any lease.
+CREATE TABLE IF NOT EXISTS dlock_era (one TINYINT PRIMARY KEY, server VARBINARY(255) NOT NULL, settles BIGINT NOT NULL, guard BIGINT NOT NULL) ENGINE=InnoDB;
+-- Where these tables are new, there cannot be a lease yet.
+INSERT IGNORE INTO dlock_era
+	SELECT 1, CONCAT(@@server_id, '/', @@hostname, '/', @@port), 0, 0 FROM DUAL WHERE NOT EXISTS (SELECT * FROM dlock_fences);
+
+DELIMITER //
+-- The us until locks are granted; 0: they are.
+CREATE PROCEDURE IF NOT EXISTS dlock_unsettled_1(IN p_guard BIGINT, OUT o_left BIGINT) MODIFIES SQL DATA
+BEGIN
+	DECLARE v_server VARBINARY(255) DEFAULT CONCAT(@@server_id, '/', @@hostname, '/', @@port);
+	DECLARE v_settles, t BIGINT;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	SELECT settles INTO v_settles FROM dlock_era WHERE one = 1 AND server = v_server AND guard >= p_guard;
+	IF v_settles IS NULL THEN
+		SET t = UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+		INSERT INTO dlock_era VALUES (1, v_server, t + p_guard, p_guard) ON DUPLICATE KEY UPDATE
+			settles = IF(server <> v_server, t + GREATEST(guard, p_guard), settles), server = v_server, guard = GREATEST(guard, p_guard);
+		SELECT settles INTO v_settles FROM dlock_era WHERE one = 1;
+	END IF;
+	SET o_left = GREATEST(0, v_settles - FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000));
+END //
+-- Begins a transaction in which nobody else does anything to this name; a name that is too long is cut, and has its digest at its end.
+CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_now BIGINT)
+	MODIFIES SQL DATA
+BEGIN
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	IF LENGTH(p_name) > 190 THEN
+		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
+	END IF;
+	START TRANSACTION;
+	SELECT token, expires, served INTO o_token, o_expires, o_served FROM dlock_locks WHERE name = p_name FOR UPDATE;
+	IF o_expires IS NULL THEN
+		ROLLBACK;
+		INSERT IGNORE INTO dlock_fences VALUES (p_name, 0);
+		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0);
+		START TRANSACTION;
+		SELECT token, expires, served INTO o_token, o_expires, o_served FROM dlock_locks WHERE name = p_name FOR UPDATE;
+	END IF;
+	SET o_now = UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+END //
+-- Grants the lock. 0: not yet, since a transaction relies on the holder before (dlock_assert()).
+CREATE PROCEDURE IF NOT EXISTS dlock_put_1(IN p_name VARBINARY(255), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_served BIGINT, OUT o_fence BIGINT) MODIFIES SQL DATA
+BEGIN
+	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	SELECT fence INTO o_fence FROM dlock_fences WHERE name = p_name FOR UPDATE SKIP LOCKED;
+	IF o_fence IS NULL THEN
+		SET o_fence = 0;
+	ELSE
+		SET o_fence = GREATEST(o_fence + 1, t);
+		UPDATE dlock_fences SET fence = o_fence WHERE name = p_name;
+		UPDATE dlock_locks SET token = p_token, expires = t + p_ttl, served = p_served WHERE name = p_name;
+		DELETE FROM dlock_waiters WHERE name = p_name AND ticket <= p_served;
+	END IF;
+END //
+-- Hands the lock over to the first waiter that lives, for 3 s. o_bell: whom to wake after the commit, to take it, or to ask where it cannot be handed
+-- over yet; 0: nobody waits.
+CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
+BEGIN
+	DECLARE v_ticket, v_left BIGINT;
+	DECLARE v_token VARBINARY(64);
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	SET o_fence = 0, o_bell = 0;
+	SELECT ticket, token, bell INTO v_ticket, v_token, o_bell FROM dlock_waiters
+		WHERE name = p_name AND ticket > p_served AND sign > p_now - 3000000 ORDER BY ticket LIMIT 1;
+	IF v_ticket IS NOT NULL THEN
+		CALL dlock_unsettled_1(0, v_left);
+		IF v_left = 0 THEN
+			CALL dlock_put_1(p_name, v_token, 3000000, v_ticket, o_fence);
+		END IF;
+	END IF;
+END //
+-- A session that has ended has nobody to be woken.
+CREATE PROCEDURE IF NOT EXISTS dlock_wake_1(IN p_bell BIGINT)
+BEGIN
+	DECLARE CONTINUE HANDLER FOR 1094, 1095, 1227 BEGIN END;
+	IF p_bell > 0 AND p_bell <> CONNECTION_ID() THEN
+		KILL QUERY p_bell;
+	END IF;
+END //
+-- As dlock.acquire_1() in postgresql.sql; where it is refused it sleeps for p_sleep ms, from which it is woken, and then is to be asked again.
+CREATE PROCEDURE IF NOT EXISTS dlock_acquire_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_inbox VARBINARY(64), IN p_ttl BIGINT, IN p_guard BIGINT,
+	IN p_ticket BIGINT, IN p_sleep BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+body: BEGIN
+	DECLARE v_token, v_first VARBINARY(64);
+	DECLARE v_expires, v_served, t, v_left, v_ticket BIGINT;
+	DECLARE v_fence, v_again, v_bell BIGINT DEFAULT 0;
+	DECLARE v_why INT DEFAULT 1;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	ROLLBACK; -- of what was woken in the middle
+	CALL dlock_unsettled_1(p_guard * 1000, v_left);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF v_left > 0 THEN
+		SET v_why = 2, v_again = CEIL(v_left / 1000);
+	ELSEIF v_token = p_token AND v_expires > t THEN
+		UPDATE dlock_locks SET expires = GREATEST(v_expires, t + p_ttl * 1000) WHERE name = p_name;
+		SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name;
+	ELSEIF v_expires <= t THEN
+		SET v_again = 50;
+		SELECT ticket, token INTO v_ticket, v_first FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT 1;
+		IF v_ticket IS NULL OR v_first = p_token THEN
+			CALL dlock_put_1(p_name, p_token, p_ttl * 1000, COALESCE(v_ticket, v_served), v_fence);
+			SET v_why = IF(v_fence = 0, 3, 1);
+			IF v_fence > 0 AND p_ticket > 0 THEN
+				DELETE FROM dlock_waiters WHERE name = p_name AND ticket = p_ticket;
+			END IF;
+		ELSE
+			CALL dlock_serve_1(p_name, v_served, t, v_left, v_bell);
+			IF v_left > 0 THEN
+				SET v_expires = t + 3000000;
+			END IF;
+		END IF;
+	END IF;
+	IF v_fence > 0 THEN
+		COMMIT;
+		SELECT v_fence, 0, p_ticket, 0;
+		LEAVE body;
+	END IF;
+	IF v_expires > t THEN
+		SET v_again = GREATEST(v_again, 1 + CEIL((v_expires - t) / 1000));
+	END IF;
+	IF p_inbox = '' AND p_ticket > 0 THEN
+		DELETE FROM dlock_waiters WHERE name = p_name AND ticket = p_ticket;
+	ELSEIF p_inbox <> '' THEN
+		IF p_ticket <= v_served THEN
+			SELECT GREATEST(t, v_served + 1, 1 + COALESCE(MAX(ticket), 0)) INTO p_ticket FROM dlock_waiters WHERE name = p_name;
+		END IF;
+		INSERT INTO dlock_waiters VALUES (p_name, p_ticket, p_token, CONNECTION_ID(), t) ON DUPLICATE KEY UPDATE sign = t, bell = CONNECTION_ID();
+		IF v_why = 1 AND v_again < 2000 AND EXISTS (SELECT * FROM dlock_waiters WHERE name = p_name AND ticket < p_ticket AND ticket > v_served AND sign > t - 3000000) THEN
+			SET v_again = 2000; -- those in front see to it that it goes on
+		END IF;
+	END IF;
+	COMMIT;
+	CALL dlock_wake_1(v_bell);
+	IF p_inbox <> '' AND p_sleep > 0 THEN
+		DO SLEEP(LEAST(p_sleep, v_again) / 1000);
+		SET v_again = 0;
+	END IF;
+	SELECT 0, v_again, p_ticket, v_why;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_release_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ticket BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+BEGIN
+	DECLARE v_token VARBINARY(64);
+	DECLARE v_expires, v_served, t BIGINT;
+	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
+	DECLARE v_result INT DEFAULT 0;
+	ROLLBACK;
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF p_ticket <> 0 THEN
+		DELETE FROM dlock_waiters WHERE name = p_name AND token = p_token AND (p_ticket < 0 OR ticket = p_ticket);
+	END IF;
+	IF v_token = p_token AND v_expires > t THEN
+		CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+		SET v_result = IF(v_fence > 0, 2, 1);
+		IF v_fence = 0 THEN
+			UPDATE dlock_locks SET expires = t WHERE name = p_name;
+		END IF;
+	END IF;
+	COMMIT;
+	CALL dlock_wake_1(v_bell);
+	SELECT v_result;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_extend_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_shortens BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+BEGIN
+	DECLARE v_token VARBINARY(64);
+	DECLARE v_expires, v_served, t BIGINT;
+	ROLLBACK;
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF v_token = p_token AND v_expires > t THEN
+		UPDATE dlock_locks SET expires = IF(p_shortens > 0, t + p_ttl * 1000, GREATEST(v_expires, t + p_ttl * 1000)) WHERE name = p_name;
+		COMMIT;
+		SELECT 1;
+	ELSE
+		ROLLBACK;
+		SELECT 0;
+	END IF;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_left_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64)) SQL SECURITY DEFINER READS SQL DATA
+BEGIN
+	DECLARE v_token VARBINARY(64);
+	DECLARE v_expires BIGINT DEFAULT 0;
+	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	ROLLBACK;
+	IF LENGTH(p_name) > 190 THEN
+		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
+	END IF;
+	SELECT token, expires INTO v_token, v_expires FROM dlock_locks WHERE name = p_name;
+	SELECT IF(v_expires <= t OR (p_token <> '' AND v_token <> p_token), -1, FLOOR((v_expires - t) / 1000));
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_exchange_1(IN p_name VARBINARY(4000), IN p_new VARBINARY(64), IN p_old VARBINARY(64), IN p_guard BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+BEGIN
+	DECLARE v_token VARBINARY(64);
+	DECLARE v_expires, v_served, t, v_left BIGINT;
+	DECLARE v_fence BIGINT DEFAULT 0;
+	ROLLBACK;
+	CALL dlock_unsettled_1(p_guard * 1000, v_left);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF v_left > 0 THEN
+		SET v_left = -3;
+	ELSEIF v_token NOT IN (p_old, p_new) OR v_expires - t < 1000 THEN
+		SET v_left = -1;
+	ELSEIF v_token = p_new THEN
+		SET v_left = FLOOR((v_expires - t) / 1000);
+		SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name;
+	ELSE
+		SET v_left = FLOOR((v_expires - t) / 1000);
+		CALL dlock_put_1(p_name, p_new, v_expires - t, v_served, v_fence);
+		IF v_fence = 0 THEN
+			SET v_left = -2;
+		END IF;
+	END IF;
+	COMMIT;
+	SELECT v_left, v_fence;
+END //
+-- Who has it and who waits, for people: as dlock.inspect_1() in postgresql.sql.
+CREATE PROCEDURE IF NOT EXISTS dlock_inspect_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_most BIGINT) SQL SECURITY DEFINER READS SQL DATA
+BEGIN
+	DECLARE v_token, v_id VARBINARY(64);
+	DECLARE v_expires, v_served, v_fence, v_count, v_done BIGINT DEFAULT 0;
+	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+	DECLARE v_text LONGTEXT;
+	DECLARE first CURSOR FOR SELECT token FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT p_most;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_done = 1;
+	ROLLBACK;
+	IF LENGTH(p_name) > 190 THEN
+		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
+	END IF;
+	SELECT token, expires, served, fence INTO v_token, v_expires, v_served, v_fence FROM dlock_locks JOIN dlock_fences USING (name) WHERE name = p_name;
+	SELECT COUNT(*) INTO v_count FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000;
+	SET v_text = CONCAT(t, ' ', v_count), v_done = 0;
+	IF v_expires > t THEN
+		SET v_text = CONCAT(v_text, '\nh ', IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), IF(LENGTH(v_token) = 44, LEFT(v_token, 24), '-')), ' ',
+			v_expires - t, ' ', v_fence, IF(v_token LIKE 'broken:%', CONCAT(' ', SUBSTR(v_token, 33)), ''));
+	END IF;
+	OPEN first;
+	FETCH first INTO v_id;
+	WHILE v_done = 0 DO
+		SET v_text = CONCAT(v_text, '\nw ', IF(LENGTH(v_id) = 44, LEFT(v_id, 24), '-'));
+		FETCH first INTO v_id;
+	END WHILE;
+	CLOSE first;
+	SELECT v_text;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_break_1(IN p_name VARBINARY(4000), IN p_id VARBINARY(64), IN p_by VARBINARY(64), IN p_now BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+BEGIN
+	DECLARE v_token VARBINARY(64);
+	DECLARE v_expires, v_served, t BIGINT;
+	DECLARE v_left BIGINT DEFAULT -1;
+	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
+	ROLLBACK;
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF v_expires > t AND p_id = IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), LEFT(v_token, 24)) THEN
+		SET v_left = CEIL((v_expires - t) / 1000);
+		IF p_now > 0 THEN
+			SET v_left = 0;
+			CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+			IF v_fence = 0 THEN
+				UPDATE dlock_locks SET expires = t WHERE name = p_name;
+			END IF;
+		ELSEIF v_token NOT LIKE 'broken:%' THEN
+			UPDATE dlock_locks SET token = LEFT(CONCAT('broken:', p_id, ':', p_by), 64) WHERE name = p_name;
+		END IF;
+	END IF;
+	COMMIT;
+	CALL dlock_wake_1(v_bell);
+	SELECT v_left;
+END //
+-- For the application's own transaction: nobody else was granted the lock since this fencing token, and nobody is until the transaction ends,
+-- whatever clocks and lease times say. Otherwise it fails, and the transaction has to be rolled back. The lease can be renewed and released meanwhile.
+CREATE PROCEDURE IF NOT EXISTS dlock_assert(IN p_name VARBINARY(4000), IN p_fence BIGINT) SQL SECURITY DEFINER READS SQL DATA
+BEGIN
+	DECLARE v_fence BIGINT;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+	IF LENGTH(p_name) > 190 THEN
+		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
+	END IF;
+	SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name LOCK IN SHARE MODE;
+	IF p_fence < 1 OR v_fence IS NULL OR v_fence <> p_fence THEN
+		SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'dlock: the lock is not held with this fencing token any more', MYSQL_ERRNO = 31001;
+	END IF;
+END //
+DELIMITER ;

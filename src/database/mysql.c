@@ -1,0 +1,505 @@
+#include "client.h"
+
+#include <mysql.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../base/wait.h"
+#include "session.h"
+#include "sql_text.h"
+
+/* MySQL and MariaDB by libmariadb, whose calls are begun and continued: it switches stacks of its own. One call at a
+ * time: its query, its result, and the end of what a procedure sends. */
+
+typedef enum {
+	MY_CONNECTING,
+	MY_SETTING_UP, /* `statement` of the set-up is under way */
+	MY_CREATING,   /* a statement of sql/mysql.sql */
+	MY_IDLE,
+	MY_CALLING
+} my_stage;
+
+/* What of a statement is under way. */
+typedef enum { MY_QUERY, MY_STORE, MY_NEXT } my_part;
+
+typedef struct {
+	dlock_db_link base;
+	MYSQL *mysql;
+	const dlock_endpoint *server;
+	my_stage stage;
+	my_part part;
+	int statement;
+	int waits; /* what the library waits for: MYSQL_WAIT_...; 0: nothing is under way */
+	bool read_only, exists;
+	char *script, *rest; /* what is left to be created */
+	MYSQL *connected;
+	int failed;
+	MYSQL_RES *result;
+	dlock_db_call *call; /* the session's */
+	char *text;          /* of the statement, while the library may read it */
+} my_link;
+
+static const char *const setup[] = {
+	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+	"SET autocommit = 1, time_zone = '+00:00', sql_mode = '', innodb_lock_wait_timeout = 1",
+	"SELECT @@global.read_only, (SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
+	" AND routine_name = 'dlock_acquire_1')",
+};
+
+enum { SETUPS = sizeof setup / sizeof *setup };
+
+/* ---- messages ---- */
+
+/* What may be over soon: it starts or stops; a lock was in the way; the statement was woken. */
+static bool is_transient(unsigned code)
+{
+	return code == 1053 || code == 1205 || code == 1213 || code == 1317 || code == 1927 || code == 1062;
+}
+
+static const char *advice(unsigned code)
+{
+	switch (code) {
+	case 1305: case 1146:
+		return ": run sql/mysql.sql there, or add create=1 to the address";
+	case 1370: case 1142: case 1044: case 1227:
+		return ": GRANT EXECUTE on the database to the user, or let the owner run sql/mysql.sql";
+	case 1290: case 1836: case 1792:
+		return ": it is read-only (read_only, or a replica); name all hosts in the address";
+	case 1040: case 1203: case 1226:
+		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or it waits";
+	case 1021: case 1114:
+		return ": its disk is full";
+	case 1045: case 1698:
+		return ": check user and password";
+	default:
+		return "";
+	}
+}
+
+static void set_problem(my_link *link, const char *text, unsigned code)
+{
+	snprintf(link->base.problem, sizeof link->base.problem, "%.180s%s", text, advice(code));
+	link->base.transient = is_transient(code);
+}
+
+static bool broke(my_link *link)
+{
+	set_problem(link, mysql_error(link->mysql), mysql_errno(link->mysql));
+	if (!*link->base.problem) {
+		set_problem(link, "the connection was closed", 0);
+	}
+	return false;
+}
+
+/* ---- one part of a statement after the other ---- */
+
+static int events_of(my_link *link)
+{
+	struct pollfd fd = { .fd = mysql_get_socket(link->mysql),
+		.events = (short) ((link->waits & MYSQL_WAIT_READ ? POLLIN : 0) | (link->waits & MYSQL_WAIT_WRITE ? POLLOUT : 0)
+			| (link->waits & MYSQL_WAIT_EXCEPT ? POLLPRI : 0)) };
+	dlock_nanos timeout = 0;
+
+	if (fd.events == 0 || dlock_wait_poll(&fd, 1, timeout, NULL) <= 0) {
+		return 0;
+	}
+	return (fd.revents & (POLLIN | POLLHUP | POLLERR) ? MYSQL_WAIT_READ & link->waits : 0)
+		| (fd.revents & (POLLOUT | POLLHUP | POLLERR) ? MYSQL_WAIT_WRITE & link->waits : 0)
+		| (fd.revents & POLLPRI ? MYSQL_WAIT_EXCEPT & link->waits : 0);
+}
+
+static void begin_statement(my_link *link, const char *text)
+{
+	link->part = MY_QUERY;
+	link->waits = mysql_real_query_start(&link->failed, link->mysql, text, strlen(text));
+}
+
+static void free_result(my_link *link)
+{
+	if (link->result) {
+		mysql_free_result(link->result);
+		link->result = NULL;
+	}
+}
+
+static void continue_part(my_link *link, int ready)
+{
+	switch (link->part) {
+	case MY_QUERY:
+		link->waits = mysql_real_query_cont(&link->failed, link->mysql, ready);
+		break;
+	case MY_STORE:
+		link->waits = mysql_store_result_cont(&link->result, link->mysql, ready);
+		break;
+	case MY_NEXT:
+		link->waits = mysql_next_result_cont(&link->failed, link->mysql, ready);
+	}
+}
+
+static void take_row(my_link *link)
+{
+	MYSQL_ROW row = link->result && mysql_num_rows(link->result) == 1 ? mysql_fetch_row(link->result) : NULL;
+	unsigned count = row ? mysql_num_fields(link->result) : 0;
+
+	if (row && link->stage == MY_SETTING_UP && count == 2) {
+		link->read_only = row[0] && *row[0] != '0';
+		link->exists = row[1] && *row[1] != '0';
+	}
+	if (link->call && count == 1 && dlock_db_signatures[link->call->function].tells) {
+		free(link->call->text);
+		link->call->text = strdup(row[0] ? row[0] : "");
+	}
+	for (unsigned i = 0; link->call && i < count && i < DLOCK_DB_MOST_NUMBERS; i++) {
+		link->call->answer[i] = row[i] ? strtoll(row[i], NULL, 10) : 0;
+		link->call->seen = true;
+	}
+}
+
+typedef enum { GOES_ON, DONE, REFUSED } my_outcome;
+
+/* Goes on with the statement for as long as nothing has to be waited for. REFUSED: the error is the library's. */
+static my_outcome advance_statement(my_link *link)
+{
+	for (;;) {
+		if (link->waits) {
+			int ready = events_of(link);
+			if (!ready) {
+				return GOES_ON;
+			}
+			continue_part(link, ready);
+			continue;
+		}
+		switch (link->part) {
+		case MY_QUERY:
+			if (link->failed) {
+				return REFUSED;
+			}
+			link->part = MY_STORE;
+			link->waits = mysql_store_result_start(&link->result, link->mysql);
+			break;
+		case MY_STORE:
+			if (!link->result && mysql_errno(link->mysql)) {
+				return REFUSED;
+			}
+			take_row(link);
+			free_result(link);
+			if (!mysql_more_results(link->mysql)) {
+				return DONE;
+			}
+			link->part = MY_NEXT;
+			link->waits = mysql_next_result_start(&link->failed, link->mysql);
+			break;
+		case MY_NEXT:
+			if (link->failed > 0) {
+				return REFUSED;
+			}
+			link->part = MY_STORE;
+			link->waits = mysql_store_result_start(&link->result, link->mysql);
+		}
+	}
+}
+
+/* ---- connecting ---- */
+
+/* mysql_init() has SIGPIPE ignored the first time. */
+static MYSQL *init(void)
+{
+	struct sigaction before;
+	sigset_t set, old;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &set, &old);
+	sigaction(SIGPIPE, NULL, &before);
+	MYSQL *mysql = mysql_init(NULL);
+	sigaction(SIGPIPE, &before, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return mysql;
+}
+
+static void set_tls(MYSQL *mysql, const dlock_endpoint *server)
+{
+	my_bool on = 1, verify = server->tls_verify_peer && server->tls_verify_peer_name;
+
+	if (!server->tls) {
+		return;
+	}
+	mysql_ssl_set(mysql, server->tls_key ? server->tls_key : server->tls_cert, server->tls_cert,
+		server->tls_cafile ? server->tls_cafile : server->tls_verify_peer ? "/etc/ssl/certs/ca-certificates.crt" : NULL,
+		NULL, NULL);
+	mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
+	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+	if (server->tls_passphrase) {
+		mysql_optionsv(mysql, MARIADB_OPT_TLS_PASSPHRASE, server->tls_passphrase);
+	}
+}
+
+static dlock_db_link *my_open(const dlock_endpoint *server, const char *host, const char *address, int port)
+{
+	my_link *link = calloc(1, sizeof *link);
+	my_bool off = 0;
+
+	if (!link || !(link->mysql = init())) {
+		free(link);
+		return NULL;
+	}
+	link->server = server;
+	mysql_optionsv(link->mysql, MYSQL_OPT_NONBLOCK, 0);
+	mysql_optionsv(link->mysql, MYSQL_OPT_RECONNECT, &off);
+	mysql_optionsv(link->mysql, MYSQL_OPT_LOCAL_INFILE, &off);
+	mysql_optionsv(link->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	mysql_optionsv(link->mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "dlock");
+	set_tls(link->mysql, server);
+	/* A name is looked up by now. Where the certificate is to have it, the library looks it up again. */
+	bool by_name = address && server->tls && server->tls_verify_peer && server->tls_verify_peer_name;
+	link->waits = mysql_real_connect_start(&link->connected, link->mysql, by_name ? host : address,
+		server->user, server->password, server->dbname, (unsigned) port, address ? NULL : server->path,
+		CLIENT_MULTI_RESULTS);
+	return &link->base;
+}
+
+static int my_fd(const dlock_db_link *base)
+{
+	return mysql_get_socket(((const my_link *) base)->mysql);
+}
+
+static short my_events(const dlock_db_link *base)
+{
+	const my_link *link = (const my_link *) base;
+
+	return (short) (!link->waits ? POLLIN
+			: (link->waits & MYSQL_WAIT_READ ? POLLIN : 0) | (link->waits & MYSQL_WAIT_WRITE ? POLLOUT : 0));
+}
+
+static dlock_db_progress refuse(my_link *link)
+{
+	broke(link);
+	return DLOCK_DB_BROKEN;
+}
+
+/* The next statement of the script; false: there is none. */
+static bool create_next(my_link *link)
+{
+	char *end = link->rest ? strstr(link->rest, "//\n") : NULL;
+
+	while (end && strspn(link->rest, " \n;") == (size_t) (end - link->rest)) {
+		link->rest = end + 3;
+		end = strstr(link->rest, "//\n");
+	}
+	if (!end) {
+		return false;
+	}
+	*end = '\0';
+	begin_statement(link, link->rest);
+	link->rest = end + 3;
+	return true;
+}
+
+static dlock_db_progress end_setup(my_link *link)
+{
+	if (link->read_only) {
+		set_problem(link, "it takes no writes", 1290);
+		return DLOCK_DB_BROKEN;
+	}
+	if (!link->exists && link->server->create) {
+		link->stage = MY_CREATING;
+		link->script = link->rest = strdup(dlock_sql_mysql);
+		if (create_next(link)) {
+			return DLOCK_DB_GOES_ON;
+		}
+	}
+	link->stage = MY_IDLE;
+	return DLOCK_DB_READY;
+}
+
+static dlock_db_progress my_connect(dlock_db_link *base)
+{
+	my_link *link = (my_link *) base;
+
+	if (link->stage == MY_CONNECTING) {
+		while (link->waits) {
+			int ready = events_of(link);
+			if (!ready) {
+				return DLOCK_DB_GOES_ON;
+			}
+			link->waits = mysql_real_connect_cont(&link->connected, link->mysql, ready);
+		}
+		if (!link->connected) {
+			return refuse(link);
+		}
+		link->stage = MY_SETTING_UP;
+		begin_statement(link, setup[0]);
+	}
+	for (;;) {
+		my_outcome outcome = advance_statement(link);
+		if (outcome != DONE) {
+			return outcome == GOES_ON ? DLOCK_DB_GOES_ON : refuse(link);
+		}
+		if (link->stage == MY_SETTING_UP && ++link->statement < SETUPS) {
+			begin_statement(link, setup[link->statement]);
+		} else if (link->stage == MY_SETTING_UP || !create_next(link)) {
+			dlock_db_progress progress = link->stage == MY_SETTING_UP ? end_setup(link) : DLOCK_DB_READY;
+			if (progress != DLOCK_DB_GOES_ON) {
+				link->stage = MY_IDLE;
+				return progress;
+			}
+		}
+	}
+}
+
+/* ---- calls ---- */
+
+static bool my_has_room(const dlock_db_link *link)
+{
+	return ((const my_link *) link)->stage == MY_IDLE;
+}
+
+/* All that is text is written as digits. */
+static size_t put_text(char *out, const char *text, size_t text_len)
+{
+	size_t len = (size_t) sprintf(out, "x'");
+
+	for (size_t i = 0; i < text_len; i++) {
+		len += (size_t) sprintf(out + len, "%02x", (unsigned char) text[i]);
+	}
+	return len + (size_t) sprintf(out + len, "'");
+}
+
+static char *make_text(const dlock_db_call *call)
+{
+	const dlock_db_signature *signature = &dlock_db_signatures[call->function];
+	size_t size = 2 * (call->name_len + sizeof call->token + sizeof call->other) + 300, len;
+	char *text = malloc(size);
+
+	if (!text) {
+		return NULL;
+	}
+	len = (size_t) snprintf(text, size, "CALL dlock_%s(", signature->name);
+	len += put_text(text + len, call->name, call->name_len);
+	text[len++] = ',';
+	len += put_text(text + len, call->token, strlen(call->token));
+	if (signature->texts > 1) {
+		text[len++] = ',';
+		len += put_text(text + len, call->other, strlen(call->other));
+	}
+	for (int i = 0; i < signature->numbers; i++) {
+		len += (size_t) snprintf(text + len, size - len, ", %lld", (long long) call->numbers[i]);
+	}
+	snprintf(text + len, size - len, ")");
+	return text;
+}
+
+static bool my_send(dlock_db_link *base, dlock_db_call *call)
+{
+	my_link *link = (my_link *) base;
+
+	free(link->text);
+	link->text = make_text(call);
+	if (!link->text) {
+		set_problem(link, "out of memory", 0);
+		return false;
+	}
+	link->call = call;
+	link->stage = MY_CALLING;
+	begin_statement(link, link->text);
+	return true;
+}
+
+/* The library's own errors say that the connection is gone. */
+static bool is_of_server(unsigned code)
+{
+	return code < 2000 || code >= 3000;
+}
+
+static bool my_receive(dlock_db_link *base, dlock_db_session *session)
+{
+	my_link *link = (my_link *) base;
+	char byte;
+
+	if (link->stage != MY_CALLING) { /* what can be read without a call is the end, or what precedes it */
+		bool ended = dlock_wait_is_ready(my_fd(base), POLLIN) || recv(my_fd(base), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+		if (ended) {
+			set_problem(link, "the server closed the connection", 0);
+		}
+		return !ended;
+	}
+	my_outcome outcome = advance_statement(link);
+	if (outcome == GOES_ON) {
+		return true;
+	}
+	dlock_db_call *call = link->call;
+	link->call = NULL;
+	if (outcome == REFUSED && !is_of_server(mysql_errno(link->mysql))) {
+		return broke(link);
+	}
+	if (outcome == REFUSED || !call->seen) {
+		set_problem(link, outcome == REFUSED ? mysql_error(link->mysql) : "an answer of an unexpected form",
+			outcome == REFUSED ? mysql_errno(link->mysql) : 0);
+		call->refused = true;
+		call->transient = link->base.transient;
+		strcpy(call->error.message, link->base.problem);
+		link->base.transient = false;
+	}
+	link->stage = MY_IDLE;
+	dlock_db_session_answered(session);
+	return true;
+}
+
+static bool my_is_ahead(const dlock_db_link *base)
+{
+	const my_link *link = (const my_link *) base;
+
+	return link->stage == MY_CALLING && !link->waits;
+}
+
+static void free_link(my_link *link)
+{
+	free(link->script);
+	free(link->text);
+	free(link);
+}
+
+/* In the middle of a call the library's stack goes as it is; the server is told nothing. */
+static void my_close(dlock_db_link *base)
+{
+	my_link *link = (my_link *) base;
+
+	free_result(link);
+	if (link->waits) {
+		int fd = my_fd(base);
+		if (fd >= 0) {
+			shutdown(fd, SHUT_RDWR);
+		}
+	}
+	mysql_close(link->mysql);
+	free_link(link);
+}
+
+/* mysql_close() would end the parent's session. */
+static void my_leave(dlock_db_link *base)
+{
+	int fd = my_fd(base);
+
+	if (fd >= 0) {
+		close(fd);
+	}
+}
+
+const dlock_db_client dlock_db_mysql = {
+	.name = "MySQL",
+	.open = my_open,
+	.connect = my_connect,
+	.fd = my_fd,
+	.events = my_events,
+	.has_room = my_has_room,
+	.send = my_send,
+	.is_ahead = my_is_ahead,
+	.receive = my_receive,
+	.close = my_close,
+	.leave = my_leave,
+};

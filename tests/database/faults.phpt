@@ -1,0 +1,96 @@
+--TEST--
+databases: writes that assert their fencing token are committed in the order of the tokens, while processes are stopped and killed, leases run out and sessions are ended
+--EXTENSIONS--
+pdo
+mysqlnd
+pdo_mysql
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+/* DLOCK_TEST_FAULT_SECONDS=600 makes it longer; DLOCK_TEST_FAULT_ASSERT=0 leaves the assertion out, and must find late writes. */
+$seconds = amount('DLOCK_TEST_FAULT_SECONDS', 6);
+$asserts = amount('DLOCK_TEST_FAULT_ASSERT', 1) > 0;
+
+/** Acquires, is too slow now and then, and writes. */
+function write_under_lock(PrivateDatabase $server, bool $asserts): never
+{
+    $locks = new DistributedLock($server->dsn('read_timeout=5&connect_timeout=5'), ttl: 0.4, renew: false);
+    while (true) {
+        try {
+            $pdo = $server->pdo();
+            for (;;) {
+                $lease = $locks->tryAcquire('order', random_int(0, 4) === 0 ? 0.05 : 0.0);
+                if ($lease === null) {
+                    pause(0.01);
+                    continue;
+                }
+                $lag = random_int(0, 4) === 0 ? 0.6 : 0.001; // longer than the lease, once in a while
+                random_int(0, 1) ? pause($lag) : null;
+                $pdo->beginTransaction();
+                try {
+                    $asserts && $server->assert($pdo, 'Lock:order', $lease->fencingToken);
+                    random_int(0, 1) ? pause($lag) : null; // with the assertion, nobody is granted the lock meanwhile
+                    $pdo->exec("UPDATE journal SET late = late + CASE WHEN last > $lease->fencingToken THEN 1 ELSE 0 END, writes = writes + 1, last = $lease->fencingToken");
+                    $pdo->commit();
+                } catch (PDOException $e) {
+                    $pdo->rollBack();
+                    $pdo->exec('UPDATE journal SET refused = refused + 1');
+                }
+                try {
+                    $lease->release();
+                } catch (Dlock\DlockException) {
+                }
+            }
+        } catch (PDOException | Dlock\DlockException) {
+            pause(0.01);
+        }
+    }
+}
+
+foreach (private_databases() as $kind => $server) {
+    (new DistributedLock($server->dsn()))->isLocked('order'); // made
+    $server->query('CREATE TABLE journal (last BIGINT, late BIGINT, writes BIGINT, refused BIGINT)');
+    $server->query('INSERT INTO journal VALUES (0, 0, 0, 0)');
+    $workers = [];
+    $until = now() + $seconds;
+    while (now() < $until) {
+        while (count($workers) < 6) {
+            $worker = fork_child(fn () => write_under_lock($server, $asserts), [], 'kill');
+            at_end($worker->kill(...));
+            $workers[] = $worker;
+        }
+        pause(random_int(50, 300) / 1000);
+        $one = $workers[$i = array_rand($workers)];
+        switch (random_int(0, 3)) {
+            case 0:
+                $one->kill();
+                array_splice($workers, $i, 1);
+                break;
+            case 1:
+                $one->signal(SIGSTOP);
+                pause(random_int(1, 7) / 10);
+                $one->signal(SIGCONT);
+                break;
+            case 2:
+                $sessions = $server->sessions();
+                $sessions === [] || $server->endSession($sessions[array_rand($sessions)]);
+        }
+    }
+    array_map(fn ($worker) => $worker->kill(), $workers);
+    $journal = array_map('intval', $server->query('SELECT late, writes, refused FROM journal')[0]);
+    same(0, $journal['late'], "$kind: late writes that were committed");
+    holds($journal['writes'] > 0 && ($seconds < 60 || $journal['refused'] > 0), "$kind: writes were made, and in a long run late ones refused", $journal);
+    getenv('DLOCK_TEST_FAULT_SECONDS') && fprintf(STDERR, "%s: %s\n", $kind, json_encode($journal));
+}
+echo "done\n";
+?>
+--EXPECT--
+done

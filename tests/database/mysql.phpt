@@ -1,0 +1,113 @@
+--TEST--
+MariaDB: what is missing or refused is named, never a password; crashes keep leases, another server begins with the guard; a waiter whose session nobody may wake looks by itself
+--EXTENSIONS--
+pdo
+mysqlnd
+pdo_mysql
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+use Dlock\AcquireTimeoutException;
+use Dlock\ConnectionException;
+
+const SECRET = 's3cr3t-pass';
+
+$server = new PrivateMariaDb();
+$at = 'MySQL at ' . $server->address();
+$user = 'app:' . SECRET;
+$try = fn (string $options = '', string $login = '') => (new DistributedLock($server->dsn($options, $login ?: $user)))->lock('r', 0);
+$shown = [];
+$fails = function (string $message, callable $do, string $what) use (&$shown) {
+    $shown[] = (string) thrown_by($do);
+    fails(ConnectionException::class, $message, $do, $what);
+};
+
+// ---- login, tables, rights ----
+$fails("$at: *Access denied*check user and password*", fn () => $try('', 'app:wrong' . SECRET), 'no such user');
+$server->query("CREATE USER app@'%' IDENTIFIED BY '" . SECRET . "'");
+$server->query("GRANT USAGE ON shop.* TO app@'%'");
+$fails("$at: *", fn () => $try(), 'no right to the database');
+$server->query("GRANT EXECUTE ON shop.* TO app@'%'");
+$fails("$at: *does not exist: run sql/mysql.sql there, or add create=1 to the address", fn () => $try(), 'no procedures');
+$fails("$at: *denied*", fn () => $try('create=1'), 'no right to create them');
+same([1, 1, 1], fork_run(3, fn () => (new DistributedLock($server->dsn('create=1&connect_timeout=20&read_timeout=20')))->lock('r', 20) ? 1 : 0, 'exit'), 'created by several at once');
+same(true, $try(), 'with the right to execute them');
+$pdo = $server->pdo('shop', 'app', SECRET);
+fails(PDOException::class, '*denied*', fn () => $pdo->query('SELECT * FROM dlock_locks'), 'no right on the tables');
+$lock = new DistributedLock($server->dsn('', $user));
+$lease = $lock->acquire('asserted', 0);
+$pdo->beginTransaction();
+$server->assert($pdo, 'Lock:asserted', $lease->fencingToken);
+same([true, true], [$pdo->commit(), $lease->release()], 'dlock_assert() by the application\'s user');
+exec('env -u LD_PRELOAD mariadb --no-defaults -uroot -S ' . escapeshellarg("$server->dir/data/s") . ' shop < ' . escapeshellarg(dirname(__DIR__, 2) . '/sql/mysql.sql') . ' 2>&1', $output, $code);
+same([0, []], [$code, $output], 'sql/mysql.sql once more');
+
+// ---- read-only ----
+$server->query('SET GLOBAL read_only = 1');
+$fails("$at: *read-only (read_only, or a replica); name all hosts in the address", fn () => $try('read_timeout=1.6'), 'read-only');
+$server->query('SET GLOBAL read_only = 0');
+same(true, $lock->lock('r2', 0), 'writable again');
+
+// ---- a crash keeps leases; another server, as after a failover, begins with the guard ----
+$guard = 3;
+$make = fn () => new DistributedLock($server->dsn("guard=$guard"), ttl: 2.5);
+$kept = new DistributedLock($server->dsn('guard=60'), ttl: 30);
+$lease = $kept->acquire('kept', 0);
+$server->crash();
+$server->restart();
+same([null, true, true], [$make()->tryAcquire('kept'), $lease->isHeld(), $lease->release()], 'after a crash');
+$server->query('UPDATE dlock_era SET guard = 0');
+same(true, $make()->lock('before', 0), 'before another server');
+$server->query("SET GLOBAL server_id = 7");
+array_map($server->endSession(...), $server->sessions());
+$e = thrown_by(fn () => $make()->acquire('other', 0.1));
+holds($e instanceof AcquireTimeoutException && str_contains($e->getMessage(), "$at crashed or was replaced, and may have forgotten leases: no lock is granted for another "), 'another server', $e?->getMessage());
+same(true, $make()->lock('other', 60), 'after the guard');
+
+// ---- procedures of an owner who may wake nobody: a waiter looks by itself ----
+$server->query("CREATE USER owner@'%' IDENTIFIED BY '" . SECRET . "'");
+$server->query("CREATE DATABASE other");
+$server->query("GRANT ALL ON other.* TO owner@'%'");
+$server->query("GRANT EXECUTE ON other.* TO app@'%'");
+$address = $server->address();
+same(true, (new DistributedLock('mysql://owner:' . SECRET . "@$address/other?create=1"))->lock('r', 0), 'an owner');
+$dsn = "mysql://$user@$address/other";
+$open = new DistributedLock($dsn);
+$open->lock('open', 0);
+$server->query('SET GLOBAL read_only = 1');
+$fails("$at: *read-only*", fn () => $open->lock('r2', 0), 'read-only, under an open session');
+$server->query('SET GLOBAL read_only = 0');
+$holder = (new DistributedLock($dsn))->acquire('slow', 0);
+$waiter = fork_child(fn () => (new DistributedLock($dsn))->tryAcquire('slow', 60)?->release());
+wait_for(fn () => $server->query("SELECT * FROM other.dlock_waiters WHERE name = 'Lock:slow'") !== [], 60, 'the waiter to be in the queue');
+$start = now();
+same([true, true], [$holder->release(), $waiter->result()], 'a waiter that nobody wakes');
+within(0, now() - $start, SOON, 'its seconds');
+
+// ---- a wait that others broke off leaves nothing that others wait for ----
+$holder = (new DistributedLock($dsn))->acquire('left', 0, 9);
+$gone = fork_child(fn () => (new DistributedLock($dsn))->tryAcquire('left', 60));
+wait_for(fn () => $server->query("SELECT * FROM other.dlock_waiters WHERE name = 'Lock:left'") !== [], 60, 'it to be in the queue');
+$gone->kill();
+$holder->release();
+same(true, (new DistributedLock($dsn))->lock('left', 60), 'after a waiter that was killed');
+
+fails(ConnectionException::class, 'MySQL at 127.0.0.1:' . ($nobody = closed_port()) . ': *', fn () => (new DistributedLock("mysql://$user@127.0.0.1:$nobody/shop"))->lock('r', 0));
+$server->pause();
+within(0.3, seconds(fn () => $fails("$at: no * within 0.4 s", fn () => $try('connect_timeout=0.4'), 'a server that is stopped')), 30, 'its seconds');
+$server->resume();
+foreach ($shown as $text) {
+    hides([SECRET, PrivateDatabase::PASSWORD], $text, 'an exception');
+}
+echo "done\n";
+?>
+--EXPECT--
+done
