@@ -230,8 +230,9 @@ bool dlock_options_check(const dlock_endpoint *server, unsigned scheme, const ch
 			continue;
 		}
 		if (!(option->schemes & scheme)) {
-			return dlock_reject(error, "must have no %s, since %s", option->name,
-				option->schemes & ~(unsigned) DATABASE || dlock_endpoint_is_database(server) ? reason : "it is no database");
+			bool elsewhere = option->schemes & ~(unsigned) DATABASE || dlock_endpoint_is_database(server);
+			return dlock_reject(
+				error, "must have no %s, since %s", option->name, elsewhere ? reason : "it is no database");
 		}
 		if (option->flags & DLOCK_OPTION_REPLICAS && !dlock_endpoint_has_guard(server)) {
 			return dlock_reject(error, "must have a %s only where replicas is 1 or more", option->name);

@@ -1,5 +1,5 @@
-/* Waits that are suspended: half of the processes have a waiter. It polls the descriptor that it is given, comes back too early, or
- * says that it cannot wait. A process has one strand here; tests/c/sleepers_test.c has several. */
+/* Waits that are suspended: half of the processes have a waiter. It polls the descriptor that it is given, comes back
+ * too early, or says that it cannot wait. A process has one strand here; tests/c/sleepers_test.c has several. */
 #include "run.h"
 
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
