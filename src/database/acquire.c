@@ -6,8 +6,8 @@
 /* How a lock is acquired: asked for once, then from within the queue. There a waiter sleeps until it is told that the
  * lock is its own, or that it is to ask; it asks as a sign of life, and when the lease before it should be over.
  * PostgreSQL tells by a notification. In MySQL the call itself sleeps, over a session of the waiter's own, and is
- * interrupted. A session that breaks is opened again, and the same token and ticket asked for, for as long as the waiter
- * waits. */
+ * interrupted. A session that breaks is opened again, and the same token and ticket asked for, for as long as the
+ * waiter waits. */
 
 typedef struct dlock_db_waiter {
 	dlock_task task;

@@ -211,7 +211,8 @@ static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call,
 			"The lock \"%s\" cannot be attached yet: a transaction that relies on its holder is not over",
 			dlock_claim_name(claim).text);
 	case DLOCK_DB_NOT_SETTLED:
-		return dlock_fail(error, DLOCK_CONNECTION, "%s at %s crashed or was replaced: no lock is attached until its guard is over",
+		return dlock_fail(error, DLOCK_CONNECTION,
+			"%s at %s crashed or was replaced: no lock is attached until its guard is over",
 			session->client->name, session->server->label);
 	default:
 		claim->fencing_token = call->answer[1];
@@ -241,7 +242,8 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 		} else if (status == DLOCK_OK) {
 			status = take_exchange(claim, call, error);
 		} else if (dlock_db_question_may_run_later(&question)) {
-			call_without_waiting(claim, exchange_call(claim, token, claim->token), dlock_after(dlock_now(), claim->ttl));
+			call_without_waiting(
+				claim, exchange_call(claim, token, claim->token), dlock_after(dlock_now(), claim->ttl));
 		}
 	} while (again);
 	dlock_db_question_end(&question);
@@ -300,7 +302,8 @@ static void destroy(dlock_backend *backend)
 #define COMMON \
 	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend, \
 	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round, \
-	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked, .dispose = dispose, .destroy = destroy
+	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked, \
+	.dispose = dispose, .destroy = destroy
 
 static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };
 static const dlock_backend_ops mysql_ops = { .name = "mysql", COMMON };

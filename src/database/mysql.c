@@ -71,7 +71,8 @@ static const char *advice(unsigned code)
 	case 1290: case 1836: case 1792:
 		return ": it is read-only (read_only, or a replica); name all hosts in the address";
 	case 1040: case 1203: case 1226:
-		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or it waits";
+		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or "
+			"it waits";
 	case 1021: case 1114:
 		return ": its disk is full";
 	case 1045: case 1698:
@@ -422,7 +423,8 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 	char byte;
 
 	if (link->stage != MY_CALLING) { /* what can be read without a call is the end, or what precedes it */
-		bool ended = dlock_wait_is_ready(my_fd(base), POLLIN) || recv(my_fd(base), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+		bool ended = dlock_wait_is_ready(my_fd(base), POLLIN)
+			|| recv(my_fd(base), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 		if (ended) {
 			set_problem(link, "the server closed the connection", 0);
 		}

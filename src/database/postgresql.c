@@ -86,7 +86,8 @@ static void read_refusal(pg_link *link)
 	const char *text = PQerrorMessage(link->conn), *found = strstr(text, ":  "), *end = strstr(text, "\nLOCATION:");
 	char state[6] = "", what[sizeof link->base.problem];
 
-	if (found && strlen(found) > 10 && found[8] == ':' && strspn(found + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5) {
+	if (found && strlen(found) > 10 && found[8] == ':'
+		&& strspn(found + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5) {
 		memcpy(state, found + 3, 5);
 		text = found + 10;
 	}
@@ -196,7 +197,8 @@ static bool begin_setup(pg_link *link)
 	long long ms = dlock_db_ms(link->server->read_timeout * 3 / 4); /* so that its answer is there in time */
 
 	snprintf(sql, sizeof sql,
-		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan;"
+		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;"
+		"SET plan_cache_mode = force_generic_plan;"
 		"SET default_transaction_isolation = 'read committed'; SET client_min_messages = error;"
 		"SET lock_timeout = %lld; SET statement_timeout = %lld; SET idle_in_transaction_session_timeout = %lld;"
 		"SELECT pg_backend_pid(), to_regclass('%s.locks') IS NOT NULL",
