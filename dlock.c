@@ -59,16 +59,16 @@ PHP_INI_BEGIN()
 	/* release at the end of a request what it still holds */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,
 		zend_dlock_globals, dlock_globals)
-	/* what others see of a process in `inspect()`: `path` ("GET /cart", without the query; on the command line the script's
-	 * name), `script`, or `none`. `Dlock\setLabel()` says more */
+	/* what others see of a process in `inspect()`: `path` ("GET /cart", without the query; on the command line the
+	 * script's name), `script`, or `none`. `Dlock\setLabel()` says more */
 	SETTING("label", "path", dlock_update_label, label)
 	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
 	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
 		dlock_globals)
-	/* how many names of resources `Dlock\metrics()` tells apart, numbers left out; the rest is "other". 0: no names, not by
-	 * `ini_set()` */
-	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names, zend_dlock_globals,
-		dlock_globals)
+	/* how many names of resources `Dlock\metrics()` tells apart, numbers left out; the rest is "other". 0: no names,
+	 * not by `ini_set()` */
+	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names,
+		zend_dlock_globals, dlock_globals)
 PHP_INI_END()
 
 static void register_exceptions(void)

@@ -159,7 +159,7 @@ static dlock_suspension suspend_for_bell(
 	dlock_suspension suspension = DLOCK_SUSPENDED;
 
 	for (*result = DLOCK_WAIT_TIME; suspension == DLOCK_SUSPENDED;) {
-		if (wait->interrupted(wait->context)) {
+		if (wait->interrupted && wait->interrupted(wait->context)) {
 			*result = DLOCK_WAIT_INTERRUPTED;
 			break;
 		}

@@ -212,8 +212,8 @@ static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call,
 			dlock_claim_name(claim).text);
 	case DLOCK_DB_NOT_SETTLED:
 		return dlock_fail(error, DLOCK_CONNECTION,
-			"%s at %s crashed or was replaced: no lock is attached until its guard is over",
-			session->client->name, session->server->label);
+			"%s at %s crashed or was replaced: no lock is attached until its guard is over", session->client->name,
+			session->server->label);
 	default:
 		claim->fencing_token = call->answer[1];
 		claim->deadline = call->sent_at + left - dlock_drift(left);
@@ -299,10 +299,10 @@ static void destroy(dlock_backend *backend)
 	free(backend);
 }
 
-#define COMMON \
-	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend, \
-	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round, \
-	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked, \
+#define COMMON                                                                                                         \
+	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend,  \
+	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round,                  \
+	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked,                  \
 	.dispose = dispose, .destroy = destroy
 
 static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };

@@ -197,8 +197,8 @@ static bool begin_setup(pg_link *link)
 	long long ms = dlock_db_ms(link->server->read_timeout * 3 / 4); /* so that its answer is there in time */
 
 	snprintf(sql, sizeof sql,
-		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;"
-		"SET plan_cache_mode = force_generic_plan;"
+		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = "
+		"force_generic_plan;"
 		"SET default_transaction_isolation = 'read committed'; SET client_min_messages = error;"
 		"SET lock_timeout = %lld; SET statement_timeout = %lld; SET idle_in_transaction_session_timeout = %lld;"
 		"SELECT pg_backend_pid(), to_regclass('%s.locks') IS NOT NULL",

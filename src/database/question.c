@@ -56,9 +56,8 @@ void dlock_db_question_explain(const dlock_db_question *own, dlock_error *error)
 
 bool dlock_db_question_may_run_later(const dlock_db_question *own)
 {
-	const dlock_db_call *call = own->call;
-
-	return call && (own->repeated || (call->sent && call->state != DLOCK_DB_ANSWERED && !call->refused));
+	return own->call
+		&& (own->repeated || (own->call->sent && own->call->state != DLOCK_DB_ANSWERED && !own->call->refused));
 }
 
 void dlock_db_question_end(dlock_db_question *own)

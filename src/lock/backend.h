@@ -70,7 +70,8 @@ typedef struct {
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline
 	 * (DLOCK_TIMEOUT; a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to
-	 * resume, or abandon), or behind a waiter that waits for claim->own_permits (DLOCK_DEADLOCK). After any other status nothing of the claim is left on the servers that could be reached. */
+	 * resume, or abandon), or behind a waiter that waits for claim->own_permits (DLOCK_DEADLOCK). After any other
+	 * status nothing of the claim is left on the servers that could be reached. */
 	dlock_status (*acquire)(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 
 	/* A new lease time from now on. DLOCK_LOST when it is not ours any more. */
@@ -127,9 +128,9 @@ typedef struct {
 	/* What is waited for, or has been held for long. */
 	dlock_status (*list)(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
 
-	/* Takes the lock from the holder with that id. DLOCK_OK: it is free when `left` is over, and its holder has given it
-	 * up by then. DLOCK_LOST, without a message: somebody else holds it, or nobody. DLOCK_FAILED: it cannot be broken in
-	 * this way. */
+	/* Takes the lock from the holder with that id. DLOCK_OK: it is free when `left` is over, and its holder has given
+	 * it up by then. DLOCK_LOST, without a message: somebody else holds it, or nobody. DLOCK_FAILED: it cannot be
+	 * broken in this way. */
 	dlock_status (*break_claim)(dlock_backend *backend, const char *resource, size_t resource_len,
 		const dlock_break *how, dlock_nanos *left, dlock_error *error);
 

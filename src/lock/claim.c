@@ -101,7 +101,8 @@ dlock_claim_state dlock_claim_refresh(dlock_claim *claim, dlock_nanos *remaining
 		}
 	}
 	/* The state stays HELD when it is over: a release must still try to delete what may be left on the server. */
-	dlock_nanos deadline = dlock_claim_expire_if_due(claim) ? DLOCK_OVER : atomic_load(&claim->deadline), now = dlock_now();
+	dlock_nanos deadline = dlock_claim_expire_if_due(claim) ? DLOCK_OVER : atomic_load(&claim->deadline),
+				now = dlock_now();
 	if (deadline <= now) {
 		return DLOCK_CLAIM_LOST;
 	}

@@ -6,8 +6,8 @@
 
 static bool may_be_in_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_'
-		|| c == ':';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-'
+		|| c == '_' || c == ':';
 }
 
 static bool continues_character(char c)

@@ -7,7 +7,8 @@
 #include "../base/token.h"
 #include "description.h"
 
-/* What is seen of a lock from outside: who holds it, who waits, all of one moment. Nothing in it can release the lock. */
+/* What is seen of a lock from outside: who holds it, who waits, all of one moment. Nothing in it can release the lock.
+ * */
 
 typedef struct {
 	char id[DLOCK_TOKEN_ID_LEN + 1]; /* names the claim; "": it has no name */

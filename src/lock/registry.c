@@ -107,8 +107,8 @@ dlock_registry_entry *dlock_registry_find_made_by(
 	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		const dlock_claim *claim = entry->claim;
-		if (entry->strand == strand && claim->backend == backend && claim->resource_len == len && !memcmp(claim->resource, resource, len)
-				&& dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
+		if (entry->strand == strand && claim->backend == backend && claim->resource_len == len
+			&& !memcmp(claim->resource, resource, len) && dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
 			return entry;
 		}
 	}

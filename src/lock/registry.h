@@ -46,8 +46,8 @@ void dlock_registry_purge(dlock_registry *registry, void (*visit)(dlock_registry
 #define DLOCK_ANY_STRAND UINT64_MAX
 
 /* The strand's claim that holds the very lock that the back end has for this resource and is renewed without limit, or
- * NULL: a wait for it in the same strand would last for ever. So would, where the session is the lease, a wait in line after
- * one that a signal's handler has interrupted. Of more than one permit: one of the claims that leave too few for
+ * NULL: a wait for it in the same strand would last for ever. So would, where the session is the lease, a wait in line
+ * after one that a signal's handler has interrupted. Of more than one permit: one of the claims that leave too few for
  * `permits` more, all of them together. `waiting` is the claim of the wait itself, where it is registered already;
  * otherwise NULL. */
 dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_backend *backend, const char *resource,

@@ -545,7 +545,8 @@ static bool is_not_refundable(
 	return false;
 }
 
-static void refund_one(dlock_memory_product *product, dlock_memory_order *order, int64_t now, bool restock, int64_t back)
+static void refund_one(
+	dlock_memory_product *product, dlock_memory_order *order, int64_t now, bool restock, int64_t back)
 {
 	int64_t left = order->units - back;
 

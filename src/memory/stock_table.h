@@ -5,8 +5,8 @@
 #include "../stock/stock.h"
 #include "room.h"
 
-/* The products of this process' stocks, with their orders and those that wait for units. Everything here is called in the
- * room (room.h). */
+/* The products of this process' stocks, with their orders and those that wait for units. Everything here is called in
+ * the room (room.h). */
 
 /* Its name is the order's id. */
 typedef struct {

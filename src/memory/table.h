@@ -10,8 +10,8 @@
 #include "../base/wakeup.h"
 #include "../lock/backend.h"
 
-/* The pools of permits of this process, by table and key; a lock is a pool of one. Under one mutex: each function may be
- * called by any thread. */
+/* The pools of permits of this process, by table and key; a lock is a pool of one. Under one mutex: each function may
+ * be called by any thread. */
 
 /* A pool's: a table, a zero byte, a key. */
 typedef struct {
@@ -19,8 +19,9 @@ typedef struct {
 	size_t len;
 } dlock_memory_name;
 
-/* What is asked for: `permits` of a pool that has so many in all. `in_phases`: it is a writer, who wants all of them; all
- * readers that waited when the last writer had gone are before the next one, and behind them it is the writer's turn. */
+/* What is asked for: `permits` of a pool that has so many in all. `in_phases`: it is a writer, who wants all of them;
+ * all readers that waited when the last writer had gone are before the next one, and behind them it is the writer's
+ * turn. */
 typedef struct {
 	int64_t permits, capacity;
 	bool in_phases;

@@ -1,7 +1,8 @@
 /* Which address is tried when:
  *
- *   At once: a path, or an address that was given; there is nothing else to try until the deadline. Of a name, the first
- *     of its last good addresses. Where these are old, a look-up begins beside; where there are none, it is waited for.
+ *   At once: a path, or an address that was given; there is nothing else to try until the deadline. Of a name, the
+ *     first of its last good addresses. Where these are old, a look-up begins beside; where there are none, it is
+ *     waited for.
  *   One refuses: the next, at once.
  *   One does not answer: the next, if there is one by then, after half of the time that is left, 20 ms at least;
  *     otherwise it is waited for until the deadline, and each half of the time asked again.

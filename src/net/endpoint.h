@@ -223,8 +223,8 @@ const dlock_option *dlock_option_find(const dlock_endpoint *server, dlock_option
 void dlock_option_unknown(const dlock_endpoint *server, dlock_option_form form, const char *name, dlock_error *error);
 
 /* Sets it from the text that a DSN has. `name` is how messages call it. */
-bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const char *name, const char *text, size_t len,
-	dlock_error *error);
+bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const char *name, const char *text,
+	size_t len, dlock_error *error);
 
 /* The option's field; the type says what it is. */
 static inline void *dlock_option_field(const dlock_endpoint *server, const dlock_option *option)

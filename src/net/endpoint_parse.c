@@ -50,7 +50,8 @@ static const struct scheme *scheme_of(const dlock_endpoint *server)
 {
 	const struct scheme *scheme = schemes;
 
-	while (scheme->kind != server->kind || (scheme->discovery != server->discovery && !dlock_endpoint_is_database(server))) {
+	while (scheme->kind != server->kind
+		|| (scheme->discovery != server->discovery && !dlock_endpoint_is_database(server))) {
 		scheme++;
 	}
 	return scheme;

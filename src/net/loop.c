@@ -190,8 +190,8 @@ static dlock_nanos step_sleepers(dlock_loop *loop, dlock_nanos now)
 	return first;
 }
 
-/* Those that nobody waits for come first: the others may wait for what they come to. Returns when the first of all these
- * wants to go on. */
+/* Those that nobody waits for come first: the others may wait for what they come to. Returns when the first of all
+ * these wants to go on. */
 static dlock_nanos begin_turn(dlock_loop *loop, dlock_nanos now)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {

@@ -71,16 +71,17 @@ const dlock_option dlock_endpoint_options[] = {
 	{ "sentinel_user", NULL, TEXT(sentinel_user), SENTINEL, QUERY | KEY },
 	/* password for the Sentinels */
 	{ "sentinel_password", NULL, TEXT(sentinel_password), SENTINEL, QUERY | KEY | SECRET },
-	/* how many replicas must acknowledge a lock; default 1 with Sentinels and in a cluster, otherwise 0. With 0, a failover
-	 * can make two holders */
+	/* how many replicas must acknowledge a lock; default 1 with Sentinels and in a cluster, otherwise 0. With 0, a
+	 * failover can make two holders */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
-	/* with replicas: how many servers may acknowledge a lock or be promoted, including the master; default: twice the replicas
-	 * plus one */
+	/* with replicas: how many servers may acknowledge a lock or be promoted, including the master; default: twice the
+	 * replicas plus one */
 	{ "nodes", "nodes", WHOLE(nodes, 2, DLOCK_MOST_NODES), REDIS, GUARD },
 	/* with replicas or a database (3 s or more): the pause in granting locks after a failover, and the longest lease.
 	 * Default: dlock.restart_guard (10 s if that is 0), or dlock.ttl if that is longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
-	/* with replicas: the same pause after a replica has attached, unless the nodes prove that it was nowhere else; default on */
+	/* with replicas: the same pause after a replica has attached, unless the nodes prove that it was nowhere else;
+	 * default on */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
 	/* name of the database; in a DSN after the hosts, as in `pgsql://h/shop` */
 	{ "database", "database", TEXT(dbname), DATABASE, QUERY | KEY },
@@ -184,8 +185,8 @@ static bool read_switch(const char *text, size_t len, bool *out)
 	return *out || (len == 1 && *text == '0') || (len == 5 && !strncasecmp(text, "false", 5));
 }
 
-bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const char *name, const char *text, size_t len,
-	dlock_error *error)
+bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const char *name, const char *text,
+	size_t len, dlock_error *error)
 {
 	void *field = dlock_option_field(server, option);
 	int least = (int) option->least, most = (int) option->most;

@@ -4,8 +4,8 @@
 
 /* Rules without which a wake-up is lost, all of which tests/c/sleepers_test.c breaks:
  *
- * Whoever stops waiting while nobody watches, or has watched, rings the next one: the one that was rung may have what it
- * wanted already, and go without ever watching.
+ * Whoever stops waiting while nobody watches, or has watched, rings the next one: the one that was rung may have what
+ * it wanted already, and go without ever watching.
  *
  * Whoever has run may have begun what the watcher does not poll yet, or what is to be looked at earlier: then the set
  * changes under the watcher, and the watcher is rung where its time is too late.
@@ -150,8 +150,8 @@ static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const s
 	return true;
 }
 
-dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds, int count,
-	dlock_nanos others, const dlock_wait *wait)
+dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds,
+	int count, dlock_nanos others, const dlock_wait *wait)
 {
 	dlock_suspension suspension = DLOCK_CANNOT_SUSPEND;
 

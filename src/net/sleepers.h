@@ -4,9 +4,9 @@
 #include "../base/wait.h"
 #include "../base/watch.h"
 
-/* Those of one thread that wait suspended, each in a strand of its own (a fiber, a coroutine), while the thread goes on.
- * One of them, the watcher, polls for all; the others wait for their bells. What has come for another one is taken in by
- * whoever runs, and rings. */
+/* Those of one thread that wait suspended, each in a strand of its own (a fiber, a coroutine), while the thread goes
+ * on. One of them, the watcher, polls for all; the others wait for their bells. What has come for another one is taken
+ * in by whoever runs, and rings. */
 
 /* On the stack of who waits. */
 typedef struct dlock_sleeper {
@@ -35,8 +35,8 @@ typedef struct {
 
 /* Suspends it: until what is polled is ready, or its time or that of somebody else has come, or it is rung. `others` is
  * the earliest time of all else. */
-dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds, int count,
-	dlock_nanos others, const dlock_wait *wait);
+dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds,
+	int count, dlock_nanos others, const dlock_wait *wait);
 
 /* Is there one that waits, in this process? */
 bool dlock_sleepers_wait(const dlock_sleepers *sleepers);

@@ -5,14 +5,14 @@
 
 /* The classes' entries, dlock_ce_NAME, set when the module is loaded. */
 
-#define DLOCK_CLASSES(class) \
-	class(manager) class(distributed_lock) class(red_lock) class(semaphore_interface) class(semaphore) \
-	class(read_write_lock_interface) class(read_write_lock) class(read_write_lock_side) class(stock) \
-	class(reservation) class(order_state) class(order) class(order_page) class(inventory) class(testing) \
-	class(inspection) class(party) class(lease) class(lease_state) class(exception) class(timeout_exception) class(lost_exception) \
-	class(connection_exception) class(quorum_exception) class(deadlock_exception) \
-	class(limit_exceeded_exception) class(reservation_expired_exception) class(order_conflict_exception) \
-	class(out_of_stock_exception) class(unknown_product_exception) class(sale_ended_exception)
+#define DLOCK_CLASSES(class)                                                                                           \
+	class(manager) class(distributed_lock) class(red_lock) class(semaphore_interface) class(semaphore) class           \
+		(read_write_lock_interface) class(read_write_lock) class(read_write_lock_side) class(stock) class(             \
+			reservation) class(order_state) class(order) class(order_page) class(inventory) class(testing) class       \
+		(inspection) class(party) class(lease) class(lease_state) class(exception) class(timeout_exception) class(     \
+			lost_exception) class(connection_exception) class(quorum_exception) class(deadlock_exception) class        \
+		(limit_exceeded_exception) class(reservation_expired_exception) class(order_conflict_exception) class(         \
+			out_of_stock_exception) class(unknown_product_exception) class(sale_ended_exception)
 
 #define DLOCK_CLASS(name) extern zend_class_entry *dlock_ce_##name;
 DLOCK_CLASSES(DLOCK_CLASS)

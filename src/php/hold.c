@@ -28,8 +28,8 @@ static dlock_worker *worker(void)
 
 void dlock_hold_count_waiting(bool waits)
 {
-	if (worker()) {
-		atomic_store_explicit(&worker()->waiting, waits, memory_order_relaxed);
+	if (worker()) { /* several may wait at a time, each in a fiber */
+		atomic_fetch_add_explicit(&worker()->waiting, waits ? 1 : UINT32_MAX, memory_order_relaxed);
 	}
 }
 

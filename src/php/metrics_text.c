@@ -64,7 +64,8 @@ static void add_histogram(smart_str *text, const char *family, const char *class
 		count += histogram->buckets[i];
 		if (i < DLOCK_METRIC_BUCKETS - 1) {
 			/* The specification has numbers with a point. */
-			snprintf(bound, sizeof bound, dlock_metric_bounds[i] < 1 || i == 10 ? "%g" : "%.1f", dlock_metric_bounds[i]);
+			snprintf(
+				bound, sizeof bound, dlock_metric_bounds[i] < 1 || i == 10 ? "%g" : "%.1f", dlock_metric_bounds[i]);
 		}
 		smart_str_append_printf(text, "%s_bucket", family);
 		append_labels(text, class, name, "le", i < DLOCK_METRIC_BUCKETS - 1 ? bound : "+Inf");
@@ -124,7 +125,8 @@ static void add_gauges(smart_str *text)
 	add_gauge(text, "dlock_oldest_hold_seconds", "For how long the oldest of these has been held.",
 		(double) gauges.oldest / DLOCK_SECOND);
 	add_gauge(text, "dlock_workers", "Workers that have used locks.", (double) gauges.workers);
-	add_gauge(text, "dlock_workers_uncounted", "Workers beyond 500, which gauges leave out.", (double) gauges.uncounted);
+	add_gauge(
+		text, "dlock_workers_uncounted", "Workers beyond 500, which gauges leave out.", (double) gauges.uncounted);
 }
 
 ZEND_FUNCTION(Dlock_metrics)

@@ -8,15 +8,15 @@
 /* Strands: a fiber, a Swoole coroutine, or {main}. A wait suspends its strand where the program has said how
  * (Dlock\setWaiter()), or in a coroutine. */
 
-/* When the module is loaded (who is told that another strand runs now, and that one is over) and unloaded; at each request's beginning; and at its end, from which on none is suspended,
- * and those that are never go on. */
+/* When the module is loaded (who is told that another strand runs now, and that one is over) and unloaded; at each
+ * request's beginning; and at its end, from which on none is suspended, and those that are never go on. */
 void dlock_strands_init(void (*goes_on)(void), void (*ends)(uint64_t strand));
 void dlock_strands_unload(void);
 void dlock_strands_begin(void);
 void dlock_strands_end(void);
 
-/* The running one's number, which no other ever has in this process; 0 for {main}, and for all where the program has not
- * said how to wait: there they are one. */
+/* The running one's number, which no other ever has in this process; 0 for {main}, and for all where the program has
+ * not said how to wait: there they are one. */
 uint64_t dlock_strand(void);
 
 /* The running one has something that is to be given back when it ends. */

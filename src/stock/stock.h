@@ -14,7 +14,8 @@ typedef struct dlock_stock dlock_stock;
 
 typedef enum {
 	DLOCK_STOCK_DONE,     /* it is reserved, or was done by this call */
-	DLOCK_STOCK_SOLD,     /* of reserve(): it was sold before. Of confirm(), cancel(), refund(): it had been done before */
+	/* of reserve(): it was sold before. Of confirm(), cancel(), refund(): it had been done before */
+	DLOCK_STOCK_SOLD,
 	DLOCK_STOCK_SHORT,    /* not enough units; or it was cancelled while it waited */
 	DLOCK_STOCK_LIMITED,  /* the buyer would have too many */
 	DLOCK_STOCK_CONFLICT, /* there is an order of this name, and it is another one */

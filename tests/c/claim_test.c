@@ -69,7 +69,8 @@ static void test_deadline(void)
 	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_raise_deadline(claim, later)
 			&& !dlock_claim_expire_if_due(claim),
 		"one that passed unseen may move");
-	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire_if_due(claim) && claim->deadline == DLOCK_OVER,
+	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire_if_due(claim)
+			&& claim->deadline == DLOCK_OVER,
 		"over");
 	check(!dlock_claim_raise_deadline(claim, later) && !dlock_claim_move_deadline(claim, later)
 			&& dlock_claim_expire_if_due(claim),

@@ -105,7 +105,8 @@ static void put_server(FILE *out, const dlock_endpoint *server)
 /* With a master and a Sentinel, as the service has them. */
 static void put_service(FILE *out, const dlock_endpoint *service)
 {
-	dlock_endpoint *members[] = { service->seed_count && !service->dbname ? dlock_endpoint_member(service, "Node", 77) : NULL,
+	dlock_endpoint *members[] = { service->seed_count && !service->dbname ? dlock_endpoint_member(service, "Node", 77)
+																		  : NULL,
 		service->service ? dlock_endpoint_sentinel(service, 0) : NULL };
 
 	put_server(out, service);
@@ -490,13 +491,15 @@ static bool holds_together(const dlock_endpoint *server)
 	bool unix_socket = (server->path && *server->path == '/' && !server->host) || server->kind == DLOCK_ENDPOINT_MEMORY;
 	bool database = dlock_endpoint_is_database(server), service = server->discovery != DLOCK_ENDPOINT_FIXED;
 	bool place = database ? server->dbname && !server->host && (server->seed_count > 0) == !server->path
-		: service ? server->seed_count > 0 && !server->host && !server->path && server->port == 0
-		&& (server->discovery == DLOCK_ENDPOINT_SENTINEL) == (server->service != NULL)
-		: (tcp || unix_socket) && (server->kind == DLOCK_ENDPOINT_MEMORY || (server->port >= 1 && server->port <= 65535));
+		: service         ? server->seed_count > 0 && !server->host && !server->path && server->port == 0
+			&& (server->discovery == DLOCK_ENDPOINT_SENTINEL) == (server->service != NULL)
+				  : (tcp || unix_socket)
+			&& (server->kind == DLOCK_ENDPOINT_MEMORY || (server->port >= 1 && server->port <= 65535));
 
 	return place && server->database >= 0 && server->replicas >= 0 && server->replicas <= 8
-		&& (!server->guard || server->replicas > 0 || database) && server->read_timeout > 0 && server->connect_timeout > 0
-		&& (!server->user || server->password || database) && server->label && *server->label && server->key && *server->key;
+		&& (!server->guard || server->replicas > 0 || database) && server->read_timeout > 0
+		&& server->connect_timeout > 0 && (!server->user || server->password || database) && server->label
+		&& *server->label && server->key && *server->key;
 }
 
 static void search(uint64_t seed, long iterations)

@@ -275,8 +275,8 @@ static void test_fork(void)
 
 int main(void)
 {
-	static void (*const tests[])(void) = { test_run, test_limits, test_settled_at_end, test_interrupted, test_adopted, test_forgotten,
-		test_fork };
+	static void (*const tests[])(void) = { test_run, test_limits, test_settled_at_end, test_interrupted, test_adopted,
+		test_forgotten, test_fork };
 
 	dlock_process_init();
 	for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {

@@ -76,8 +76,8 @@ static void test_life(void)
 			&& !backend->ops->is_same(claim, same, "b", 1) && backend->ops->is_same(claim, prefixed, "Lock:a", 6),
 		"the same lock is known as such");
 	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK
-			&& dlock_claim_check(claim, &error) == DLOCK_OK && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD
-			&& remaining > 19 * DLOCK_SECOND,
+			&& dlock_claim_check(claim, &error) == DLOCK_OK
+			&& dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 19 * DLOCK_SECOND,
 		"extended and checked");
 	int64_t fence = claim->fencing_token;
 	check(release_and_free(claim) && acquire(second, 0) == DLOCK_OK && second->fencing_token > fence,

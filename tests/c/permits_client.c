@@ -65,7 +65,8 @@ long long tell_granted(test_server *server, const char *resource, int more, long
 		"local waiter = string.sub(redis.call('ZRANGEBYSCORE', KEYS[1], 1e15, '+inf')[1] or 'q', 2) "
 		"local sign = redis.call('ZSCORE', KEYS[1], 's' .. waiter) or 0 "
 		"local id, inbox = string.match(waiter, '^%S+ %S+ (%S+) (%S+)$') "
-		"return id and redis.call('PUBLISH', inbox, string.format('%s %.0f %s', id, -sign % 1000 + ARGV[1], ARGV[2])) or 0",
+		"return id and redis.call('PUBLISH', inbox, string.format('%s %.0f %s', id, -sign % 1000 + ARGV[1], ARGV[2])) "
+		"or 0",
 		resource, more, fencing_token);
 }
 

@@ -176,7 +176,8 @@ static void test_renewed(void)
 static long long lease_ms(const char *resource, const char *token)
 {
 	return server_integer(&server, "EVAL %s 1 " POOL "%s %s",
-		"local now = redis.call('TIME') return math.floor((redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) or 0) - now[1] * 1000 - now[2] / 1000)",
+		"local now = redis.call('TIME') return math.floor((redis.call('ZSCORE', KEYS[1], 'h' .. ARGV[1]) or 0) - "
+		"now[1] * 1000 - now[2] / 1000)",
 		resource, token);
 }
 
@@ -269,7 +270,8 @@ static void test_waits_for_itself(void)
 	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "but not three");
 	check(!dlock_registry_find_endless(&registry, c.backend, "other", 5, 4, 0, NULL), "of another pool all");
 	dlock_renewal_stop(wards[1].claim);
-	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "nor does one count that will end");
+	check(
+		!dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "nor does one count that will end");
 	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 4, 0, NULL), "but the other");
 	for (int i = 0; i < 2; i++) {
 		check(let_go(&c, wards[i].claim), "released");

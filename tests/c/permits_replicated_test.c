@@ -130,7 +130,8 @@ static void test_push_is_a_hint(void)
 static void miss(const dlock_claim *claim)
 {
 	server_integer(servers.master, "EVAL %s 1 " POOL "%s %s",
-		"local n = tonumber(redis.call('ZSCORE', KEYS[1], 'w' .. ARGV[1]) or 1) redis.call('ZREM', KEYS[1], 'h' .. ARGV[1], 'w' .. ARGV[1]) "
+		"local n = tonumber(redis.call('ZSCORE', KEYS[1], 'w' .. ARGV[1]) or 1) redis.call('ZREM', KEYS[1], 'h' .. "
+		"ARGV[1], 'w' .. ARGV[1]) "
 		"return redis.call('ZINCRBY', KEYS[1], -n, '$used')",
 		claim->resource, claim->token);
 }
@@ -234,7 +235,8 @@ static void test_stale_grant(void)
 	pair_fail_over(&servers);
 	miss(claim);
 	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s %d",
-		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], "
+		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
 		waiter->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2,
 		"one is restored beside a grant of before");
@@ -270,7 +272,8 @@ static void test_handle_beside_restored(void)
 	pair_fail_over(&servers);
 	miss(claim);
 	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s %d",
-		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], now[1] * 1000 + ARGV[2], 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], "
+		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
 		detached->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
 		"who has taken up the handle is restored beside it");
@@ -336,8 +339,15 @@ static void test_full_copy(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(settles), TEST(unconfirmed), TEST(push_is_a_hint), TEST(restored),
-		TEST(release_in_unsettled_epoch), TEST(attach), TEST(stale_grant), TEST(handle_beside_restored), TEST(full_copy),
+		TEST(settles),
+		TEST(unconfirmed),
+		TEST(push_is_a_hint),
+		TEST(restored),
+		TEST(release_in_unsettled_epoch),
+		TEST(attach),
+		TEST(stale_grant),
+		TEST(handle_beside_restored),
+		TEST(full_copy),
 	};
 	static const tap_setting setting = { begin, reset };
 

@@ -266,7 +266,8 @@ static void test_find_among_many(void)
 		const dlock_claim *claim = entries[i].claim;
 		bad += dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, 0, NULL)
 			!= claim;
-		bad += dlock_registry_find_made_by(&registry, &counts.base, claim->resource, claim->resource_len)
+		bad += dlock_registry_find_made_by(
+					&registry, &counts.base, claim->resource, claim->resource_len, 0)
 			!= &entries[i];
 		bad += dlock_registry_find(&registry, &counts.base, claim->resource, claim->resource_len, claim->token)
 			!= &entries[i];
@@ -278,7 +279,8 @@ static void test_find_among_many(void)
 	}
 	for (int i = 0; i < COUNT; i++) {
 		const dlock_claim *claim = entries[i].claim;
-		bool found = dlock_registry_find_endless(&registry, &counts.base, claim->resource, claim->resource_len, 1, 0, NULL)
+		bool found = dlock_registry_find_endless(
+						 &registry, &counts.base, claim->resource, claim->resource_len, 1, 0, NULL)
 			== claim;
 		bad += found != (i % 2 == 1);
 		dlock_registry_remove(&registry, &entries[i]);

@@ -257,8 +257,8 @@ static bool replicate(test_server *replica, test_server *master)
 	return server_do(replica, "CLUSTER REPLICATE %s", id) && eventually(follows_well, replica);
 }
 
-/* Each slot's epoch says how many full copies the master had made, and none settles with the first slot's as long as that
- * is of before the last. */
+/* Each slot's epoch says how many full copies the master had made, and none settles with the first slot's as long as
+ * that is of before the last. */
 static void test_full_copy(void)
 {
 	client c = new_client(1);

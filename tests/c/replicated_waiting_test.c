@@ -177,8 +177,8 @@ static void test_attach_unsettled(void)
 	dlock_claim *claim = detach(&c, token);
 	pair_fail_over(&servers);
 	dlock_nanos start = dlock_now();
-	check(
-		dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled epoch: %s", c.error.message);
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled epoch: %s",
+		c.error.message);
 	check(!strcmp(server_text(servers.master, "GET Lock:lock"), token), "and nothing is changed");
 	dlock_status status;
 	do {

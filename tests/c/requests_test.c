@@ -246,7 +246,8 @@ static void test_permits_replicated(void)
 	says(dlock_request_permits_acquire_replicated(keys, &waiter, guard),
 		"permits_acquire_replicated 2 lock dlock:era i 1099511627776 7 1000 box 9 3 1 60000 ''");
 	says(dlock_request_permits_unchanged(keys, "i", guard, NULL, false), "permits_unchanged 2 lock dlock:era i 60000");
-	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old", true), "permits_unchanged 2 lock e{s} i 1500 old 1");
+	says(dlock_request_permits_unchanged(in_slot, "i", copies, "old", true),
+		"permits_unchanged 2 lock e{s} i 1500 old 1");
 	says(dlock_request_permits_release_replicated(keys, &one, guard),
 		"permits_release_replicated 2 lock dlock:era i 60000");
 	says(dlock_request_permits_release_replicated(in_slot, &buyer, copies),
@@ -311,8 +312,8 @@ static void nothing(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange), TEST(replicated),
-		TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
+	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange),
+		TEST(replicated), TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
 	static const tap_setting setting = { nothing, nothing };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

@@ -1,6 +1,6 @@
-/* Strands that wait suspended in one loop: who polls for all, and that no wake-up is lost, in whatever order they go on and
- * whoever leaves. The strands are contexts of their own, and a scheduler resumes those whose descriptor can be read or
- * whose time has come. Prints TAP. */
+/* Strands that wait suspended in one loop: who polls for all, and that no wake-up is lost, in whatever order they go on
+ * and whoever leaves. The strands are contexts of their own, and a scheduler resumes those whose descriptor can be read
+ * or whose time has come. Prints TAP. */
 
 #include <poll.h>
 #include <stdlib.h>
@@ -248,7 +248,8 @@ static void test_orders(void)
 			say(0);
 			bad += !turn(orders[k]);
 			say(0);
-			bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS || loop.sleepers.first || loop.sleepers.watcher;
+			bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS || loop.sleepers.first
+				|| loop.sleepers.watcher;
 			for (int s = 0; s < STRANDS; s++) {
 				suspensions = strands[s].suspensions > suspensions ? strands[s].suspensions : suspensions;
 			}
@@ -259,7 +260,8 @@ static void test_orders(void)
 	check(suspensions <= 5, "with few suspensions (%d at most)", suspensions);
 }
 
-/* Whoever leaves before its time hands the watch over: also one that was rung for that, and one that has what it wants. */
+/* Whoever leaves before its time hands the watch over: also one that was rung for that, and one that has what it wants.
+ * */
 static void test_cancelled(void)
 {
 	int bad = 0;

@@ -70,9 +70,10 @@ foreach (private_databases() as $kind => $server) {
     same(true, $short->attach($handle)->release(), "$kind: once the transaction is over");
 
     // Renewed, altered, another server's, over.
-    $renewed = (new DistributedLock($server->dsn(), ttl: 1))->acquire('renewed');
+    $renewed = (new DistributedLock($server->dsn(), ttl: 10))->acquire('renewed');
     $renewed = $manager->attach($renewed->detach());
-    pause(2);
+    wait_for(fn () => $server->grant('Lock:renewed')['left'] < 8, 30, 'time to pass');
+    wait_for(fn () => $server->grant('Lock:renewed')['left'] > 9, 30, 'a renewal');
     same([true, true], [$renewed->isHeld(), $renewed->release()], "$kind: one that is renewed");
     $handle = $manager->acquire('r', 0, 10)->detach();
     fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach(strrev($handle)), "$kind: altered");

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions, a README for each folder that is true to it
+Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions, lines of at most 120 columns, a README for each folder that is true to it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -111,6 +111,9 @@ same(["src/php/long.c:3: PHP_METHOD(RedLock,\n\tlock) has 61 lines; 60 at most"]
 same(['src/lock/long.c:9: static_one() has 61 lines; 60 at most'],
     planted(['src/lock/long.c' => "struct a {\n\tint b;\n} c = { 1 };\n#define D(e) do { \\\n\t} while (0)\nint short_one(void)\n{\n}\nstatic int *\n\tstatic_one(const char *text, int (*call)(int))\n"
         . "{\n#if A\n\tif (x) {\n#else\n\tif (y) {\n#endif\n\t}\n" . str_repeat("\twork('}');\n", 50) . "\t/* } */\n}\nint next(void)\n" . body(57)]), 'a long function');
+
+same(['src/lock/wide.c:2: the line has 121 columns; 120 at most', 'tests/c/wide.lua:1: the line has 124 columns; 120 at most'], planted([
+    'src/lock/wide.c' => str_repeat('a', 120) . "\n\t" . str_repeat('b', 116) . "\302\265\n", 'tests/c/wide.lua' => "ab\t" . str_repeat('c', 120)]), 'wide lines');
 
 function a_step(string $before, string $within = ''): array
 {

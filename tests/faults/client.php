@@ -36,8 +36,19 @@ final class Client extends Participant
         $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
         $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
         $ttl = !Setting::isOnZooKeeper($this->class) && $this->chance->happens(0.6) ? $this->chance->between($this->ttls['shortest'], $this->ttls['longest']) : null;
+        $this->chance->happens(0.03) && $this->break($resource);
         $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1] + (Setting::hasPermits($this->class) ? [] : ['lock' => 2]));
         $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
+    }
+
+    /** As somebody at a terminal does it. Who holds it may go on until its lease is over, and nobody else holds it before. */
+    private function break(string $resource): void
+    {
+        $started = nanoseconds();
+        $done = $this->locks->takeFromHolder($resource, $this->chance->oneOf(...));
+        if ($done !== null) {
+            $this->journal->write('broke', ['n' => $this->number, 'r' => $resource, 't0' => $started, 't1' => nanoseconds(), 'done' => $done]);
+        }
     }
 
     private function byTryAcquire(string $resource, float $timeout, ?float $ttl): void

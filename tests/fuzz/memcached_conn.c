@@ -25,8 +25,12 @@ static dlock_memcached_conn *connection(dlock_endpoint *server, int *peer)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static dlock_endpoint server = { .references = 1, .host = (char *) "h", .label = (char *) "h:1", .key = (char *) "k",
-		.connect_timeout = DLOCK_SECOND, .read_timeout = 3600 * DLOCK_SECOND };
+	static dlock_endpoint server = { .references = 1,
+		.host = (char *) "h",
+		.label = (char *) "h:1",
+		.key = (char *) "k",
+		.connect_timeout = DLOCK_SECOND,
+		.read_timeout = 3600 * DLOCK_SECOND };
 	dlock_memcached_request *requests[MOST];
 	dlock_memcached_key key = { .text = "k" };
 	int peer, count;

@@ -22,6 +22,7 @@ $run = unique();
 $name = preg_replace('/[0-9]+/', '*', preg_replace('/[0-9a-f]{10}/', '*', $run)); // its last part is random
 $locks = fn () => new DistributedLock(redis_server());
 $children = [];
+$taken = $locks()->acquire("$run:taken", 30);
 for ($i = 0; $i < 50; $i++) {
     $children[] = fork_child(function (int $i, callable $say, callable $hear) use ($locks, $run) {
         $manager = $locks();
@@ -34,9 +35,6 @@ for ($i = 0; $i < 50; $i++) {
         $hear();
         return $lease->release();
     }, [$i]);
-    if ($i === 0) {
-        $taken = $locks()->acquire("$run:taken", 30);
-    }
 }
 array_map(fn (ForkedChild $child) => $child->hear(), $children);
 $of = function (string $sample, string $more = '') use (&$samples) {

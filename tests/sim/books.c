@@ -1,4 +1,5 @@
-/* Reads pools of permits and stocks from a server's data, and adds them up. Nothing here asks a server: a look changes nothing. */
+/* Reads pools of permits and stocks from a server's data, and adds them up. Nothing here asks a server: a look changes
+ * nothing. */
 #include "books.h"
 
 #include <stdio.h>
@@ -47,7 +48,8 @@ static void add_holder(books *b, const char *name, size_t len, double score)
 	if (score >= ENDED) {
 		return;
 	}
-	b->holders[b->holder_count++] = (book_holder) { name + 1, len - 1, weight_of(b, name + 1, len - 1), (int64_t) score, bought };
+	b->holders[b->holder_count++] = (book_holder){ name + 1, len - 1, weight_of(b, name + 1, len - 1), (int64_t) score,
+		bought };
 }
 
 /* In the order of scores: the weights of holders come before them. */
@@ -141,14 +143,14 @@ const char *books_error(const books *b)
 		*(b->holders[i].bought ? &sold : &used) += b->holders[i].permits;
 	}
 	if (used != b->used || sold != b->sold) {
-		snprintf(text, sizeof text, "its holders have %lld and have bought %lld, and it says %lld and %lld", (long long) used, (long long) sold,
-			(long long) b->used, (long long) b->sold);
+		snprintf(text, sizeof text, "its holders have %lld and have bought %lld, and it says %lld and %lld",
+			(long long) used, (long long) sold, (long long) b->used, (long long) b->sold);
 		return text;
 	}
 	for (int i = 0; i < b->buyer_count; i++) {
 		if (pieces_of(b, &b->buyers[i]) != b->buyers[i].number) {
-			snprintf(text, sizeof text, "buyer %.*s has %lld, and it says %lld", (int) b->buyers[i].len, b->buyers[i].name,
-				(long long) pieces_of(b, &b->buyers[i]), (long long) b->buyers[i].number);
+			snprintf(text, sizeof text, "buyer %.*s has %lld, and it says %lld", (int) b->buyers[i].len,
+				b->buyers[i].name, (long long) pieces_of(b, &b->buyers[i]), (long long) b->buyers[i].number);
 			return text;
 		}
 	}

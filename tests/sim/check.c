@@ -37,7 +37,8 @@ static void print_end(const trial *t)
 	if (o->violated) {
 		printf(": VIOLATION at %.3f s: %s\n", (double) o->time / SECOND, o->message);
 	} else {
-		printf(": %.2f h in %.1f s (%.1f h/s), %s, trace %016" PRIx64 "\n", o->hours, o->cpu, o->hours / o->cpu, o->words, o->trace);
+		printf(": %.2f h in %.1f s (%.1f h/s), %s, trace %016" PRIx64 "\n", o->hours, o->cpu, o->hours / o->cpu,
+			o->words, o->trace);
 	}
 	fflush(stdout);
 }
@@ -83,8 +84,8 @@ static void tell_progress(bool now_too)
 
 	if (now_too || passed - progress.told >= PROGRESS_SECONDS) {
 		progress.told = passed;
-		printf("%4.0f s: %lu seeds, %.1f virtual hours, %lu acquisitions, %lu failed\n", passed, progress.all.seeds, progress.all.hours,
-			progress.all.counts.acquired, progress.all.failed);
+		printf("%4.0f s: %lu seeds, %.1f virtual hours, %lu acquisitions, %lu failed\n", passed, progress.all.seeds,
+			progress.all.hours, progress.all.counts.acquired, progress.all.failed);
 		fflush(stdout);
 	}
 }
@@ -94,9 +95,11 @@ static void print_table(void)
 	for (int i = 0; i < plan_count(); i++) {
 		const totals *t = &progress.by_combination[i];
 		if (t->seeds > 0) {
-			printf("%-10s %-10s %5lu seeds %8.2f h in %7.1f s of CPU (%5.2f h/s) %8lu acquisitions %6lu fail-overs %7lu faults\n",
-				plan_at(i)->work->name, setups[plan_at(i)->setup], t->seeds, t->hours, t->cpu, t->cpu > 0 ? t->hours / t->cpu : 0,
-				t->counts.acquired, t->counts.failovers, t->faults);
+			printf(
+				"%-10s %-10s %5lu seeds %8.2f h in %7.1f s of CPU (%5.2f h/s) %8lu acquisitions %6lu fail-overs %7lu "
+				"faults\n",
+				plan_at(i)->work->name, setups[plan_at(i)->setup], t->seeds, t->hours, t->cpu,
+				t->cpu > 0 ? t->hours / t->cpu : 0, t->counts.acquired, t->counts.failovers, t->faults);
 		}
 	}
 }
@@ -192,7 +195,9 @@ static void sweep(const run_options *o, int every, uint64_t first)
 	for (uint64_t nth = 1 + first % (uint64_t) every; nth <= calls; nth += (uint64_t) every) {
 		run_options failing = *o;
 		nanos length = nth / (uint64_t) every % 5 == 0 ? FOR_A_WHILE : 0;
-		failing.faults_given[failing.faults_given_count++] = (fault) { .kind = FAIL_CALL, .b = (int) nth, .length = length };
+		failing.faults_given[failing.faults_given_count++] = (fault){
+			.kind = FAIL_CALL, .b = (int) nth, .length = length
+		};
 		start(&failing);
 	}
 	collect_all();

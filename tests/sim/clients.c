@@ -1,4 +1,5 @@
-/* Clients of locks: sections, also inside one another, handles, extensions, releases; and in the end each lock once more for each of them. */
+/* Clients of locks: sections, also inside one another, handles, extensions, releases; and in the end each lock once
+ * more for each of them. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -147,13 +148,15 @@ static void finish(client *client, holding *mine, char *handle)
 	} else {
 		say(name, "releases seat:%d", mine->resource);
 		dlock_status status = dlock_claim_release(claim, &error);
-		say(name, "%s seat:%d%s%s", status == DLOCK_OK ? "has released" : "could not release", mine->resource, *error.message ? ": " : "", error.message);
+		say(name, "%s seat:%d%s%s", status == DLOCK_OK ? "has released" : "could not release", mine->resource,
+			*error.message ? ": " : "", error.message);
 		sum.unreleased += status != DLOCK_OK;
 	}
 	note_ended(client, claim->token, mine->resource);
 }
 
-static void hold(client *client, dlock_backend *backend, dlock_claim *claim, int resource, nanos length, bool renews, char *handle)
+static void hold(
+	client *client, dlock_backend *backend, dlock_claim *claim, int resource, nanos length, bool renews, char *handle)
 {
 	dlock_error error;
 	holding *mine = &client->holdings[client->depth++];
@@ -192,8 +195,10 @@ static void attach(client *client, dlock_backend *backend, int resource)
 	dlock_status status = dlock_claim_attach(claim, token, &error);
 	if (status == DLOCK_OK) {
 		sum.attached++;
-		say(client->process->name, "holds seat:%d by its handle, token %" PRId64 ", for %.3f s", resource, claim->fencing_token, left_of(claim));
-		hold(client, backend, claim, resource, draw_below(&client->random, SECOND), draw_chance(&client->random, 0.7), NULL);
+		say(client->process->name, "holds seat:%d by its handle, token %" PRId64 ", for %.3f s", resource,
+			claim->fencing_token, left_of(claim));
+		hold(client, backend, claim, resource, draw_below(&client->random, SECOND), draw_chance(&client->random, 0.7),
+			NULL);
 	} else {
 		say(client->process->name, "could not take up seat:%d: %s", resource, error.message);
 	}
@@ -217,7 +222,8 @@ static void break_lock(client *client, dlock_backend *backend, int resource)
 		note_broken(resource, how.id, false);
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
 		note_broken(resource, how.id, status == DLOCK_OK);
-		say(client->process->name, "breaks seat:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status, (double) left / SECOND, error.message);
+		say(client->process->name, "breaks seat:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status,
+			(double) left / SECOND, error.message);
 	}
 	dlock_inspection_end(&seen);
 }
@@ -229,10 +235,10 @@ static nanos draw_timeout(stream *random)
 
 static dlock_status acquire(client *client, dlock_claim *claim, int resource, nanos timeout, dlock_error *error)
 {
-	dlock_wait wait = { .deadline = dlock_now() + timeout };
+	dlock_wait wait = { .deadline = dlock_now() + timeout, .suspend = strand_suspend(client->process) };
 
-	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource, (double) claim->ttl / SECOND, (double) timeout / SECOND,
-		claim->token);
+	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource,
+		(double) claim->ttl / SECOND, (double) timeout / SECOND, claim->token);
 	note_waits(client, resource, timeout);
 	return dlock_claim_acquire(claim, &wait, error);
 }
@@ -241,7 +247,8 @@ static dlock_status acquire(client *client, dlock_claim *claim, int resource, na
 static void section(client *client, dlock_backend *backend, int least, bool last)
 {
 	stream *random = &client->random;
-	int resource = last ? client->laps % options.resources : least + (int) draw_below(random, options.resources - least);
+	int resource = last ? client->laps % options.resources
+						: least + (int) draw_below(random, options.resources - least);
 	dlock_error error = { "" };
 	dlock_claim *claim = new_claim(client, backend, resource);
 	nanos ttl = claim->ttl;
@@ -251,14 +258,16 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 	client->asks_anew = status != DLOCK_OK && status != DLOCK_TIMEOUT;
 	if (status == DLOCK_OK) {
 		sum.acquired++;
-		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token, left_of(claim),
-			claim->received ? ", handed over" : "");
+		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token,
+			left_of(claim), claim->received ? ", handed over" : "");
 		client->laps += last;
-		hold(client, backend, claim, resource, last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl / 2),
-			draw_chance(random, 0.7), last ? NULL : handles[resource]);
+		hold(client, backend, claim, resource,
+			last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl / 2), draw_chance(random, 0.7),
+			last ? NULL : handles[resource]);
 	} else {
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
-		say(client->process->name, "has not got seat:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over" : error.message);
+		say(client->process->name, "has not got seat:%d: %s", resource,
+			status == DLOCK_TIMEOUT ? "time is over" : error.message);
 		client->waiting.waits = false;
 		if (status != DLOCK_TIMEOUT) {
 			note_failed(client, error.message);

@@ -362,7 +362,8 @@ static void go_on_moving(void *context, uint64_t slot)
 	cluster_node *to = nodes[from->migrating_to];
 	if (reaches(from, to)) {
 		from->takes_back |= draw_chance(&random_cluster, 0.04);
-		server *giver = from->takes_back ? to->server : from->server, *taker = from->takes_back ? from->server : to->server;
+		server *giver = from->takes_back ? to->server : from->server,
+			   *taker = from->takes_back ? from->server : to->server;
 		redis_move_key(giver, taker, (int) slot);
 		if (redis_keys_in_slot(giver, (int) slot) == 0) {
 			(from->takes_back ? give_up_move : end_move)(from, to, (int) slot);
@@ -458,7 +459,8 @@ bool cluster_forget(int node, int other)
 {
 	cluster_node *n = nodes[node];
 
-	if (node == other || node_of(redis_master_of(n->server)) == nodes[other]) { /* a replica does not forget its master */
+	/* a replica does not forget its master */
+	if (node == other || node_of(redis_master_of(n->server)) == nodes[other]) {
 		return false;
 	}
 	say("clus", "s%d forgets s%d", node, other);
@@ -511,7 +513,8 @@ bool cluster_redirects(cluster_node *n, const word *keys, int count, bool asking
 		return false;
 	}
 	int slot = dlock_slot_of(keys[0].text, keys[0].len), there = present(n, keys, count);
-	bool has = n->owner[slot] == n->number, imports = n->importing_slot == slot && asking, several = false, same_slot = true;
+	bool has = n->owner[slot] == n->number, imports = n->importing_slot == slot && asking, several = false,
+		 same_slot = true;
 	for (int i = 1; i < count; i++) {
 		several |= !is_same(keys[0], keys[i]);
 		same_slot &= dlock_slot_of(keys[i].text, keys[i].len) == slot;
@@ -661,8 +664,8 @@ static reply nodes_reply(const cluster_node *n)
 
 	if (n->is_alone) {
 		name_of(n->number, name);
-		used = (size_t) snprintf(text, sizeof text, "%s 10.0.0.%d:6379@16379 myself,master - 0 0 1 connected 0-%d\n", name,
-			redis_host(n->server), DLOCK_SLOTS - 1);
+		used = (size_t) snprintf(text, sizeof text, "%s 10.0.0.%d:6379@16379 myself,master - 0 0 1 connected 0-%d\n",
+			name, redis_host(n->server), DLOCK_SLOTS - 1);
 		return reply_bulk(text, used);
 	}
 	write_moves(n, moves, sizeof moves);
@@ -733,7 +736,8 @@ static reply set_slot(cluster_node *n, const word *w, int count)
 		n->importing_slot = slot;
 		n->importing_from = other->number;
 	} else if (n->owner[slot] == n->number && other != n && redis_keys_in_slot(n->server, slot) > 0) {
-		snprintf(text, sizeof text, "ERR Can't assign hashslot %d to a different node while I still hold keys for this hash slot.", slot);
+		snprintf(text, sizeof text,
+			"ERR Can't assign hashslot %d to a different node while I still hold keys for this hash slot.", slot);
 		return reply_text(R_ERROR, text);
 	} else {
 		set_slot_node(n, slot, other);

@@ -14,7 +14,8 @@ void cluster_restarted(cluster_node *node);
 /* For keys of one request. True: the node answers this instead of executing it. */
 bool cluster_redirects(cluster_node *node, const word *keys, int count, bool asking, reply *out);
 
-/* For keys of a command in a script that the node has begun to execute: its slot moves, and one is not there any more. */
+/* For keys of a command in a script that the node has begun to execute: its slot moves, and one is not there any more.
+ * */
 bool cluster_has_moved(cluster_node *node, const word *keys, int count);
 
 /* CLUSTER; false: it knows no such subcommand. */

@@ -18,10 +18,18 @@ void fail_no_calls(process *p)
 	p->fail_at = p->fail_length = p->failing_until = 0;
 }
 
-static const char *const names[] = { [CALL_MALLOC] = "malloc()", [CALL_SOCKET] = "socket()", [CALL_CONNECT] = "connect()",
-	[CALL_READ] = "read()", [CALL_WRITE] = "write()", [CALL_POLL] = "poll()", [CALL_EVENTFD] = "eventfd()",
-	[CALL_OPTION] = "setsockopt()", [CALL_RESOLVE] = "getaddrinfo()", [CALL_THREAD] = "pthread_create()",
-	[CALL_INIT] = "pthread_mutex_init() or the like", [CALL_ENTROPY] = "getentropy()" };
+static const char *const names[] = { [CALL_MALLOC] = "malloc()",
+	[CALL_SOCKET] = "socket()",
+	[CALL_CONNECT] = "connect()",
+	[CALL_READ] = "read()",
+	[CALL_WRITE] = "write()",
+	[CALL_POLL] = "poll()",
+	[CALL_EVENTFD] = "eventfd()",
+	[CALL_OPTION] = "setsockopt()",
+	[CALL_RESOLVE] = "getaddrinfo()",
+	[CALL_THREAD] = "pthread_create()",
+	[CALL_INIT] = "pthread_mutex_init() or the like",
+	[CALL_ENTROPY] = "getentropy()" };
 
 bool call_fails(failable_call call)
 {

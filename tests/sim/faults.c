@@ -1,5 +1,6 @@
-/* Faults, drawn before the run, so that leaving one out changes little else. Each seed has some kinds of them: a run without cuts shows what one with cuts
- * excuses. Only what docs/reliability.md and fail-over.md name as possible without two holders is drawn. */
+/* Faults, drawn before the run, so that leaving one out changes little else. Each seed has some kinds of them: a run
+ * without cuts shows what one with cuts excuses. Only what docs/reliability.md and fail-over.md name as possible
+ * without two holders is drawn. */
 #include "run.h"
 
 #include <math.h>
@@ -24,10 +25,12 @@ static int pick(stream *random, const int *choices, int count)
 
 void draw_plan(void)
 {
-	static const int clients[] = { 2, 4, 6, 8, 8, 8, 8, 12, 20 }, resources[] = { 1, 2, 3, 3, 4 }, intervals[] = { 4, 8, 8, 8, 20, 60 };
+	static const int clients[] = { 2, 4, 6, 8, 8, 8, 8, 12, 20 }, resources[] = { 1, 2, 3, 3, 4 },
+					 intervals[] = { 4, 8, 8, 8, 20, 60 };
 	static const int ttls[] = { 1000, 4000, 4000 };
 	stream random = stream_of(options.seed, "plan", options.setup);
-	int drawn_clients = pick(&random, clients, 9), drawn_resources = pick(&random, resources, 5), drawn_faults = pick(&random, intervals, 6);
+	int drawn_clients = pick(&random, clients, 9), drawn_resources = pick(&random, resources, 5),
+		drawn_faults = pick(&random, intervals, 6);
 	int drawn_ttl = pick(&random, ttls, 3);
 
 	options.clients = options.clients ? options.clients : drawn_clients;
@@ -35,7 +38,11 @@ void draw_plan(void)
 	options.faults = options.faults >= 0 ? options.faults : drawn_faults;
 	options.pauses = options.pauses >= 0 ? options.pauses : options.faults > 0;
 	options.most_ttl_ms = options.most_ttl_ms ? options.most_ttl_ms : drawn_ttl;
-	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1 : options.setup == REPLICATED ? 3 : options.setup == CLUSTER ? 6 : draw_chance(&random, 0.5) ? 3 : 5;
+	options.servers = options.setup == SINGLE || options.setup == MEMCACHED ? 1
+		: options.setup == REPLICATED                                       ? 3
+		: options.setup == CLUSTER                                          ? 6
+		: draw_chance(&random, 0.5)                                         ? 3
+																			: 5;
 	bool all = draw_chance(&random, 0.2);
 	all_die = options.work != &stocks && draw_chance(&random, 0.25);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
@@ -49,7 +56,8 @@ void draw_plan(void)
 	has_kind[STALE_SENTINEL] &= options.setup == REPLICATED;
 	bool is_changed = false; /* the cluster, by an administrator */
 	for (int kind = MOVE_SLOT; kind <= FORGET_NODE; kind++) {
-		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6); /* otherwise servers would hardly ever fail */
+		/* otherwise servers would hardly ever fail */
+		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6);
 		is_changed |= has_kind[kind];
 	}
 	has_kind[TAKE_ADDRESS] &= options.setup == CLUSTER;
@@ -59,7 +67,8 @@ void draw_plan(void)
 	}
 	has_kind[DELETE_KEY] &= options.work == &locks;
 	has_kind[FLUSH_ALL] &= options.work == &locks && options.setup == SINGLE;
-	if (options.setup == QUORUM && has_kind[HOLD_PACKETS]) { /* what is late, while another server fails, makes two holders: reliability.md */
+	/* what is late, while another server fails, makes two holders: reliability.md */
+	if (options.setup == QUORUM && has_kind[HOLD_PACKETS]) {
 		has_kind[CRASH_SERVER] = has_kind[NEW_SET] = false;
 	}
 }
@@ -68,14 +77,17 @@ void draw_plan(void)
 
 bool fault_is_of_server(fault_kind kind)
 {
-	return kind == BACK_UP || kind == STALE_SENTINEL || kind == PAUSE_SERVER || kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS
-		|| kind == FORGET_NODE || kind == TAKE_ADDRESS;
+	return kind == BACK_UP || kind == STALE_SENTINEL || kind == PAUSE_SERVER || kind == CRASH_SERVER
+		|| kind == CUT_SERVERS || kind == FLUSH_SCRIPTS || kind == FORGET_NODE || kind == TAKE_ADDRESS;
 }
 
 static void server_is_back(int number, restart how)
 {
 	if (options.setup != MEMCACHED && !redis_is_alive(redis[number]) && !stranger_is_at(number)) {
-		say("s", "s%d is back%s", number, how == WITHOUT_DATA ? " without its data" : how == WITH_SNAPSHOT ? " with older data" : "");
+		say("s", "s%d is back%s", number,
+			how == WITHOUT_DATA        ? " without its data"
+				: how == WITH_SNAPSHOT ? " with older data"
+									   : "");
 		if (how != WITH_DATA) {
 			note_data_lost(number);
 		}
@@ -241,18 +253,37 @@ static void note(const fault *f)
 }
 
 /* For the command line. */
-static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut", [CUT_ONE_WAY] = "cut-one-way", [RESET] = "reset", [PAUSE_SERVER] = "pause-server",
-	[CRASH_SERVER] = "kill-server", [KILL_CLIENT] = "kill-client", [VANISH_CLIENT] = "vanish-client", [STOP_CLIENT] = "stop-client",
-	[SLOW] = "slow", [HOLD_PACKETS] = "hold-packets", [FLUSH_SCRIPTS] = "flush-scripts", [DELETE_KEY] = "delete-key", [FLUSH_ALL] = "flush-all",
-	[CUT_SERVERS] = "cut-servers", [NEW_SET] = "new-set", [BACK_UP] = "back-up", [STALE_SENTINEL] = "stale-sentinel", [MOVE_SLOT] = "move-slot",
-	[GIVE_UP_MOVE] = "give-up-move", [LOSE_SLOT] = "lose-slot", [FORGET_NODE] = "forget-node", [TAKE_ADDRESS] = "take-address", [FAIL_CALL] = "fail-call" };
+static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut",
+	[CUT_ONE_WAY] = "cut-one-way",
+	[RESET] = "reset",
+	[PAUSE_SERVER] = "pause-server",
+	[CRASH_SERVER] = "kill-server",
+	[KILL_CLIENT] = "kill-client",
+	[VANISH_CLIENT] = "vanish-client",
+	[STOP_CLIENT] = "stop-client",
+	[SLOW] = "slow",
+	[HOLD_PACKETS] = "hold-packets",
+	[FLUSH_SCRIPTS] = "flush-scripts",
+	[DELETE_KEY] = "delete-key",
+	[FLUSH_ALL] = "flush-all",
+	[CUT_SERVERS] = "cut-servers",
+	[NEW_SET] = "new-set",
+	[BACK_UP] = "back-up",
+	[STALE_SENTINEL] = "stale-sentinel",
+	[MOVE_SLOT] = "move-slot",
+	[GIVE_UP_MOVE] = "give-up-move",
+	[LOSE_SLOT] = "lose-slot",
+	[FORGET_NODE] = "forget-node",
+	[TAKE_ADDRESS] = "take-address",
+	[FAIL_CALL] = "fail-call" };
 
 bool fault_read(const char *text, fault *f)
 {
 	double time, length;
 	char kind[24];
 
-	if (sscanf(text, "%23[^,],%d,%d,%lf,%lf", kind, &f->a, &f->b, &time, &length) != 5 || f->a < 0 || f->b < 0 || time < 0 || length < 0) {
+	if (sscanf(text, "%23[^,],%d,%d,%lf,%lf", kind, &f->a, &f->b, &time, &length) != 5 || f->a < 0 || f->b < 0
+		|| time < 0 || length < 0) {
 		return false;
 	}
 	f->time = llround(time * SECOND);
@@ -268,17 +299,32 @@ bool fault_read(const char *text, fault *f)
 
 void fault_write(const fault *f, char *text, size_t size)
 {
-	snprintf(text, size, "%s,%d,%d,%.13g,%.11g", kinds[f->kind], f->a, f->b, (double) f->time / SECOND, (double) f->length / SECOND);
+	snprintf(text, size, "%s,%d,%d,%.13g,%.11g", kinds[f->kind], f->a, f->b, (double) f->time / SECOND,
+		(double) f->length / SECOND);
 }
 
-static const char *const names[] = { [CUT] = "cut off from the server", [CUT_ONE_WAY] = "cut off one way", [RESET] = "connections are reset",
-	[PAUSE_SERVER] = "server is stopped", [CRASH_SERVER] = "server is killed", [KILL_CLIENT] = "client is killed",
-	[VANISH_CLIENT] = "client vanishes without a word", [STOP_CLIENT] = "client is stopped", [SLOW] = "net is slow",
-	[HOLD_PACKETS] = "what the client sends is held up", [FLUSH_SCRIPTS] = "scripts are flushed", [DELETE_KEY] = "key is deleted", [FLUSH_ALL] = "all data are deleted",
-	[BACK_UP] = "a tool takes a copy of a server's data", [STALE_SENTINEL] = "a stale Sentinel has a server follow an old master",
-	[CUT_SERVERS] = "server is cut off from most", [NEW_SET] = "all servers are killed, and lose their data",
-	[MOVE_SLOT] = "a slot moves", [GIVE_UP_MOVE] = "a slot moves, and that is given up", [LOSE_SLOT] = "a slot is nobody's",
-	[FORGET_NODE] = "a node forgets another", [TAKE_ADDRESS] = "another Redis has the address of",
+static const char *const names[] = { [CUT] = "cut off from the server",
+	[CUT_ONE_WAY] = "cut off one way",
+	[RESET] = "connections are reset",
+	[PAUSE_SERVER] = "server is stopped",
+	[CRASH_SERVER] = "server is killed",
+	[KILL_CLIENT] = "client is killed",
+	[VANISH_CLIENT] = "client vanishes without a word",
+	[STOP_CLIENT] = "client is stopped",
+	[SLOW] = "net is slow",
+	[HOLD_PACKETS] = "what the client sends is held up",
+	[FLUSH_SCRIPTS] = "scripts are flushed",
+	[DELETE_KEY] = "key is deleted",
+	[FLUSH_ALL] = "all data are deleted",
+	[BACK_UP] = "a tool takes a copy of a server's data",
+	[STALE_SENTINEL] = "a stale Sentinel has a server follow an old master",
+	[CUT_SERVERS] = "server is cut off from most",
+	[NEW_SET] = "all servers are killed, and lose their data",
+	[MOVE_SLOT] = "a slot moves",
+	[GIVE_UP_MOVE] = "a slot moves, and that is given up",
+	[LOSE_SLOT] = "a slot is nobody's",
+	[FORGET_NODE] = "a node forgets another",
+	[TAKE_ADDRESS] = "another Redis has the address of",
 	[FAIL_CALL] = "a call of libc fails" };
 
 static void begin_fault(void *context, uint64_t unused)
@@ -287,7 +333,8 @@ static void begin_fault(void *context, uint64_t unused)
 	client *client = &clients[f->a % options.clients];
 
 	(void) unused;
-	say("", "FAULT %d: %s (%d, %d) for %.3f s", (int) (f - faults), names[f->kind], f->a, f->b, (double) f->length / SECOND);
+	say("", "FAULT %d: %s (%d, %d) for %.3f s", (int) (f - faults), names[f->kind], f->a, f->b,
+		(double) f->length / SECOND);
 	note(f);
 	switch (f->kind) {
 	case CUT:
@@ -399,7 +446,10 @@ static fault draw_fault(stream *random, nanos time)
 		f.kind = (fault_kind) draw_below(random, FAULT_KINDS);
 	} while (!has_kind[f.kind]);
 	f.a = (int) draw_below(random, fault_is_of_server(f.kind) ? options.servers : options.clients);
-	f.b = (int) draw_below(random, f.kind == CRASH_SERVER ? setup_fails_over() ? 3 : 2 : f.kind == NEW_SET ? 1000 : options.servers);
+	f.b = (int) draw_below(random,
+		f.kind == CRASH_SERVER  ? setup_fails_over() ? 3 : 2
+			: f.kind == NEW_SET ? 1000
+								: options.servers);
 	f.length = draw_chance(random, 0.7) ? draw_below(random, 3 * SECOND) : draw_below(random, 15 * SECOND);
 	if (f.kind == CRASH_SERVER && !may_come_back_with(&f, time)) {
 		f.b = WITH_DATA;
@@ -430,8 +480,11 @@ static nanos disturb_new_set(stream *random, nanos back)
 {
 	nanos time = back + SECOND + draw_below(random, SECOND);
 
-	add_fault((fault) { .time = time - draw_below(random, SECOND), .kind = CUT, .a = (int) draw_below(random, options.clients),
-		.b = (int) draw_below(random, options.servers), .length = draw_below(random, 3 * SECOND) });
+	add_fault((fault){ .time = time - draw_below(random, SECOND),
+		.kind = CUT,
+		.a = (int) draw_below(random, options.clients),
+		.b = (int) draw_below(random, options.servers),
+		.length = draw_below(random, 3 * SECOND) });
 	add_fault((fault) { .time = time, .kind = CRASH_SERVER, .a = (int) draw_below(random, options.servers), .b = 1,
 		.length = draw_below(random, 300 * MS) });
 	return time;

@@ -54,7 +54,9 @@ double fleet_work(void)
 	struct rusage used;
 
 	getrusage(RUSAGE_CHILDREN, &used);
-	return ((double) (used.ru_utime.tv_sec + used.ru_stime.tv_sec) + (double) (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6) / job_count;
+	return ((double) (used.ru_utime.tv_sec + used.ru_stime.tv_sec)
+			   + (double) (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6)
+		/ job_count;
 }
 
 static void run_job(job *job)
@@ -115,7 +117,8 @@ static void note_end(outcome *outcome, int status)
 	outcome->violated = true;
 	if (WIFSIGNALED(status)) {
 		snprintf(outcome->kind, sizeof outcome->kind, "signal");
-		snprintf(outcome->message, sizeof outcome->message, "the run was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		snprintf(outcome->message, sizeof outcome->message, "the run was ended by signal %d (%s)", WTERMSIG(status),
+			strsignal(WTERMSIG(status)));
 	} else {
 		snprintf(outcome->kind, sizeof outcome->kind, "status");
 		snprintf(outcome->message, sizeof outcome->message, "the run ended with status %d", WEXITSTATUS(status));

@@ -9,7 +9,9 @@
 
 #define SHRINK_SECONDS 30
 
-run_options options = { .seed = 1, .setup = -1, .pauses = -1, .faults = -1, .guard_ms = 5000, .clocks_ms = 2000, .shrink = SHRINK_SECONDS };
+run_options options = {
+	.seed = 1, .setup = -1, .pauses = -1, .faults = -1, .guard_ms = 5000, .clocks_ms = 2000, .shrink = SHRINK_SECONDS
+};
 
 static double check_seconds, hours, every;
 static uint64_t first = 1;
@@ -22,11 +24,16 @@ static int bad(const char *option, const char *what)
 
 static bool set_number(const char *name, const char *value)
 {
-	const struct { const char *name; int *number; } numbers[] = { { "clients", &options.clients }, { "resources", &options.resources },
-		{ "faults", &options.faults }, { "guard", &options.guard_ms },
-		{ "clocks", &options.clocks_ms } };
-	const struct { const char *name; double *number; } reals[] = { { "hours", &options.hours }, { "pauses", &options.pauses },
-		{ "from", &options.trace_from }, { "shrink", &options.shrink }, { "--check", &check_seconds }, { "--hours", &hours }, { "--sweep", &every } };
+	const struct {
+		const char *name;
+		int *number;
+	} numbers[] = { { "clients", &options.clients }, { "resources", &options.resources }, { "faults", &options.faults },
+		{ "guard", &options.guard_ms }, { "clocks", &options.clocks_ms } };
+	const struct {
+		const char *name;
+		double *number;
+	} reals[] = { { "hours", &options.hours }, { "pauses", &options.pauses }, { "from", &options.trace_from },
+		{ "shrink", &options.shrink }, { "--check", &check_seconds }, { "--hours", &hours }, { "--sweep", &every } };
 
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
 		if (!strcmp(numbers[i].name, name)) {
@@ -53,7 +60,8 @@ static bool add_pause(const char *text)
 	client_pause *p = &options.pauses_given[options.pauses_given_count];
 	double length;
 
-	if (options.pauses_given_count == PAUSES || sscanf(text, "%d,%" SCNu64 ",%lf", &p->client, &p->call, &length) != 3 || length < 0) {
+	if (options.pauses_given_count == PAUSES || sscanf(text, "%d,%" SCNu64 ",%lf", &p->client, &p->call, &length) != 3
+		|| length < 0) {
 		return false;
 	}
 	p->length = llround(length * SECOND);
@@ -121,5 +129,7 @@ int main(int argc, char **argv)
 	if (every > 0) {
 		return command_sweep((int) every, first);
 	}
-	return check_seconds > 0 ? command_check(check_seconds, first) : hours > 0 ? command_hours(hours, first) : command_seed();
+	return check_seconds > 0 ? command_check(check_seconds, first)
+		: hours > 0          ? command_hours(hours, first)
+							 : command_seed();
 }

@@ -1,5 +1,5 @@
-/* A memcached server: the meta commands that dlock sends, expiry by a clock that ticks once a second, and stands still while the process does. It loses
- * nothing: a lock lasts no longer than its memory (docs/reliability.md). */
+/* A memcached server: the meta commands that dlock sends, expiry by a clock that ticks once a second, and stands still
+ * while the process does. It loses nothing: a lock lasts no longer than its memory (docs/reliability.md). */
 #include "memcached.h"
 
 #include <inttypes.h>
@@ -45,8 +45,8 @@ static void tick(void *context, uint64_t unused)
 {
 	memcached *m = context;
 
-	/* Whatever has come in may be executed before the timer is looked at. But the thread that looks at it is the one that accepts connections: so a new one
-	 * does not get far before. */
+	/* Whatever has come in may be executed before the timer is looked at. But the thread that looks at it is the one
+	 * that accepts connections: so a new one does not get far before. */
 	m->next_tick = m->paused_until > now ? m->paused_until + draw_below(&m->random, 100 * US) : now + SECOND;
 	at(m->next_tick, tick, m, unused);
 	if (m->paused_until <= now) {
@@ -179,7 +179,8 @@ static void count(char *out, size_t size, memcached *m, const request *r)
 	item *one = find(m, r->word[1]);
 	char text[32];
 
-	snprintf(text, sizeof text, "%" PRId64, one ? number_of(one->value) + number_of(flag(r, 'D')) : number_of(flag(r, 'J')));
+	snprintf(
+		text, sizeof text, "%" PRId64, one ? number_of(one->value) + number_of(flag(r, 'D')) : number_of(flag(r, 'J')));
 	store(m, one, r->word[1], text, strlen(text), 0);
 	write_item(out, size, m, r, find(m, r->word[1]));
 }
@@ -209,7 +210,8 @@ static void execute(memcached *m, session *s, char *line, const char *value, siz
 			write_item(out, sizeof out, m, &r, one);
 		}
 	}
-	say("m0", "%s %s %s: %.*s", r.word[0], r.count > 1 ? r.word[1] : "", r.count > 2 ? r.word[r.count - 2] : "", (int) strcspn(out, "\r"), out);
+	say("m0", "%s %s %s: %.*s", r.word[0], r.count > 1 ? r.word[1] : "", r.count > 2 ? r.word[r.count - 2] : "",
+		(int) strcspn(out, "\r"), out);
 	if (s->conn) {
 		strcat(out, "\r\n");
 		net_answer(s->conn, out, strlen(out));
@@ -345,7 +347,8 @@ bool memcached_holder(memcached *m, const char *key, char *token, size_t size, n
 	token[one->len] = '\0';
 	*left = NEVER;
 	if (one->expires > 0) { /* it is there until the tick that comes after its time */
-		nanos over = host_duration(m->listener.host, one->expires * SECOND - own_clock(m)), ticks = over - (m->next_tick - now);
+		nanos over = host_duration(m->listener.host, one->expires * SECOND - own_clock(m)),
+			  ticks = over - (m->next_tick - now);
 		*left = m->next_tick - now + (ticks > 0 ? (ticks + SECOND - 1) / SECOND * SECOND : 0);
 	}
 	return true;

@@ -1,4 +1,5 @@
-/* malloc() for the simulator: one thread, short runs, and nothing goes back to the system, so it is lists of free blocks by size. Sanitizers have their own. */
+/* malloc() for the simulator: one thread, short runs, and nothing goes back to the system, so it is lists of free
+ * blocks by size. Sanitizers have their own. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +27,8 @@ static char *slab, *slab_end;
 /* Up to 1 KiB in steps of 16 bytes, then powers of two. */
 static inline unsigned class_of(size_t size)
 {
-	return size <= SMALL ? (unsigned) ((size + STEP - 1) / STEP) : SMALL_CLASSES + (unsigned) (64 - __builtin_clzl(size - 1)) - 11;
+	return size <= SMALL ? (unsigned) ((size + STEP - 1) / STEP)
+						 : SMALL_CLASSES + (unsigned) (64 - __builtin_clzl(size - 1)) - 11;
 }
 
 static inline size_t size_of(unsigned class)
@@ -105,7 +107,8 @@ void *calloc(size_t count, size_t size)
 
 void *realloc(void *memory, size_t size)
 {
-	size_t room = memory && ((head *) memory - 1)->class < CLASSES ? size_of((unsigned) ((head *) memory - 1)->class) : 0;
+	size_t room = memory && ((head *) memory - 1)->class < CLASSES ? size_of((unsigned) ((head *) memory - 1)->class)
+																   : 0;
 
 	if (memory && size <= room) {
 		return memory;

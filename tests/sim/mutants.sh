@@ -4,6 +4,7 @@
 # Ends with 0 if all are found. --fast: one for each rule, as the test command has them. Where the simulator does not see a mistake, a C test does, which is named;
 # tests/faults/mutants.sh has those of real servers. Three lines are there for caution, and nothing has been found that goes wrong without them: a RedLock's new token
 # after an attempt that was rolled back, the time by which a server is too young to vote (the attempt's beginning), and that a renewal's late answer proves nothing.
+# A node that has forgotten others is asked by clients only when something else is wrong, and then excuses what comes of it: slots_forgotten is a C test's.
 # DLOCK_SIM_SEEDS: how many seeds to try (60). DLOCK_SIM_JOBS: how many at a time (2).
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
-/* Names of hosts, as getaddrinfo() knows them: those that net_set_name() was told. A resolver may be slow, or not answer. */
+/* Names of hosts, as getaddrinfo() knows them: those that net_set_name() was told. A resolver may be slow, or not
+ * answer. */
 #include "sim.h"
 
 #include <arpa/inet.h>
@@ -96,7 +97,8 @@ void __wrap_freeaddrinfo(struct addrinfo *info)
 	free(info);
 }
 
-int __wrap_getnameinfo(const struct sockaddr *address, socklen_t len, char *host, socklen_t host_size, char *port, socklen_t port_size, int flags)
+int __wrap_getnameinfo(const struct sockaddr *address, socklen_t len, char *host, socklen_t host_size, char *port,
+	socklen_t port_size, int flags)
 {
 	(void) len;
 	(void) port;

@@ -1,5 +1,5 @@
-/* Pauses of clients' processes at system calls, and so between any look at the clock and what follows from it. They are drawn by the number of the call,
- * whatever happens meanwhile, so that leaving one out changes no other. */
+/* Pauses of clients' processes at system calls, and so between any look at the clock and what follows from it. They are
+ * drawn by the number of the call, whatever happens meanwhile, so that leaving one out changes no other. */
 #include "run.h"
 
 enum { USUAL_GAP = 50000 }; /* system calls, on the average */

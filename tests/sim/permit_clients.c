@@ -1,4 +1,5 @@
-/* Clients of semaphores and read/write locks: they wait, hold, extend, look, release, give up, and pass permits on by handles. */
+/* Clients of semaphores and read/write locks: they wait, hold, extend, look, release, give up, and pass permits on by
+ * handles. */
 #include "permit_run.h"
 
 #include <inttypes.h>
@@ -96,7 +97,8 @@ static void extend(client *client, dlock_claim *claim)
 	dlock_error error;
 
 	mine->relies = false;
-	dlock_status status = draw_chance(&client->random, 0.3) ? dlock_claim_check(claim, &error) : dlock_claim_extend(claim, ttl, &error);
+	dlock_status status = draw_chance(&client->random, 0.3) ? dlock_claim_check(claim, &error)
+															: dlock_claim_extend(claim, ttl, &error);
 	mine->relies = true;
 	check_permits();
 	say(client->process->name, "extends to %.3f s, or asks: %d", seconds(ttl), status);
@@ -112,7 +114,8 @@ static void count_available(client *client, int resource)
 	dlock_backend *backend = permits_of(client)->backends[resource];
 	dlock_status status = backend->ops->available(backend, name, strlen(name), &available, &error);
 	if (status == DLOCK_OK && (available < 0 || available > capacity)) {
-		violation("%s is told that %" PRId64 " of %" PRId64 " permits of hall:%d are available", client->process->name, available, capacity, resource);
+		violation("%s is told that %" PRId64 " of %" PRId64 " permits of hall:%d are available", client->process->name,
+			available, capacity, resource);
 	}
 }
 
@@ -151,7 +154,8 @@ static void let_go(client *client, dlock_claim *claim, int resource, bool may_pa
 	} else {
 		say(name, "releases hall:%d", resource);
 		dlock_status status = dlock_claim_release(claim, &error);
-		say(name, "%s hall:%d %s", status == DLOCK_OK ? "has released" : "could not release", resource, status == DLOCK_OK ? "" : error.message);
+		say(name, "%s hall:%d %s", status == DLOCK_OK ? "has released" : "could not release", resource,
+			status == DLOCK_OK ? "" : error.message);
 		sum.unreleased += status != DLOCK_OK;
 		note_permits_gone(client, claim, resource, status == DLOCK_OK);
 	}
@@ -165,8 +169,8 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	bool last = now > end_of_faults;
 
 	*mine = (permit_holding) { true, claim, resource, 0 };
-	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits, resource, claim->fencing_token,
-		seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
+	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits,
+		resource, claim->fencing_token, seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
 	note_permits_acquired(client, earlier);
 	sum.handed += claim->received;
 	bool held = begin_upkeep(client, claim, draw_chance(random, 0.6));
@@ -226,7 +230,8 @@ static void break_permits(client *client, int resource)
 		}
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
 		sum.broken += status == DLOCK_OK;
-		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status, (double) left / SECOND, error.message);
+		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status,
+			(double) left / SECOND, error.message);
 	}
 	dlock_inspection_end(&seen);
 }
@@ -241,14 +246,17 @@ static void section(client *client, bool last)
 {
 	stream *random = &client->random;
 	int resource = last ? client->laps % options.resources : (int) draw_below(random, options.resources);
-	nanos timeout = last ? 120 * SECOND : draw_chance(random, 0.2) ? 0 : draw_below(random, (draw_chance(random, 0.2) ? 40 : 8) * SECOND);
+	nanos timeout = last           ? 120 * SECOND
+		: draw_chance(random, 0.2) ? 0
+								   : draw_below(random, (draw_chance(random, 0.2) ? 40 : 8) * SECOND);
 	nanos signal = !last && draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER;
 	dlock_claim *claim = claim_new(client, resource);
-	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
+	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal,
+		.suspend = strand_suspend(client->process) };
 	dlock_error error = { "" };
 
-	say(client->process->name, "wants %" PRId64 " of hall:%d for %.3f s within %.3f s, as %.4s", claim->permits, resource, seconds(claim->ttl),
-		seconds(timeout), claim->token);
+	say(client->process->name, "wants %" PRId64 " of hall:%d for %.3f s within %.3f s, as %.4s", claim->permits,
+		resource, seconds(claim->ttl), seconds(timeout), claim->token);
 	note_permits_wanted(client, claim, resource, timeout);
 	int64_t earlier = last_permit_token(resource);
 	dlock_status status = dlock_claim_acquire(claim, &wait, &error);
@@ -259,13 +267,15 @@ static void section(client *client, bool last)
 	note_permits_waited(client);
 	if (status == DLOCK_OK) {
 		sum.acquired++;
-		hold(client, claim, resource, last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2), earlier);
+		hold(client, claim, resource,
+			last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2), earlier);
 	} else {
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got hall:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over"
 			: status == DLOCK_INTERRUPTED ? "interrupted" : error.message);
 		if (last) {
-			violation("%s does not get hall:%d within %.0f s after all faults: %s", client->process->name, resource, seconds(timeout), error.message);
+			violation("%s does not get hall:%d within %.0f s after all faults: %s", client->process->name, resource,
+				seconds(timeout), error.message);
 		}
 		dlock_claim_abandon(claim);
 		note_permits_gone(client, claim, resource, false);
@@ -326,7 +336,8 @@ static void begin(bool semaphores)
 
 	for (int r = 0; r < RESOURCES; r++) {
 		int64_t capacity = 1 + draw_below(&random, 5);
-		permit_pools[r] = (permit_pool) { semaphores ? capacity : DLOCK_PERMITS_ALL, !semaphores && draw_chance(&random, 0.3) };
+		permit_pools[r] = (permit_pool){ semaphores ? capacity : DLOCK_PERMITS_ALL,
+			!semaphores && draw_chance(&random, 0.3) };
 	}
 	permit_rules_begin();
 }

@@ -1,5 +1,5 @@
-/* What must hold of semaphores and read/write locks, by what holders believe and by the server's books: docs/permits.md promises it. Looked at after each run
- * of a fiber, twenty times a second, and where clients say so. */
+/* What must hold of semaphores and read/write locks, by what holders believe and by the server's books: docs/permits.md
+ * promises it. Looked at after each run of a fiber, twenty times a second, and where clients say so. */
 #include "permit_run.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@
 #define SAMPLE (50 * MS)
 /* A request that is answered at once, and what it leads to. */
 #define SOON (50 * MS)
-/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
+/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an
+ * inbox. */
 #define TOGETHER (30 * MS)
 /* How long permits may be free that all who wait would fit into: a waiter looks again after 2.3 s. */
 #define LONGEST_GAP (2600 * MS)
@@ -67,7 +68,8 @@ bool believes_in_permits(const client *client)
 {
 	const permit_holding *h = &permits_of(client)->holding;
 
-	return h->relies && client->process->alive && dlock_claim_is_held(h->claim) && h->claim->deadline > host_clock(client->process->host);
+	return h->relies && client->process->alive && dlock_claim_is_held(h->claim)
+		&& h->claim->deadline > host_clock(client->process->host);
 }
 
 /* Under its own name, or as what a break has left of it. */
@@ -90,8 +92,10 @@ static void check_kept(const client *client, permit_holding *h)
 	const book_holder *kept = read_books(h->resource) ? holder_of(h->claim->token) : NULL;
 
 	if (!kept || kept->permits != h->claim->permits || (kept->ends - look.now) * MS < left - MS) {
-		violation("%s believes for another %.3f s in %" PRId64 " permits of hall:%d, and the server keeps %" PRId64 " for it, for %.3f s", client->process->name,
-			seconds(left), h->claim->permits, h->resource, kept ? kept->permits : 0, kept ? (double) (kept->ends - look.now) / 1000 : 0.0);
+		violation("%s believes for another %.3f s in %" PRId64 " permits of hall:%d, and the server keeps %" PRId64
+				  " for it, for %.3f s",
+			client->process->name, seconds(left), h->claim->permits, h->resource, kept ? kept->permits : 0,
+			kept ? (double) (kept->ends - look.now) / 1000 : 0.0);
 	}
 	h->checked = h->claim->deadline;
 }
@@ -155,7 +159,8 @@ static void check_books(void)
 			violation("the books of hall:%d are wrong: %s", r, error);
 		}
 		if (is_single() && look.used > permit_pools[r].capacity) {
-			violation("%" PRId64 " of %" PRId64 " permits of hall:%d are out, says the server", look.used, permit_pools[r].capacity, r);
+			violation("%" PRId64 " of %" PRId64 " permits of hall:%d are out, says the server", look.used,
+				permit_pools[r].capacity, r);
 		}
 	}
 }
@@ -167,13 +172,15 @@ void check_permits(void)
 
 /* ---- order ---- */
 
-/* Must the one that waits have been served before this one, which came later? Writers in their order; a reader goes before a writer that waits only if one
- * went out since the reader came; and where one went out while a reader waited, that reader is next. Waiters in a semaphore, or by "fifo": as they came. */
+/* Must the one that waits have been served before this one, which came later? Writers in their order; a reader goes
+ * before a writer that waits only if one went out since the reader came; and where one went out while a reader waited,
+ * that reader is next. Waiters in a semaphore, or by "fifo": as they came. */
 static bool goes_before(const permit_waiting *other, const permit_waiting *mine)
 {
 	int r = mine->resource;
 
-	if (permit_pools[r].capacity < DLOCK_PERMITS_ALL || permit_pools[r].fifo || (is_writer(other->claim) && is_writer(mine->claim))) {
+	if (permit_pools[r].capacity < DLOCK_PERMITS_ALL || permit_pools[r].fifo
+		|| (is_writer(other->claim) && is_writer(mine->claim))) {
 		return other->begun + TOGETHER < mine->begun;
 	}
 	if (is_writer(other->claim)) {
@@ -194,13 +201,15 @@ static void check_order(const client *client)
 
 	for (int i = 0; i < options.clients; i++) {
 		const permit_waiting *other = &permit_clients[i].waiting;
-		if (&clients[i] == client || !other->waits || other->resource != mine->resource || !goes_before(other, mine) || is_about_to_leave(other)
-				|| !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun) || !has_run_since(client, other->begun)) {
+		if (&clients[i] == client || !other->waits || other->resource != mine->resource || !goes_before(other, mine)
+			|| is_about_to_leave(other) || !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun)
+			|| !has_run_since(client, other->begun)) {
 			continue;
 		}
 		if (read_books(mine->resource) && !holder_of(other->claim->token)) {
-			violation("%s has %" PRId64 " of hall:%d before c%d, which has waited for %" PRId64 " for %.3f s longer", client->process->name,
-				mine->claim->permits, mine->resource, i, other->claim->permits, seconds(mine->begun - other->begun));
+			violation("%s has %" PRId64 " of hall:%d before c%d, which has waited for %" PRId64 " for %.3f s longer",
+				client->process->name, mine->claim->permits, mine->resource, i, other->claim->permits,
+				seconds(mine->begun - other->begun));
 		}
 	}
 }
@@ -212,7 +221,9 @@ void note_permits_acquired(client *client, int64_t earlier)
 	int r = own->holding.resource;
 
 	if (believes_in_permits(client) && token <= earlier) {
-		violation("fencing token %" PRId64 " of %s for hall:%d does not rise: %" PRId64 " had been told before it asked", token, client->process->name, r, earlier);
+		violation("fencing token %" PRId64 " of %s for hall:%d does not rise: %" PRId64
+				  " had been told before it asked",
+			token, client->process->name, r, earlier);
 	}
 	last_told[r] = token > last_told[r] ? token : last_told[r];
 	if (own->waiting.waits) {
@@ -225,7 +236,11 @@ void note_permits_acquired(client *client, int64_t earlier)
 
 void note_permits_wanted(client *client, dlock_claim *claim, int resource, nanos timeout)
 {
-	permits_of(client)->waiting = (permit_waiting) { .waits = true, .claim = claim, .resource = resource, .begun = now, .timeout = timeout,
+	permits_of(client)->waiting = (permit_waiting){ .waits = true,
+		.claim = claim,
+		.resource = resource,
+		.begun = now,
+		.timeout = timeout,
 		.paused = client->process->paused_total };
 }
 
@@ -267,8 +282,10 @@ static void check_waiters(int resource)
 	for (int i = 0; i < options.clients; i++) {
 		const permit_waiting *w = &permit_clients[i].waiting;
 		nanos since = latest(fits_since[resource], latest(w->begun, clients[i].process->paused_until));
-		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > LONGEST_GAP && was_calm_since(since)) {
-			violation("c%d has waited for %" PRId64 " of hall:%d for %.3f s, while these were free", i, w->claim->permits, resource, seconds(now - since));
+		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > LONGEST_GAP
+			&& was_calm_since(since)) {
+			violation("c%d has waited for %" PRId64 " of hall:%d for %.3f s, while these were free", i,
+				w->claim->permits, resource, seconds(now - since));
 		}
 	}
 }
@@ -308,10 +325,10 @@ static void check_gone(void *context, uint64_t unused)
 	gone *g = context;
 
 	(void) unused;
-	if (was_calm_since(g->ended) && g->client->process->pid == g->pid && has_run_since(g->client, g->ended) && read_books(g->resource)
-			&& books_holder(&look, g->token)) {
-		violation("the server keeps permits of hall:%d for %s, which has given them back %.3f s ago", g->resource, g->client->process->name,
-			seconds(now - g->ended));
+	if (was_calm_since(g->ended) && g->client->process->pid == g->pid && has_run_since(g->client, g->ended)
+		&& read_books(g->resource) && books_holder(&look, g->token)) {
+		violation("the server keeps permits of hall:%d for %s, which has given them back %.3f s ago", g->resource,
+			g->client->process->name, seconds(now - g->ended));
 	}
 	free(g);
 }
@@ -320,7 +337,8 @@ void note_permits_gone(const client *client, const dlock_claim *claim, int resou
 {
 	permits_of(client)->waiting.waits = false;
 	if (answered && is_single() && read_books(resource) && books_holder(&look, claim->token)) {
-		violation("the server keeps permits of hall:%d for %s, which it has told that they were given back", resource, client->process->name);
+		violation("the server keeps permits of hall:%d for %s, which it has told that they were given back", resource,
+			client->process->name);
 	}
 	gone *g = calloc(1, sizeof *g);
 	*g = (gone) { .client = client, .pid = client->process->pid, .resource = resource, .ended = now };

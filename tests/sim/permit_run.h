@@ -60,9 +60,11 @@ void permit_rules_end(void);
 void check_permits(void); /* after each run of a fiber */
 bool believes_in_permits(const client *client);
 void note_permits_wanted(client *client, dlock_claim *claim, int resource, nanos timeout);
-void note_permits_waited(client *client);                    /* acquire has returned; it counts as waiting until one of the next two */
+/* acquire has returned; it counts as waiting until one of the next two */
+void note_permits_waited(client *client);
 void note_permits_acquired(client *client, int64_t earlier); /* told: the last token by then */
-void note_permits_gone(const client *client, const dlock_claim *claim, int resource, bool answered); /* given back, left, or not acquired */
+/* given back, left, or not acquired */
+void note_permits_gone(const client *client, const dlock_claim *claim, int resource, bool answered);
 int64_t last_permit_token(int resource);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a seed is about: which clients work on which servers, and for how long. A new set-up or workload is a row here. */
+/* What a seed is about: which clients work on which servers, and for how long. A new set-up or workload is a row here.
+ * */
 #include "run.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 
 static const workload *const workloads[] = { &locks, &semaphores, &read_write_locks, &stocks };
 
-/* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second of CPU time. */
+/* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second
+ * of CPU time. */
 static const combination combinations[] = {
 	{ &locks, SINGLE, 3, 1.0 },
 	{ &locks, REPLICATED, 3, 0.6 },

@@ -1,5 +1,6 @@
-/* What must hold of locks, by what holders believe and by what the servers' data say: looked at after each run of a fiber, twenty times a second, and where
- * clients say so. docs/reliability.md, leases.md and hand-over.md promise it. */
+/* What must hold of locks, by what holders believe and by what the servers' data say: looked at after each run of a
+ * fiber, twenty times a second, and where clients say so. docs/reliability.md, leases.md and hand-over.md promise it.
+ * */
 #include "run.h"
 
 #include <inttypes.h>
@@ -10,14 +11,17 @@
 #define SAMPLE (50 * MS)
 /* A request that is answered at once, and what it leads to. */
 #define SOON (50 * MS)
-/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an inbox. */
+/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an
+ * inbox. */
 #define TOGETHER (30 * MS)
-#define TOGETHER_ANEW (250 * MS) /* it was told of another master, or had no answer, at the end of its last call */
+/* Its last call has failed: it asks who is the master first. One that does not answer is passed over after 200 ms, and
+ * two questions are 50 ms apart (HEDGE and PAUSE in src/redis/route/topology.c). */
+#define TOGETHER_ANEW (250 * MS)
 /* A connection of its renewal, and a batch that is under way. */
 #define TOLD_LATE (500 * MS)
 
-/* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after 2.3 s; where servers only notify,
- * one that has been notified and does not come is passed over after 3 s. */
+/* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after
+ * 2.3 s; where servers only notify, one that has been notified and does not come is passed over after 3 s. */
 static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 5500 * MS,
 	[CLUSTER] = 2600 * MS, [MEMCACHED] = 400 * MS };
 
@@ -25,7 +29,8 @@ static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 
 static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS,
 	[CLUSTER] = 2100 * MS, [MEMCACHED] = 4100 * MS /* of each of its questions */ };
 
-/* What a fault leaves behind: connections to be opened, leases of those who are gone, an epoch that has yet to settle. */
+/* What a fault leaves behind: connections to be opened, leases of those who are gone, an epoch that has yet to settle.
+ * */
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
@@ -93,7 +98,8 @@ static bool has_time_left(const waiting *w)
 
 bool believes(const client *client, const holding *h)
 {
-	return h->relies && client->process->alive && dlock_claim_is_held(h->claim) && h->claim->deadline > host_clock(client->process->host);
+	return h->relies && client->process->alive && dlock_claim_is_held(h->claim)
+		&& h->claim->deadline > host_clock(client->process->host);
 }
 
 static nanos left_of(const client *client, const holding *h)
@@ -101,8 +107,8 @@ static nanos left_of(const client *client, const holding *h)
 	return host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
 }
 
-/* On one server, or a majority, the key is the holder's, and lasts for as long as it believes. Where replicas confirm, a server that was promoted may be
- * without it; what it may do then shows in the holders. */
+/* On one server, or a majority, the key is the holder's, and lasts for as long as it believes. Where replicas confirm,
+ * a server that was promoted may be without it; what it may do then shows in the holders. */
 static void check_key(const client *client, const holding *h)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
@@ -116,8 +122,10 @@ static void check_key(const client *client, const holding *h)
 			&& (!strcmp(token, h->claim->token) || is_break_of(token, h->claim->token)));
 	}
 	if (have < quorum) {
-		violation("c%d believes for another %.3f s that it holds seat:%d, which %s", client->process->number, seconds(left), h->resource,
-			options.servers > 1 ? "fewer servers than a majority keep for it that long" : "the server does not keep for it that long");
+		violation("c%d believes for another %.3f s that it holds seat:%d, which %s", client->process->number,
+			seconds(left), h->resource,
+			options.servers > 1 ? "fewer servers than a majority keep for it that long"
+								: "the server does not keep for it that long");
 	}
 }
 
@@ -134,9 +142,10 @@ void check_holders(void)
 			}
 			int r = h->resource;
 			if (holder[r]) {
-				violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64 ", for another %.3f s)", r,
-					holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])), i, h->claim->fencing_token,
-					seconds(left_of(&clients[i], h)));
+				violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64
+						  ", for another %.3f s)",
+					r, holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])), i,
+					h->claim->fencing_token, seconds(left_of(&clients[i], h)));
 			}
 			holder[r] = &clients[i];
 			held[r] = h;
@@ -179,16 +188,21 @@ void note_acquired(client *client, holding *h)
 	if (believes(client, h) && !h->robbed) {
 		int64_t token = h->claim->fencing_token;
 		if (token <= last_fence[r]) {
-			violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token, client->process->number, r, last_fence[r]);
+			violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token,
+				client->process->number, r, last_fence[r]);
 		}
 		last_fence[r] = token;
 	}
-	/* In the order in which they came. Who attaches a handle has not waited; a turn is lost with a grant whose key is taken away by force. */
+	/* In the order in which they came. Who attaches a handle has not waited; a turn is lost with a grant whose key is
+	 * taken away by force. */
 	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < options.clients; i++) {
 		const waiting *other = &clients[i].waiting;
-		if (&clients[i] != client && other->waits && other->resource == r && other->begun + together(&clients[i]) < client->waiting.begun
-				&& has_time_left(other) && deleted[r] < other->begun && broken[r] < other->begun && was_calm_since(other->begun) && has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
-			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i, seconds(client->waiting.begun - other->begun));
+		if (&clients[i] != client && other->waits && other->resource == r
+			&& other->begun + together(&clients[i]) < client->waiting.begun && has_time_left(other)
+			&& deleted[r] < other->begun && broken[r] < other->begun && was_calm_since(other->begun)
+			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
+			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i,
+				seconds(client->waiting.begun - other->begun));
 		}
 	}
 	client->waiting.waits = false;
@@ -214,9 +228,11 @@ static void check_told(const client *client, holding *h)
 {
 	nanos since = h->robbed ? h->robbed : h->broken, by = since + h->claim->ttl / 3 + TOLD_LATE;
 
-	if (since && h->renews && now > by && believes(client, h) && was_calm_since(since) && has_run_since(client, since)) {
-		violation("c%d believes in seat:%d %.3f s after its %s, with a lease time of %.3f s", client->process->number, h->resource,
-			seconds(now - since), h->robbed ? "key was deleted" : "lock was broken", seconds(h->claim->ttl));
+	if (since && h->renews && now > by && believes(client, h) && was_calm_since(since)
+		&& has_run_since(client, since)) {
+		violation("c%d believes in seat:%d %.3f s after its %s, with a lease time of %.3f s", client->process->number,
+			h->resource, seconds(now - since), h->robbed ? "key was deleted" : "lock was broken",
+			seconds(h->claim->ttl));
 	}
 }
 
@@ -238,7 +254,9 @@ void note_broken(int resource, const char *id, bool done)
 
 void note_waits(client *client, int resource, nanos timeout)
 {
-	client->waiting = (waiting) { .waits = true, .resource = resource, .begun = now, .timeout = timeout, .paused = client->process->paused_total };
+	client->waiting = (waiting){
+		.waits = true, .resource = resource, .begun = now, .timeout = timeout, .paused = client->process->paused_total
+	};
 }
 
 static bool is_free(int resource)
@@ -258,8 +276,10 @@ static void check_waiters(int resource)
 {
 	for (int i = 0; i < options.clients; i++) {
 		const waiting *w = &clients[i].waiting;
-		nanos since = larger(free_since[resource], larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
-		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > longest_gap[options.setup]) {
+		nanos since = larger(
+			free_since[resource], larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
+		if (w->waits && w->resource == resource && clients[i].process->alive
+			&& now - since > longest_gap[options.setup]) {
 			violation("c%d has waited for seat:%d for %.3f s, which is free", i, resource, seconds(now - since));
 		}
 	}
@@ -291,9 +311,11 @@ void note_failed(const client *client, const char *why)
 
 /* ---- what has been given back is not held any more ---- */
 
-/* What is sent without waiting goes out before the next request; over several servers, before one that has not been sooner than them. Over a
- * connection that has ended since the last request it goes out with the next one only. */
-static const unsigned long calls_until_gone[SETUPS] = { [SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3, [CLUSTER] = 1, [MEMCACHED] = 5 };
+/* What is sent without waiting goes out before the next request; over several servers, before one that has not been
+ * sooner than them. Over a connection that has ended since the last request it goes out with the next one only. */
+static const unsigned long calls_until_gone[SETUPS] = {
+	[SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3, [CLUSTER] = 1, [MEMCACHED] = 5
+};
 
 typedef struct {
 	const client *client;
@@ -310,13 +332,14 @@ static void check_gone(void *context, uint64_t unused)
 	nanos lasts;
 
 	(void) unused;
-	bool excused = bytes_lost_until > g->ended || g->client->process->pid != g->pid || !has_run_since(g->client, g->ended)
-		|| (setup_fails_over() && !was_calm_since(g->ended));
+	bool excused = bytes_lost_until > g->ended || g->client->process->pid != g->pid
+		|| !has_run_since(g->client, g->ended) || (setup_fails_over() && !was_calm_since(g->ended));
 	if (excused || now >= end_of_work) {
 		free(g);
 		return;
 	}
-	if (options.setup == MEMCACHED && stopped_until + SOON > now) { /* what had no answer goes on with its calls from then on */
+	/* what had no answer goes on with its calls from then on */
+	if (options.setup == MEMCACHED && stopped_until + SOON > now) {
 		g->calls = g->client->calls + calls_until_gone[MEMCACHED];
 	}
 	if (stopped_until + SOON > now || g->client->calls < g->calls) {
@@ -326,8 +349,8 @@ static void check_gone(void *context, uint64_t unused)
 	lock_key(g->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
 		if (server_counts(i) && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, g->token)) {
-			violation("s%d keeps seat:%d for another %.3f s for c%d, which has given it back %.3f s ago", i, g->resource, seconds(lasts),
-				g->client->process->number, seconds(now - g->ended));
+			violation("s%d keeps seat:%d for another %.3f s for c%d, which has given it back %.3f s ago", i,
+				g->resource, seconds(lasts), g->client->process->number, seconds(now - g->ended));
 		}
 	}
 	free(g);
@@ -344,7 +367,11 @@ void note_ended(const client *client, const char *token, int resource)
 	if (calls == 0 && bytes_lost_until > client->waiting.begun) {
 		calls = 1;
 	}
-	*g = (gone) { .client = client, .pid = client->process->pid, .resource = resource, .calls = client->calls + calls, .ended = now };
+	*g = (gone){ .client = client,
+		.pid = client->process->pid,
+		.resource = resource,
+		.calls = client->calls + calls,
+		.ended = now };
 	strcpy(g->token, token);
 	at(larger(now, stopped_until) + SOON, check_gone, g, 0);
 }

@@ -1,5 +1,5 @@
-/* One run: the set-up is drawn, its clients work under faults until the end, then without, and nothing may be left. Its outcome lies in memory that
- * the process shares with whoever started it. */
+/* One run: the set-up is drawn, its clients work under faults until the end, then without, and nothing may be left. Its
+ * outcome lies in memory that the process shares with whoever started it. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -77,9 +77,11 @@ static void note_outcome(double begun)
 	this_run->trace = trace_sum();
 	this_run->faults = fault_count;
 	this_run->counts = sum;
-	snprintf(this_run->words, sizeof this_run->words, "%d faults, %lu sections (%lu handed over), %lu by handles, %lu broken, %lu timed out, %lu errors, "
-		"%lu losses, %lu not released, overrun %.2f s, %lu scripts, %" PRIu64 " switches", fault_count, sum.acquired, sum.handed, sum.attached, sum.broken,
-		sum.timeouts, sum.errors, sum.losses, sum.unreleased, (double) sum.longest_overrun / SECOND, redis_scripts_run, switches);
+	snprintf(this_run->words, sizeof this_run->words,
+		"%d faults, %lu sections (%lu handed over), %lu by handles, %lu broken, %lu timed out, %lu errors, "
+		"%lu losses, %lu not released, overrun %.2f s, %lu scripts, %" PRIu64 " switches",
+		fault_count, sum.acquired, sum.handed, sum.attached, sum.broken, sum.timeouts, sum.errors, sum.losses,
+		sum.unreleased, (double) sum.longest_overrun / SECOND, redis_scripts_run, switches);
 	this_run->ended = true;
 }
 

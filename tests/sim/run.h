@@ -28,8 +28,32 @@ extern const workload locks, semaphores, read_write_locks, stocks;
 
 /* ---- what goes wrong ---- */
 
-typedef enum { CUT, CUT_ONE_WAY, RESET, PAUSE_SERVER, CRASH_SERVER, KILL_CLIENT, VANISH_CLIENT, STOP_CLIENT, SLOW, HOLD_PACKETS, FLUSH_SCRIPTS, DELETE_KEY, FLUSH_ALL,
-	CUT_SERVERS, NEW_SET, BACK_UP, STALE_SENTINEL, MOVE_SLOT, GIVE_UP_MOVE, LOSE_SLOT, FORGET_NODE, TAKE_ADDRESS, FAIL_CALL, FAULT_KINDS } fault_kind;
+typedef enum {
+	CUT,
+	CUT_ONE_WAY,
+	RESET,
+	PAUSE_SERVER,
+	CRASH_SERVER,
+	KILL_CLIENT,
+	VANISH_CLIENT,
+	STOP_CLIENT,
+	SLOW,
+	HOLD_PACKETS,
+	FLUSH_SCRIPTS,
+	DELETE_KEY,
+	FLUSH_ALL,
+	CUT_SERVERS,
+	NEW_SET,
+	BACK_UP,
+	STALE_SENTINEL,
+	MOVE_SLOT,
+	GIVE_UP_MOVE,
+	LOSE_SLOT,
+	FORGET_NODE,
+	TAKE_ADDRESS,
+	FAIL_CALL,
+	FAULT_KINDS
+} fault_kind;
 
 typedef struct {
 	nanos time, length;
@@ -193,7 +217,8 @@ bool believes(const client *client, const holding *holding);
 void note_acquired(client *client, holding *holding);
 void note_waits(client *client, int resource, nanos timeout);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
-void note_ended(const client *client, const char *token, int resource); /* it has released, given back, or failed to acquire */
+/* it has released, given back, or failed to acquire */
+void note_ended(const client *client, const char *token, int resource);
 void note_key_deleted(int resource); /* by somebody who may not */
 void note_broken(int resource, const char *id, bool done); /* not `done`: perhaps, or about to be */
 bool is_break_of(const char *value, const char *token);    /* what is left of a holder whose lock was broken */
@@ -228,5 +253,8 @@ void try_again(unsigned long failed_before, const char *what);
 void pauses_begin(process *process);
 /* Those that are drawn up to such a call, at most so many; returns how many. */
 int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *out, int most);
+
+/* How a wait of the process is suspended; NULL: it sleeps (strands.c). */
+dlock_suspend *strand_suspend(const process *process);
 
 #endif

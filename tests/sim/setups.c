@@ -1,4 +1,5 @@
-/* The servers of each set-up, and how a client reaches them: by its own connections, through the back end that a manager object would have. */
+/* The servers of each set-up, and how a client reaches them: by its own connections, through the back end that a
+ * manager object would have. */
 #include "run.h"
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ void servers_begin(void)
 
 bool server_holder(int number, const char *key, char *token, size_t size, nanos *left)
 {
-	return cache ? memcached_holder(cache, key, token, size, left) : redis_holder(redis[number], key, token, size, left);
+	return cache ? memcached_holder(cache, key, token, size, left)
+				 : redis_holder(redis[number], key, token, size, left);
 }
 
 int server_leftovers(int number, char *out, size_t size)
@@ -106,9 +108,11 @@ dlock_endpoint *service_of_setup(int replicas)
 	char dsn[120];
 
 	if (options.setup == CLUSTER) {
-		snprintf(dsn, sizeof dsn, "cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=%d", replicas);
+		snprintf(
+			dsn, sizeof dsn, "cluster://10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379,10.0.0.4:6379?replicas=%d", replicas);
 	} else if (options.setup == REPLICATED) {
-		snprintf(dsn, sizeof dsn, "sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/" SENTINEL_SERVICE "?replicas=%d", replicas);
+		snprintf(dsn, sizeof dsn,
+			"sentinel://10.0.0.11:26379,10.0.0.12:26379,10.0.0.13:26379/" SENTINEL_SERVICE "?replicas=%d", replicas);
 	} else {
 		return server_at(0);
 	}
@@ -172,7 +176,8 @@ static dlock_backend *try_lock_backend(connections *own)
 	case CLUSTER:
 		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	case MEMCACHED:
-		return dlock_memcached_new(&own->memcached, server_of("memcached://10.0.0.1:11211"), LOCK_PREFIX, strlen(LOCK_PREFIX), no_digest);
+		return dlock_memcached_new(
+			&own->memcached, server_of("memcached://10.0.0.1:11211"), LOCK_PREFIX, strlen(LOCK_PREFIX), no_digest);
 	default:
 		return dlock_lock_new(&own->redis, service_of_setup(1), LOCK_PREFIX, strlen(LOCK_PREFIX), false);
 	}

@@ -16,8 +16,9 @@ static void add_block(uint32_t h[5], const unsigned char *block)
 	uint32_t w[80], a = h[0], b = h[1], c = h[2], d = h[3], e = h[4];
 
 	for (int i = 0; i < 80; i++) {
-		w[i] = i < 16 ? (uint32_t) block[4 * i] << 24 | (uint32_t) block[4 * i + 1] << 16 | (uint32_t) block[4 * i + 2] << 8 | block[4 * i + 3]
-			: rotated(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+		w[i] = i < 16 ? (uint32_t) block[4 * i] << 24 | (uint32_t) block[4 * i + 1] << 16
+				| (uint32_t) block[4 * i + 2] << 8 | block[4 * i + 3]
+					  : rotated(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
 	}
 	for (int i = 0; i < 80; i++) {
 		uint32_t f = i < 20 ? (b & c) | (~b & d) : i >= 40 && i < 60 ? (b & c) | (b & d) | (c & d) : b ^ c ^ d;

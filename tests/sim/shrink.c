@@ -1,8 +1,10 @@
-/* A failing run is shrunk to the fewest faults, pauses, clients and resources, and to the shortest time, that still fail in the same way.
+/* A failing run is shrunk to the fewest faults, pauses, clients and resources, and to the shortest time, that still
+ * fail in the same way.
  *
- * Leaving a fault out changes what happens after it, often so that nothing goes wrong any more. So a candidate is tried as it is, and with other random
- * numbers ("variants"): rarely is a mistake bound to one moment. First the faults before the violation are tried at the beginning of a short run; then
- * faults, pauses, clients and resources are left out for as long as something goes, with more and more variants. Each trial ends at its first violation. */
+ * Leaving a fault out changes what happens after it, often so that nothing goes wrong any more. So a candidate is tried
+ * as it is, and with other random numbers ("variants"): rarely is a mistake bound to one moment. First the faults
+ * before the violation are tried at the beginning of a short run; then faults, pauses, clients and resources are left
+ * out for as long as something goes, with more and more variants. Each trial ends at its first violation. */
 #include "fleet.h"
 
 #include <inttypes.h>
@@ -62,7 +64,8 @@ static void list_all(history *h)
 	o->faults_given_count = count;
 	if (o->pauses > 0 && h->outcome.calls[0] > 0) { /* otherwise it is not known how far they were */
 		for (int i = o->pauses_given_count = 0; i < o->clients; i++) {
-			o->pauses_given_count += pauses_drawn(o, i, h->outcome.calls[i], o->pauses_given + o->pauses_given_count, PAUSES - o->pauses_given_count);
+			o->pauses_given_count += pauses_drawn(
+				o, i, h->outcome.calls[i], o->pauses_given + o->pauses_given_count, PAUSES - o->pauses_given_count);
 		}
 		o->pauses = 0;
 	}
@@ -309,8 +312,10 @@ static void print_command(const run_options *o)
 {
 	char text[120];
 
-	printf("  tests/sim/run.sh %" PRIu64 " work=%s setup=%s hours=%.9g", o->seed, o->work->name, setups[o->setup], o->hours);
-	printf(" clients=%d resources=%d guard=%d clocks=%d faults=0 pauses=%g", o->clients, o->resources, o->guard_ms, o->clocks_ms, o->pauses);
+	printf("  tests/sim/run.sh %" PRIu64 " work=%s setup=%s hours=%.9g", o->seed, o->work->name, setups[o->setup],
+		o->hours);
+	printf(" clients=%d resources=%d guard=%d clocks=%d faults=0 pauses=%g", o->clients, o->resources, o->guard_ms,
+		o->clocks_ms, o->pauses);
 	if (o->variant) {
 		printf(" variant=%" PRIu64, o->variant);
 	}
@@ -370,7 +375,8 @@ static const char *name_in(const char *words, size_t *len)
 	return from;
 }
 
-/* Of the trace, what is about the same resource, or about none: the last lines, and before them the faults, if these are few. */
+/* Of the trace, what is about the same resource, or about none: the last lines, and before them the faults, if these
+ * are few. */
 static void print_trace(const history *h)
 {
 	char *line = NULL;
@@ -382,7 +388,8 @@ static void print_trace(const history *h)
 	for (int pass = 0; pass < 2; pass++) {
 		rewind(trace);
 		while (getline(&line, &room, trace) > 0) {
-			bool event = few && (strstr(line, "FAULT") || strstr(line, "is stopped for") || strstr(line, "is promoted"));
+			bool event = few
+				&& (strstr(line, "FAULT") || strstr(line, "is stopped for") || strstr(line, "is promoted"));
 			if (name && is_of_another(line, name, len)) {
 				continue;
 			}
@@ -402,9 +409,12 @@ static void print_sizes(const history *h, double seconds)
 {
 	const run_options *now = &h->options, *before = &search.first.options;
 
-	printf("shrunk in %.0f s, %lu runs: %d of %d faults, %d of %d pauses, %d of %d clients, %d of %d resources, %.1f of %.1f s\n", seconds, search.runs,
-		now->faults_given_count, before->faults_given_count, now->pauses_given_count, before->pauses_given_count, now->clients, before->clients,
-		now->resources, before->resources, (double) h->outcome.time / SECOND, (double) search.first.outcome.time / SECOND);
+	printf(
+		"shrunk in %.0f s, %lu runs: %d of %d faults, %d of %d pauses, %d of %d clients, %d of %d resources, %.1f of "
+		"%.1f s\n",
+		seconds, search.runs, now->faults_given_count, before->faults_given_count, now->pauses_given_count,
+		before->pauses_given_count, now->clients, before->clients, now->resources, before->resources,
+		(double) h->outcome.time / SECOND, (double) search.first.outcome.time / SECOND);
 }
 
 /* Once more, with its trace. */

@@ -1,4 +1,5 @@
-/* Buyers: they reserve units, wait for them, pay in time or too late, buy, give back, or are never heard of again; and ask again where an answer is lost. */
+/* Buyers: they reserve units, wait for them, pay in time or too late, buy, give back, or are never heard of again; and
+ * ask again where an answer is lost. */
 #include "stock_run.h"
 
 #include <inttypes.h>
@@ -58,9 +59,11 @@ static bool open_product(client *client, int sale, int resource)
 		return true;
 	}
 	stock_name(sale, resource, name, sizeof name);
-	dlock_status status = own_of(client)->stock->ops->restock(own_of(client)->stock, DLOCK_ARG(name), a->units, DLOCK_ARG("opening"), 0, &changed, &error);
+	dlock_status status = own_of(client)->stock->ops->restock(
+		own_of(client)->stock, DLOCK_ARG(name), a->units, DLOCK_ARG("opening"), 0, &changed, &error);
 	if (status == DLOCK_OK && changed != a->units) {
-		violation("%s puts %" PRId64 " units into %s, and is told %" PRId64, client->process->name, a->units, name, changed);
+		violation(
+			"%s puts %" PRId64 " units into %s, and is told %" PRId64, client->process->name, a->units, name, changed);
 	}
 	a->open |= status == DLOCK_OK;
 	return status == DLOCK_OK;
@@ -74,7 +77,9 @@ static void count(client *client, int sale, int resource)
 
 	stock_name(sale, resource, name, sizeof name);
 	int64_t sold = sale_products[sale][resource].sold;
-	if (own_of(client)->stock->ops->count(own_of(client)->stock, &(dlock_arg) { name, strlen(name) }, 1, true, &counts, &error) == DLOCK_OK) {
+	if (own_of(client)->stock->ops->count(
+			own_of(client)->stock, &(dlock_arg){ name, strlen(name) }, 1, true, &counts, &error)
+		== DLOCK_OK) {
 		note_available(client, sale, resource, &counts, sold);
 	}
 }
@@ -85,7 +90,8 @@ static order *free_place(void)
 {
 	int i = 0;
 
-	while (i < order_count && (orders[i].open || (orders[i].sale == sale_now() && (orders[i].bought || is_reserved(&orders[i]))))) {
+	while (i < order_count
+		&& (orders[i].open || (orders[i].sale == sale_now() && (orders[i].bought || is_reserved(&orders[i]))))) {
 		i++;
 	}
 	if (i == ORDERS) {
@@ -101,7 +107,12 @@ static order *order_new(client *client, int resource, bool last)
 	order *o = free_place();
 	char buyer[16], request[16];
 
-	*o = (order) { .client = client, .open = true, .buyer = (int) draw_below(&client->random, BUYERS), .sale = sale_now(), .count = 1, .generation = -1 };
+	*o = (order){ .client = client,
+		.open = true,
+		.buyer = (int) draw_below(&client->random, BUYERS),
+		.sale = sale_now(),
+		.count = 1,
+		.generation = -1 };
 	o->products[0] = resource;
 	o->products[1] = resource ^ 1;
 	if (!last && o->products[1] < options.resources && draw_chance(&client->random, 0.2)) {
@@ -148,9 +159,17 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 
 	ask_about(o, &q);
 	do {
-		nanos signal = draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER, begun = now, paused = client->process->paused_total;
-		dlock_stock_turn turn = { .stock = own_of(client)->stock, .order = &q.order, .ttl = ttl, .limit = stock_limit(o->products[0]), .strict = o->products[0] % 4 == 2 };
-		dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal };
+		nanos signal = draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER, begun = now,
+			  paused = client->process->paused_total;
+		dlock_stock_turn turn = { .stock = own_of(client)->stock,
+			.order = &q.order,
+			.ttl = ttl,
+			.limit = stock_limit(o->products[0]),
+			.strict = o->products[0] % 4 == 2 };
+		dlock_wait wait = { .deadline = dlock_now() + timeout,
+			.interrupted = is_interrupted,
+			.context = &signal,
+			.suspend = strand_suspend(client->process) };
 		status = turn.stock->ops->reserve(&turn, &wait, answer, &error);
 		if (status == DLOCK_INTERRUPTED) {
 			turn.stock->ops->leave(&turn);
@@ -160,7 +179,8 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 		nanos over = now - begun - (client->process->paused_total - paused) - timeout;
 		sum.longest_overrun = over > sum.longest_overrun ? over : sum.longest_overrun;
 		sum.longest_wait = over + timeout > sum.longest_wait ? over + timeout : sum.longest_wait;
-		if (over > 5 * SECOND) { /* the server's timeouts, once more for the question that is repeated: docs/operations.md */
+		/* the server's timeouts, once more for the question that is repeated: docs/operations.md */
+		if (over > 5 * SECOND) {
 			violation("%s has waited for an answer for %.3f s beyond its time", client->process->name, seconds(over));
 		}
 		if (status != DLOCK_OK) {
@@ -202,7 +222,9 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 
 	o->relies = false;
 	own->confirming = o;
-	while ((status = own->stock->ops->confirm(own->stock, &q->order, stock_limit(o->products[0]), &answer, &error)) != DLOCK_OK && now < give_up) {
+	while ((status = own->stock->ops->confirm(own->stock, &q->order, stock_limit(o->products[0]), &answer, &error))
+			!= DLOCK_OK
+		&& now < give_up) {
 		sum.errors++;
 		unanswered = true;
 		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
@@ -235,7 +257,8 @@ static void cancel(client *client, order *o, const question *q)
 
 	o->relies = false;
 	dlock_status status = own_of(client)->stock->ops->cancel(own_of(client)->stock, &q->order, &answer, &error);
-	say(client->process->name, "gives %s back: %d %d %s", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1, error.message);
+	say(client->process->name, "gives %s back: %d %d %s", o->id.text, status,
+		status == DLOCK_OK ? (int) answer.outcome : -1, error.message);
 	sum.unreleased += status != DLOCK_OK;
 	if (status == DLOCK_OK && o->bought && answer.outcome == DLOCK_STOCK_DONE) {
 		violation("%s has bought %s, and can give it back", client->process->name, o->id.text);
@@ -251,7 +274,10 @@ static void refund(client *client, order *o, const question *q)
 	nanos give_up = now + 60 * SECOND;
 
 	note_refunded(o); /* from now on others may have them */
-	while ((status = own_of(client)->stock->ops->refund(own_of(client)->stock, &q->order, true, 0, (dlock_arg) { "", 0 }, &answer, &error)) != DLOCK_OK && now < give_up) {
+	while ((status = own_of(client)->stock->ops->refund(
+				own_of(client)->stock, &q->order, true, 0, (dlock_arg){ "", 0 }, &answer, &error))
+			!= DLOCK_OK
+		&& now < give_up) {
 		fiber_sleep(draw_below(&client->random, SECOND));
 	}
 	say(client->process->name, "refunds %s: %d %d", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1);
@@ -273,8 +299,10 @@ static void change(client *client, order *o, question *q)
 	for (int i = 0; i < o->count; i++) {
 		q->order.units[i] = 1 + draw_below(&client->random, 4);
 	}
-	dlock_status status = own_of(client)->stock->ops->change(own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error);
-	say(client->process->name, "changes %s to %" PRId64 ": %d %d", o->id.text, q->order.units[0], status, status == DLOCK_OK ? (int) answer.outcome : -1);
+	dlock_status status = own_of(client)->stock->ops->change(
+		own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error);
+	say(client->process->name, "changes %s to %" PRId64 ": %d %d", o->id.text, q->order.units[0], status,
+		status == DLOCK_OK ? (int) answer.outcome : -1);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		memcpy(o->units, q->order.units, sizeof o->units);
 	}
@@ -293,7 +321,8 @@ static void extend(client *client, order *o, const question *q)
 
 	o->relies = false;
 	dlock_status status = own_of(client)->stock->ops->extend(own_of(client)->stock, &q->order, ttl, &answer, &error);
-	say(client->process->name, "extends %s to %.3f s: %d %d", o->id.text, seconds(ttl), status, status == DLOCK_OK ? (int) answer.outcome : -1);
+	say(client->process->name, "extends %s to %.3f s: %d %d", o->id.text, seconds(ttl), status,
+		status == DLOCK_OK ? (int) answer.outcome : -1);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		o->deadline = answer.deadline > o->deadline ? answer.deadline : o->deadline;
 		o->relies = true;
@@ -332,7 +361,8 @@ static void go_on(client *client, order *o, question *q, nanos ttl, bool last)
 	} else if (o->bought && draw_chance(random, 0.2)) { /* the page is loaded once more */
 		dlock_stock_answer answer;
 		if (reserve(client, o, ttl, 0, &answer) == DLOCK_OK && answer.outcome != DLOCK_STOCK_SOLD) {
-			violation("%s has bought %s, and is told %d when it asks again", client->process->name, o->id.text, (int) answer.outcome);
+			violation("%s has bought %s, and is told %d when it asks again", client->process->name, o->id.text,
+				(int) answer.outcome);
 		}
 	}
 }
@@ -355,8 +385,8 @@ static void shop_for(client *client, order *o, int resource, bool last)
 	}
 	ask_about(o, &q);
 	timeout = o->count > 1 ? 0 : timeout;
-	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->units[0], q.names[0], o->count > 1 ? " and its neighbour" : "",
-		seconds(ttl), seconds(timeout), o->id.text);
+	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->units[0], q.names[0],
+		o->count > 1 ? " and its neighbour" : "", seconds(ttl), seconds(timeout), o->id.text);
 	dlock_status status = reserve(client, o, ttl, timeout, &answer);
 	if (status != DLOCK_OK && last) {
 		violation("%s has no answer after all faults", client->process->name);
@@ -367,7 +397,8 @@ static void shop_for(client *client, order *o, int resource, bool last)
 		o->deadline = answer.deadline;
 		o->generation = answer.generation;
 		ask_about(o, &q);
-		say(client->process->name, "has reserved %s, token %" PRId64 ", for %.3f s", o->id.text, answer.fencing_token, seconds(o->deadline - host_clock(current_process->host)));
+		say(client->process->name, "has reserved %s, token %" PRId64 ", for %.3f s", o->id.text, answer.fencing_token,
+			seconds(o->deadline - host_clock(current_process->host)));
 		check_stocks();
 		go_on(client, o, &q, ttl, last);
 	} else if (status == DLOCK_OK) {

@@ -1,5 +1,5 @@
-/* What must hold of stocks, by what buyers were told and by the server's books: docs/permits.md promises it. The books are looked at after each run of a
- * fiber and twenty times a second, and what is promised whenever it becomes more. */
+/* What must hold of stocks, by what buyers were told and by the server's books: docs/permits.md promises it. The books
+ * are looked at after each run of a fiber and twenty times a second, and what is promised whenever it becomes more. */
 #include "stock_run.h"
 
 #include <inttypes.h>
@@ -50,7 +50,8 @@ static void say_orders(int sale, int resource)
 		const order *o = &orders[i];
 		for (int k = 0; k < o->count; k++) {
 			if (o->sale == sale && o->products[k] == resource && (o->bought || is_reserved(o))) {
-				say("", "%s has %s %" PRId64 " of drop:%d:%d", o->id.text, o->bought ? "bought" : "reserved", o->units[k], resource, sale);
+				say("", "%s has %s %" PRId64 " of drop:%d:%d", o->id.text, o->bought ? "bought" : "reserved",
+					o->units[k], resource, sale);
 			}
 		}
 	}
@@ -76,7 +77,8 @@ static void check_promised(void)
 	for (int r = 0; r < options.resources; r++) {
 		if (promised[r] > sale_products[sale][r].units) {
 			say_orders(sale, r);
-			violation("%" PRId64 " units of drop:%d:%d are promised, and there are %" PRId64, promised[r], r, sale, sale_products[sale][r].units);
+			violation("%" PRId64 " units of drop:%d:%d are promised, and there are %" PRId64, promised[r], r, sale,
+				sale_products[sale][r].units);
 		}
 	}
 }
@@ -99,7 +101,9 @@ static void check_books(void)
 			violation("the books of drop:%d:%d are wrong: %s", r, sale, error);
 		}
 		if (look.there && look.sold + look.used > look.stock) {
-			violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " are sold and %" PRId64 " reserved, says the server", look.stock, r, sale, look.sold, look.used);
+			violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " are sold and %" PRId64
+					  " reserved, says the server",
+				look.stock, r, sale, look.sold, look.used);
 		}
 	}
 	seen_sale = sale;
@@ -127,8 +131,9 @@ static void check_kept(const order *o, int place)
 	const book_holder *kept = books_holder(&look, o->id.text);
 
 	if (!kept || kept->permits != o->units[place] || (o->bought && !kept->bought)) {
-		violation("%s relies on %" PRId64 " of drop:%d:%d, which it has %s, and the server has %" PRId64 " for it, %s", o->id.text, o->units[place],
-			o->products[place], o->sale, o->bought ? "bought" : "reserved", kept ? kept->permits : 0, kept && kept->bought ? "bought" : "reserved");
+		violation("%s relies on %" PRId64 " of drop:%d:%d, which it has %s, and the server has %" PRId64 " for it, %s",
+			o->id.text, o->units[place], o->products[place], o->sale, o->bought ? "bought" : "reserved",
+			kept ? kept->permits : 0, kept && kept->bought ? "bought" : "reserved");
 	}
 }
 
@@ -201,9 +206,12 @@ void note_available(const client *client, int sale, int resource, const dlock_st
 {
 	const sale_product *a = &sale_products[sale][resource];
 
-	if (is_single() && (counts->available < 0 || counts->available + counts->reserved + counts->sold != a->units || counts->sold < earlier - a->doubtful)) {
-		violation("%s is told that %" PRId64 " of drop:%d:%d are available, %" PRId64 " reserved and %" PRId64 " sold, of %" PRId64, client->process->name,
-			counts->available, resource, sale, counts->reserved, counts->sold, a->units);
+	if (is_single()
+		&& (counts->available < 0 || counts->available + counts->reserved + counts->sold != a->units
+			|| counts->sold < earlier - a->doubtful)) {
+		violation("%s is told that %" PRId64 " of drop:%d:%d are available, %" PRId64 " reserved and %" PRId64
+				  " sold, of %" PRId64,
+			client->process->name, counts->available, resource, sale, counts->reserved, counts->sold, a->units);
 	}
 }
 
@@ -221,9 +229,11 @@ void stock_rules_end(void)
 	for (int sale = 0; sale < SALES; sale++) {
 		for (int r = 0; r < options.resources; r++) {
 			const sale_product *a = &sale_products[sale][r];
-			if (a->open && read_books(sale, r) && (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->units)) {
-				violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " to %" PRId64 " were sold, and the server says %" PRId64 " of %" PRId64, a->units, r, sale,
-					a->sold, a->sold + a->doubtful, look.sold, look.stock);
+			if (a->open && read_books(sale, r)
+				&& (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->units)) {
+				violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " to %" PRId64
+						  " were sold, and the server says %" PRId64 " of %" PRId64,
+					a->units, r, sale, a->sold, a->sold + a->doubtful, look.sold, look.stock);
 			}
 		}
 	}

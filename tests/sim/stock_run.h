@@ -30,7 +30,9 @@ typedef struct {
 	int64_t units[AT_ONCE];
 	dlock_order_id id;
 	int generation;       /* negative: it names the last */
-	bool relies;          /* it is told that the units are reserved, until `deadline` by the client's clock, and has not asked for an end since */
+	/* it is told that the units are reserved, until `deadline` by the client's clock, and has not asked for an end
+	 * since */
+	bool relies;
 	dlock_nanos deadline;
 	bool bought, doubtful;
 	bool refunded;        /* or about to be: nobody relies on it */
@@ -59,6 +61,7 @@ void note_bought(order *order);  /* the buyer is told so */
 void note_doubtful(order *order); /* it has asked to buy, and no answer is to come */
 void note_refunded(order *order);
 void note_refused_to_buy(const order *order);
-void note_available(const client *client, int sale, int resource, const dlock_stock_counts *counts, int64_t earlier); /* sold: as told by then */
+/* sold: as told by then */
+void note_available(const client *client, int sale, int resource, const dlock_stock_counts *counts, int64_t earlier);
 
 #endif

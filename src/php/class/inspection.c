@@ -99,7 +99,8 @@ static bool check_range(zend_long number, zend_long least, zend_long most, uint3
 
 static void throw_not_there(const dlock_backend *backend, const char *what)
 {
-	zend_throw_exception_ex(dlock_ce_exception, 0, "It cannot be seen %s with the back end \"%s\"", what, backend->ops->name);
+	zend_throw_exception_ex(
+		dlock_ce_exception, 0, "It cannot be seen %s with the back end \"%s\"", what, backend->ops->name);
 }
 
 ZEND_METHOD(DistributedLock, inspect)

@@ -289,7 +289,8 @@ static bool interrupts_throw(dlock_hold *hold)
 	return EG(exception) != NULL;
 }
 
-dlock_status dlock_manager_start_upkeep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
+dlock_status dlock_manager_start_upkeep(
+	const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error)
 {
 	dlock_status status = start_renewal(manager, hold, is_renewed(manager, ttl_given), error);
 

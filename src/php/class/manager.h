@@ -100,7 +100,8 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 /* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came
  * meanwhile are handled. DLOCK_INTERRUPTED: a handler has thrown. After any status but DLOCK_OK the caller discards
  * it. */
-dlock_status dlock_manager_start_upkeep(const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
+dlock_status dlock_manager_start_upkeep(
+	const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
 
 /* What acquire(), tryAcquire() and synchronized() do in all classes, once a method has read its arguments. */
 

@@ -35,7 +35,8 @@ static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t
 
 	if (array && is_list_of_servers(array)) {
 		zend_argument_value_error(arg,
-			"must be one server: semaphores and read/write locks are not offered on several independent ones, as RedLock is");
+			"must be one server: semaphores and read/write locks are not offered on several independent ones, as "
+			"RedLock is");
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, arg);

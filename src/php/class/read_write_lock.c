@@ -117,7 +117,8 @@ ZEND_METHOD(Dlock_ReadWriteLock, __construct)
 	if (dlock_permits_is_on_zookeeper(&place)) {
 		if (fairness && !lock->fifo) {
 			zend_argument_value_error(8,
-				"must be \"fifo\", or left out: on ZooKeeper readers and writers are served in the order in which they came");
+				"must be \"fifo\", or left out: on ZooKeeper readers and writers are served in the order in which they "
+				"came");
 			dlock_permits_free_place(&place);
 			RETURN_THROWS();
 		}

@@ -107,7 +107,8 @@ static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 {
 	if (array && is_several(array)) {
 		zend_argument_value_error(1,
-			"must be one server or service: on several that are independent of each other, as RedLock has them, a stock is not offered");
+			"must be one server or service: on several that are independent of each other, as RedLock has them, a "
+			"stock is not offered");
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, 1);

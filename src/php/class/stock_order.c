@@ -101,7 +101,8 @@ static bool add_items(const dlock_stock_object *stock, dlock_stock_order *order,
 	} ZEND_HASH_FOREACH_END();
 	if (!stock->stock->ops->is_together(stock->stock, order->order.skus, order->order.count)) {
 		zend_argument_value_error(1,
-			"must have products that share a hash slot of the cluster: give their keys the same part in braces, as in the prefix "
+			"must have products that share a hash slot of the cluster: give their keys the same part in braces, as in "
+			"the prefix "
 			"\"{sale}:\"");
 		return false;
 	}
@@ -208,7 +209,8 @@ void dlock_stock_throw_limited(
 	dlock_error error;
 
 	dlock_fail(&error, DLOCK_LOST,
-		"The buyer \"%s\" has %lld units of \"%s\", reserved or bought, and may have %lld in all; %lld more were asked for",
+		"The buyer \"%s\" has %lld units of \"%s\", reserved or bought, and may have %lld in all; %lld more were asked "
+		"for",
 		show(order->buyer).text, (long long) answer->units, ZSTR_VAL(order->skus[answer->item]), (long long) limit,
 		(long long) asked);
 	dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);

@@ -138,7 +138,8 @@ static void accept_lease(dlock_asking *own, dlock_nanos now)
 		return;
 	}
 	claim->explained = own->said == DLOCK_LOST;
-	own->waiter.settled_just_now = own->said == DLOCK_LOST && epoch->state.left >= 0 && epoch->state.left <= DLOCK_AT_ONCE;
+	own->waiter.settled_just_now = own->said == DLOCK_LOST && epoch->state.left >= 0
+		&& epoch->state.left <= DLOCK_AT_ONCE;
 	claim->deadline = own->sent_at + claim->ttl - dlock_drift(claim->ttl);
 	if (own->said == DLOCK_OK && now < claim->deadline) {
 		claim->fencing_token = own->answer.fencing_token;

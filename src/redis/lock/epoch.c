@@ -274,8 +274,8 @@ static dlock_status read_unchanged(const dlock_epoch *own, dlock_route *granted)
 /* Replicas may attach while others are asked. */
 enum { MOST_DOUBTS = 3 };
 
-/* Replicas have attached since the epoch's base: asks the nodes, and looks at it again. What is doubted at last is given
- * back, and the epoch opened anew. */
+/* Replicas have attached since the epoch's base: asks the nodes, and looks at it again. What is doubted at last is
+ * given back, and the epoch opened anew. */
 static dlock_status remove_doubts(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->whole);

@@ -100,7 +100,8 @@ dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
 
 typedef struct {
 	dlock_renewal_round base;
-	dlock_endpoint *service, *master; /* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	/* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	dlock_endpoint *service, *master;
 	dlock_masters masters;
 	dlock_kept_lease lease; /* its keys are in `text` */
 	dlock_keep keep;
@@ -294,7 +295,9 @@ dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dl
 	round->keep.keeping = keeping;
 	round->lease = *lease;
 	round->lease.keys = (dlock_keys) { .lock = copy_key(&room, keys.lock), .slot = keys.slot };
-	round->lease.keys.held = copy_key(&room, keys.held);
+	if (keys.held.len > 0) {
+		round->lease.keys.held = copy_key(&room, keys.held);
+	}
 	round->description = dlock_description_retain(description);
 	if (keys.fence.len > 0) {
 		round->lease.keys.fence = copy_key(&room, keys.fence);

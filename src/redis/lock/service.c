@@ -6,10 +6,10 @@
 #include "late_release.h"
 
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
- * epoch only (lua/epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted then,
- * at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and its
- * reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one hop
- * that nobody confirms. */
+ * epoch only (lua/epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted
+ * then, at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and
+ * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one
+ * hop that nobody confirms. */
 
 dlock_subject dlock_service_subject(const dlock_claim *claim)
 {
@@ -504,12 +504,13 @@ static void service_destroy(dlock_backend *backend)
 	free(service);
 }
 
-#define COMMON \
-	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse, \
-	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check, \
-	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round, \
-	.is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect, \
-	.list = dlock_service_list, .break_claim = dlock_service_break, .dispose = dlock_service_dispose, .destroy = service_destroy
+#define COMMON                                                                                                         \
+	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse,                           \
+	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check,      \
+	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round,  \
+	.is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect,                            \
+	.list = dlock_service_list, .break_claim = dlock_service_break, .dispose = dlock_service_dispose,                  \
+	.destroy = service_destroy
 
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
 static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };

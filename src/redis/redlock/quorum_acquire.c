@@ -457,7 +457,8 @@ static void plan_attempt(acquiring *own, dlock_nanos now)
 	};
 }
 
-/* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other. */
+/* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other.
+ * */
 static bool ends(const acquiring *own)
 {
 	return own->last

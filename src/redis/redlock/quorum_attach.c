@@ -13,7 +13,8 @@ typedef struct {
 	dlock_error *error;
 	dlock_task task, exchanging;
 	int attempts;
-	bool split; /* some servers gave it to this claim, and others perhaps to another that takes it up in the same moment */
+	/* some servers gave it to this claim, and others perhaps to another that takes it up in the same moment */
+	bool split;
 	dlock_nanos asked, split_until, until;
 	dlock_status said, exchanged;
 	dlock_ballot votes;
@@ -85,7 +86,8 @@ static void accept_exchange(attaching *own)
 	base->deadline = own->agreement.until;
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	claim->holders = ALL_SERVERS; /* from before, any may have it */
-	base->incomplete = dlock_ballot_voters(&own->votes, DLOCK_VOTE_NO) != 0; /* one that did not have it before, either */
+	/* one that did not have it before, either */
+	base->incomplete = dlock_ballot_voters(&own->votes, DLOCK_VOTE_NO) != 0;
 	base->unanswered = own->votes.pending > 0;
 }
 

@@ -110,7 +110,8 @@ static int best_of(const dlock_inspection *seen, int count, const char *holder)
 static void drop_holder(dlock_inspection *inspection)
 {
 	if (inspection->holders > 0) {
-		memmove(inspection->parties, inspection->parties + 1, (size_t) inspection->waiters * sizeof *inspection->parties);
+		memmove(
+			inspection->parties, inspection->parties + 1, (size_t) inspection->waiters * sizeof *inspection->parties);
 		inspection->holders = 0;
 		inspection->holding = 0;
 	}

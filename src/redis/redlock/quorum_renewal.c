@@ -5,8 +5,8 @@
 #include "../request/inspect_requests.h"
 #include "quorum_internal.h"
 
-/* What the renewal thread says to the servers of one lease; see lock/renewer.h. A round is a ballot: it asks all of them
- * to extend it, or whether they have it. Servers without the key are given it again after that. */
+/* What the renewal thread says to the servers of one lease; see lock/renewer.h. A round is a ballot: it asks all of
+ * them to extend it, or whether they have it. Servers without the key are given it again after that. */
 
 typedef struct {
 	dlock_endpoint *server;
@@ -271,7 +271,8 @@ dlock_renewal_round *dlock_quorum_new_round(const dlock_claim *base)
 	const quorum_backend *backend = quorum_backend_of(claim);
 	dlock_keys keys = dlock_quorum_keys(claim);
 	keys.held = base->description ? dlock_key_builder_held(backend->keys, keys) : (dlock_arg) { "", 0 };
-	size_t count = (size_t) backend->count, voters = count * sizeof(dlock_voter), servers = count * sizeof(round_server);
+	size_t count = (size_t) backend->count, voters = count * sizeof(dlock_voter),
+		   servers = count * sizeof(round_server);
 	quorum_round *round = calloc(1, sizeof *round + voters + servers + keys.lock.len + keys.held.len);
 
 	if (!round) {

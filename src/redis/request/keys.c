@@ -30,7 +30,8 @@ struct dlock_key_builder {
 	size_t prefix_len, room; /* of the lock's key; the others' follow */
 	bool slots;
 	int slot; /* that the next two are of */
-	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN], epoch[sizeof DLOCK_EPOCH_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
+	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN],
+		epoch[sizeof DLOCK_EPOCH_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
 	char tag[DLOCK_SLOT_TAG_LEN + 1];
 	char bytes[];
 };

@@ -7,8 +7,8 @@
 #include "../wire/call.h"
 
 /* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and,
- * where servers fail over, the epoch (lua/epoch.lua). One for all keeps the key space constant; a token may skip numbers.
- * In a cluster there is one for each slot with locks. */
+ * where servers fail over, the epoch (lua/epoch.lua). One for all keeps the key space constant; a token may skip
+ * numbers. In a cluster there is one for each slot with locks. */
 #define DLOCK_FENCE_KEY "dlock:fence"
 #define DLOCK_EPOCH_KEY "dlock:era"
 

@@ -42,7 +42,8 @@ dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlo
 
 void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
 {
-	static const char why[] = "was promoted, restarted or set up, or a replica attached, and may not know all leases yet";
+	static const char why[] =
+		"was promoted, restarted or set up, or a replica attached, and may not know all leases yet";
 
 	if (left < 0) {
 		dlock_fail(error, DLOCK_TIMEOUT,

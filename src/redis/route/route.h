@@ -42,8 +42,8 @@ typedef struct {
 
 void dlock_route_begin(dlock_route *own, const dlock_masters *masters, int slot, dlock_error *error);
 
-/* What it is to say next; takes both calls over. `after_confirm`: another call, after_confirm the WAIT, in the same packet; NULL:
- * none. What was said before is over, and counts as repeated where it may be executed yet. */
+/* What it is to say next; takes both calls over. `after_confirm`: another call, after_confirm the WAIT, in the same
+ * packet; NULL: none. What was said before is over, and counts as repeated where it may be executed yet. */
 void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_confirm);
 
 /* Says it, until it is answered. Redirections are followed; where a server does not answer, or is no master any more,
@@ -81,7 +81,8 @@ dlock_status dlock_route_ask(dlock_route *own, dlock_call *call);
 
 /* Sends the call, and behind it, in the same packet, a WAIT, where `replicas` are to confirm it, and behind that
  * another call; NULL: none. `asks`: after ASK. Returns the WAIT, to be released; NULL: none. */
-dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replicas, dlock_call *after_confirm, bool asks);
+dlock_call *dlock_send_with_wait(
+	dlock_conn *conn, dlock_call *call, int replicas, dlock_call *after_confirm, bool asks);
 
 /* Have `replicas` confirmed it? Not what was sent before the call was sent last, or over another connection. */
 bool dlock_is_confirmed(const dlock_call *call, const dlock_call *confirmation, int replicas);

@@ -216,7 +216,8 @@ int dlock_topology_first_slot(const dlock_topology *topology, const dlock_endpoi
 	return -1;
 }
 
-dlock_endpoint *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_endpoint *from)
+dlock_endpoint *dlock_topology_server_at(
+	const dlock_topology *topology, const char *address, const dlock_endpoint *from)
 {
 	return dlock_cluster_server_at(address, topology->service, from, &topology->map);
 }

@@ -43,7 +43,8 @@ void dlock_topology_move(
 
 /* The server at an address ("host:port" of ASK), which is not remembered as anybody's master. To be released; NULL: no
  * address, or out of memory. */
-dlock_endpoint *dlock_topology_server_at(const dlock_topology *topology, const char *address, const dlock_endpoint *from);
+dlock_endpoint *dlock_topology_server_at(
+	const dlock_topology *topology, const char *address, const dlock_endpoint *from);
 
 /* What is known may be out of date: asks for it, unless that is under way already. Nothing where the address is fixed.
  * One question follows another at once only if the first has changed something: otherwise after a pause, for which it

@@ -14,21 +14,21 @@
 	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "89e8986a09439aecf14f0664a5e8b75e5981078e", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "7faca00a6403fd5b2dbd300d8c815654ccec893d", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_BREAK, "permits_break", "8aa2696228892faf69ba8222cc04e3e4f075709c", DLOCK_LUA_PERMITS_BREAK) \
+	script(PERMITS_ACQUIRE, "permits_acquire", "e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "4bc0cebfc90c8b085b36c13a23de3f4958602d9b", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_BREAK, "permits_break", "00e741303cd904fc5a5f468dca59ed62df009abf", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "0fa2ddeb403c6882ad6245d74886e108e81c895c", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
-	script(PERMITS_INSPECT, "permits_inspect", "13a1f353196e87b4e4efd1f69c2b7966cc052e5e", DLOCK_LUA_PERMITS_INSPECT) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "b0b3d4254153224d0a9216c59afcd021b05e9da9", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_INSPECT, "permits_inspect", "6699ee1246bf81d94ae8309e07a59b8434b025a8", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "afca59d61705544b6b21cdce97b501d5a2669e3a", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "21424acf07fe4c290cfbd1fa479f6fadb7f3cf19", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "4cddec88900309619a01a83bc15944cf9afe83ac", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_LEAVE, "permits_leave", "5801b51337b0b64ec5ec19459fe77e651f815d8b", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", "eb0834e55362f8fd83444e4b1a2067272050bb38", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "b5324793fcc4767f25d05c75ba0f4dc9d4bf8175", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "72158ffff0e22bdde0f4cc8e8371c1de56c37fd8", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_RESTORE, "permits_restore", "cd5422bb075674068342fc90f702bbbe88cedbb2", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", "bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
@@ -39,19 +39,19 @@
 	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
 	script(SETTLE, "settle", "abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
 	script(SETTLE_NOW, "settle_now", "ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
-	script(STOCK_BASKET, "stock_basket", "a04f442d031163e48880ae4912142afb903cbc0f", DLOCK_LUA_STOCK_BASKET) \
-	script(STOCK_CANCEL, "stock_cancel", "6f7ebbae56719bd95ad96a40060f54183825f28c", DLOCK_LUA_STOCK_CANCEL) \
-	script(STOCK_CHANGE, "stock_change", "c69bb783953e8fb4394aae187353480d0568d317", DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", "c7157277eaa0a990f83d15e4914d10ff4809276f", DLOCK_LUA_STOCK_CONFIRM) \
-	script(STOCK_COUNTS, "stock_counts", "b50a10d484d8d134d9c89fe69fa50e47fd39f2eb", DLOCK_LUA_STOCK_COUNTS) \
-	script(STOCK_EXTEND, "stock_extend", "d6a49d8d4b53fc1b3c885f798e847a86553fbfaa", DLOCK_LUA_STOCK_EXTEND) \
-	script(STOCK_LEAVE, "stock_leave", "27106e5a776e91d3a5918e1ab63c84937eb7e5dc", DLOCK_LUA_STOCK_LEAVE) \
+	script(STOCK_BASKET, "stock_basket", "f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
+	script(STOCK_CANCEL, "stock_cancel", "65384e2f8bdb4f4f78e7fe17631f5b9df5d6dd82", DLOCK_LUA_STOCK_CANCEL) \
+	script(STOCK_CHANGE, "stock_change", "67258b15486f3b512b88cfd7caed6eab473ff2a9", DLOCK_LUA_STOCK_CHANGE) \
+	script(STOCK_CONFIRM, "stock_confirm", "3c627b7fd1a4da85acf93e74ca1315e6574d9b81", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_COUNTS, "stock_counts", "6f6979dc7733c5af541c5c26f9aa3ba06be9cfd4", DLOCK_LUA_STOCK_COUNTS) \
+	script(STOCK_EXTEND, "stock_extend", "6adc16c369f464a0c6f0eeb66b6c039e96ea60f3", DLOCK_LUA_STOCK_EXTEND) \
+	script(STOCK_LEAVE, "stock_leave", "cf17fb4b97a88bb42425aea299deb9112a6e0e13", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_ORDERS, "stock_orders", "d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
-	script(STOCK_REFUND, "stock_refund", "b3c9d0a4306b3d2159a2cc15738269d36159d5ba", DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", "54353aeab844c421af5d79e59b5b7b9b89279fb3", DLOCK_LUA_STOCK_RESERVE) \
-	script(STOCK_RESTOCK, "stock_restock", "b1512ff840980bc89f7e67665e8ed1f5cb0ed3df", DLOCK_LUA_STOCK_RESTOCK) \
-	script(STOCK_SALE, "stock_sale", "8e1a19bf6c7b99557995be97cd52a4bbed7e954c", DLOCK_LUA_STOCK_SALE) \
-	script(STOCK_STATUS, "stock_status", "15e37bb94c37a5ef11130528434b646c6268f58f", DLOCK_LUA_STOCK_STATUS) \
+	script(STOCK_REFUND, "stock_refund", "f1121ee63528229718f3692827e4d7ac2d4e4926", DLOCK_LUA_STOCK_REFUND) \
+	script(STOCK_RESERVE, "stock_reserve", "a0a54c96851bee075ab0fa69d59b653a8d1083ed", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESTOCK, "stock_restock", "c1a2df8acfd04843c90438e2e724538479fb08e2", DLOCK_LUA_STOCK_RESTOCK) \
+	script(STOCK_SALE, "stock_sale", "3acd81100d02ab60242032c1f2d25d125453e192", DLOCK_LUA_STOCK_SALE) \
+	script(STOCK_STATUS, "stock_status", "b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", "34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
@@ -341,16 +341,19 @@
 	"return us\nend\n"
 
 #define DLOCK_LUA_PERMITS_CONTEND \
-	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]\n" \
+	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5],\n" \
+	"ARGV[6]\n" \
 	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'\n" \
 	"local now = math.floor(us / 1000)\n" \
-	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$most'))\n" \
+	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence',\n" \
+	"'$until', '$most'))\n" \
 	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
 	"local fits = (used or 0) + permits <= capacity\n" \
 	"local token = math.max(us, 1 - (fence or 0))\n" \
 	"sweeps = sweeps or token % SWEEPS == 0\n" \
-	"if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then\n" \
+	"if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap')\n" \
+	"or capacity)) then\n" \
 	"local count = redis.call('ZSCORE', pool, 'w' .. id) or 1\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"used, held = used - count, nil\n" \
@@ -373,13 +376,15 @@
 	"redis.call('ZADD', pool, most, '$most')\nend\n" \
 	"return waiter, added > 1\nend\n" \
 	"local function first_end(used)\n" \
-	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil\nend\n" \
+	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT',\n" \
+	"0, 1)[2]) or nil\nend\n" \
 	"local function refusal(ends, waiter, new)\n" \
 	"local left = ends and math.max(0, ends - now) + 1 or -1\n" \
 	"if not waiter then\n" \
 	"return {0, left, -1, '0', 0}\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
-	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}\nend\n" \
+	"return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone\n" \
+	"and place - ALONE + WAITS or place), new and 1 or 0}\nend\n" \
 	"local function wait_for_epoch()\n" \
 	"local waiter, new = nil, false\n" \
 	"if inbox ~= '' then\n" \
@@ -482,8 +487,10 @@
 	"local PASSED = 32\n" \
 	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
-	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,\n" \
-	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }\nend\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0),\n" \
+	"queue = queue,\n" \
+	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0,\n" \
+	"grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
 	"local function next_token(state)\n" \
@@ -504,7 +511,8 @@
 	"if freed >= ALL then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
 	"local function take_back(state, before, most)\n" \
-	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most), {}\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most),\n" \
+	"{}\n" \
 	"if #ids > 0 then\n" \
 	"for i, held in ipairs(ids) do\n" \
 	"ids[i] = string.sub(held, 2)\n" \
@@ -641,7 +649,8 @@
 	"return stock.all - stock.sold - stock.used\nend\n" \
 	"local function read(pool, us, count)\n" \
 	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')\n" \
-	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0), used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
+	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
+	"used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
 	"next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
 	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count) }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
@@ -661,7 +670,8 @@
 	"local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)\n" \
 	"for _, from in ipairs({ ENDED, CANCELLED }) do\n" \
 	"local names = {}\n" \
-	"for _, held in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, from, string.format('(%.0f', from + before), 'LIMIT', 0, most)) do\n" \
+	"for _, held in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, from, string.format('(%.0f', from + before),\n" \
+	"'LIMIT', 0, most)) do\n" \
 	"local id = string.sub(held, 2)\n" \
 	"names[#names + 1] = held\n" \
 	"names[#names + 1] = 'w' .. id\n" \
@@ -681,7 +691,8 @@
 	"most = math.min(most, stock.budget)\n" \
 	"if not is_dusty(stock) or most <= 0 then\n" \
 	"return\nend\n" \
-	"local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD, string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD,\n" \
+	"string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)\n" \
 	"local names, changes, freed = {}, {}, 0\n" \
 	"for i = 1, #found, 2 do\n" \
 	"names[#names + 1] = 'w' .. string.sub(found[i], 2)\n" \
@@ -729,7 +740,8 @@
 	"local function take(stock, id, units, ttl, was, products)\n" \
 	"local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl\n" \
 	"stock.fence, stock.used = next_token(stock), stock.used + units\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation), 'h' .. id)\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation),\n" \
+	"'h' .. id)\n" \
 	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\n" \
 	"if units ~= 1 then\n" \
 	"redis.call('ZADD', stock.pool, units, 'w' .. id)\n" \
@@ -778,7 +790,8 @@
 	"local mine, score = place == me, order_of(stock, id)\n" \
 	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
 	"units, limit = tonumber(units), tonumber(limit)\n" \
-	"local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0 and units <= stock.all - stock.sold\n" \
+	"local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0\n" \
+	"and units <= stock.all - stock.sold\n" \
 	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
 	"if may and not make_room(stock, units) then\n" \
 	"if mine or strict == '' or listens(inbox) then\n" \
@@ -1080,7 +1093,8 @@
 	DLOCK_LUA_EPOCH \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
-	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
+	"local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false,\n" \
+	"check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')\n" \
 	DLOCK_LUA_PERMITS_CONTEND
 
 #define DLOCK_LUA_PERMITS_BREAK \
@@ -1089,7 +1103,8 @@
 	DLOCK_LUA_PERMITS_POOL \
 	"local pool = KEYS[1]\n" \
 	"local now = math.floor(clock(pool) / 1000)\n" \
-	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS), 'WITHSCORES')\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS),\n" \
+	"'WITHSCORES')\n" \
 	"for i = 1, #holders, 2 do\n" \
 	"local name = string.sub(holders[i], 2)\n" \
 	"if id_of(name) == ARGV[1] then\n" \
@@ -1183,18 +1198,21 @@
 	"for _, word in ipairs({kind, id_of(name), left, permits, said}) do\n" \
 	"reply[#reply + 1] = word\nend\nend\n" \
 	"local range = string.format('(%.0f', WAITS)\n" \
-	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES', 'LIMIT', 0, most)\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES',\n" \
+	"'LIMIT', 0, most)\n" \
 	"reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)\n" \
 	"for i = 1, #holders, 2 do\n" \
 	"local name = string.sub(holders[i], 2)\n" \
 	"local broken = string.match(name, '^broken:[^:]*:(.*)$')\n" \
 	"local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))\n" \
 	"said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''\n" \
-	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name) or 1), said)\nend\n" \
+	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name)\n" \
+	"or 1), said)\nend\n" \
 	"local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)\n" \
 	"local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')\n" \
 	"local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)\n" \
-	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0, most) or {}\n" \
+	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0,\n" \
+	"most) or {}\n" \
 	"local names = {}\n" \
 	"if queue < PHASES or #writers == 0 then\n" \
 	"for _, list in ipairs({readers, writers}) do\n" \
@@ -1510,13 +1528,14 @@
 	"serve(stock)\nend\n" \
 	"return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}\nend\n" \
 	"for i, stock in ipairs(stocks) do\n" \
-	"local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED) and refused(stock, i)\n" \
+	"local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED)\n" \
+	"and refused(stock, i)\n" \
 	"if reply then\n" \
 	"return serve_each(stocks, reply)\nend\n" \
 	"fence = math.max(fence, next_token(stock))\nend\n" \
 	"local generation\n" \
 	"for _, stock in ipairs(stocks) do\n" \
-	"if stock.score > 0 and stock.score < SOLD then -- the others' time was over, by a clock of their own: the whole order begins anew\n" \
+	"if stock.score > 0 and stock.score < SOLD then\n" \
 	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\nend\n" \
 	"stock.us, stock.fence = fence, fence - 1\n" \
 	"generation = take(stock, id, stock.wants, ttl, was, products)\n" \
@@ -1571,7 +1590,8 @@
 #define DLOCK_LUA_STOCK_CHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge\n" \
+	"local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),\n" \
+	"clock(KEYS[1]), {}, math.huge\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
 	"stocks[i] = stock\n" \
@@ -1617,7 +1637,8 @@
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
 	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence',\n" \
+	"'$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
 	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
@@ -1662,13 +1683,14 @@
 	"elseif stock.score >= SOLD then\n" \
 	"ago = math.max(ago, since)\nend\n" \
 	"if refusal then\n" \
-	"return refusal[1] == -2 and refusal or serve_each(stocks, refusal) -- what was swept is this order's, if it is enough\nend\nend\n" \
+	"return refusal[1] == -2 and refusal or serve_each(stocks, refusal)\nend\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local score, units = stock.score, stock.units\n" \
 	"if score < SOLD or score >= ENDED then\n" \
 	"reply = (score >= ENDED or reply == 3) and 3 or 1\n" \
 	"stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now, generation_of(score)), 'h' .. id)\n" \
+	"redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now,\n" \
+	"generation_of(score)), 'h' .. id)\n" \
 	"if score >= ENDED then\n" \
 	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\nend\n" \
 	"serve(stock, true)\nend\nend\n" \
@@ -1683,13 +1705,15 @@
 	"sweep(stock, CHUNK)\n" \
 	"serve(stock)\n" \
 	"all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,\n" \
-	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1 or 0}\nend\n" \
+	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1\n" \
+	"or 0}\nend\n" \
 	"return all\n"
 
 #define DLOCK_LUA_STOCK_EXTEND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge\n" \
+	"local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),\n" \
+	"clock(KEYS[1]), {}, math.huge\n" \
 	"redis.call('PERSIST', KEYS[1])\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
@@ -1801,7 +1825,8 @@
 	"return 0\nend\nend\nend\n" \
 	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
 	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift',\n" \
+	"'$closed', 'b' .. buyer))\n" \
 	"if not had and not queue and not closed and not shift and used then\n" \
 	"time = time or redis.pcall('TIME')\n" \
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
@@ -1814,7 +1839,8 @@
 	"if wants == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])\nend\n" \
+	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,\n" \
+	"wants, 'w' .. ARGV[1])\nend\n" \
 	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
 	"return (function()\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1835,7 +1861,8 @@
 	"score = math.max(score, stock.now + ttl + score % 1)\nend\n" \
 	"redis.call('ZADD', pool, -stock.fence, '$fence', string.format('%.6f', score), held)\n" \
 	"local time = math.floor(score % 1e13) - stock.now\n" \
-	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time, generation_of(score)}\n" \
+	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time,\n" \
+	"generation_of(score)}\n" \
 	"elseif ticket > 0 and is_settled(score, ticket) then\n" \
 	"return {-3}\n" \
 	"elseif not stock.known or stock.closed > 0 then\n" \
@@ -1856,7 +1883,8 @@
 	"if ticket == 0 then\n" \
 	"stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)\n" \
 	"ticket = stock.fence\nend\n" \
-	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs, WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
+	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,\n" \
+	"WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
 	"if nobody_passes ~= '' then\n" \
 	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
 	"stock.queue, new = true, added > 2\nend\n" \
@@ -1885,7 +1913,8 @@
 	"redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
-	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),\n" \
+	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool,\n" \
+	"WAITS, '(' .. place),\n" \
 	"string.format('%.0f', place), new and 1 or 0}\n" \
 	"end)()\n"
 
@@ -1933,11 +1962,14 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local all, us = {}, clock(KEYS[1])\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
-	"local score, units, products, shift = unpack(redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'w' .. ARGV[1], 'a' .. ARGV[1], '$shift'))\n" \
+	"local score, units, products, shift = unpack(redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'w' .. ARGV[1],\n" \
+	"'a' .. ARGV[1], '$shift'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local now = math.floor(us / 1000) + (shift or 0)\n" \
-	"local state = (score == 0 and 0) or (score < 1e13 and (score >= now and 1 or 2)) or ({ 3, 2, 4, 5 })[math.floor(score / 1e13)]\n" \
-	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) - now) or 0,\n" \
+	"local state = (score == 0 and 0) or (score < 1e13 and (score >= now and 1 or 2)) or ({ 3, 2, 4,\n" \
+	"5 })[math.floor(score / 1e13)]\n" \
+	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) - now)\n" \
+	"or 0,\n" \
 	"math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}\nend\n" \
 	"return all\n"
 

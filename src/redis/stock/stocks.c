@@ -35,7 +35,8 @@ static const char *refuse(const dlock_stock *base, dlock_arg sku)
 	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, sku)) {
 		return NULL;
 	}
-	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with \"dlock:queue:\", \"dlock:waiters:\", "
+	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with "
+	"\"dlock:queue:\", \"dlock:waiters:\", "
 		   "\"dlock:fence:\" or \"dlock:era:\"";
 }
 

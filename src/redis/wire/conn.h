@@ -11,7 +11,8 @@
 
 /* One connection to one server, kept open over many calls and requests: it sends calls, reads their replies, and
  * resends calls over a new connection. It never blocks: connecting (channel.h) and the handshake (handshake.h) are
- * states that it goes through while it is polled: it is a source of its pool's loop. Replies come in the order of the calls. */
+ * states that it goes through while it is polled: it is a source of its pool's loop. Replies come in the order of the
+ * calls. */
 
 typedef enum {
 	DLOCK_CONN_CLOSED,

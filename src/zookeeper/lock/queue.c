@@ -114,7 +114,8 @@ static dlock_status await_obstacles(
 		free(obstacles[i].path);
 	}
 	if (status != DLOCK_OK || rc != ZOK) {
-		dlock_zk_watch_only(claim->session, &claim->news, NULL, 0); /* some of them are not watched, or not known to be */
+		/* some of them are not watched, or not known to be */
+		dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
 	}
 	if (status == DLOCK_OK && rc == ZNOAUTH) {
 		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(). */

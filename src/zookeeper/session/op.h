@@ -31,8 +31,8 @@ typedef enum {
 	DLOCK_ZK_LIST,   /* children */
 	DLOCK_ZK_DELETE,
 	DLOCK_ZK_SYNC,
-	/* The news count one event when the node goes, or when its children change, which are listed, too. Where the response
-	 * is not ZOK nothing is watched: the caller then forgets them all. */
+	/* The news count one event when the node goes, or when its children change, which are listed, too. Where the
+	 * response is not ZOK nothing is watched: the caller then forgets them all. */
 	DLOCK_ZK_WATCH,
 	DLOCK_ZK_WATCH_CHILDREN
 } dlock_zk_request;

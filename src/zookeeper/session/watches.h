@@ -15,7 +15,8 @@ void dlock_zk_watcher(zhandle_t *handle, int type, int state, const char *path, 
 /* The server is about to be asked to watch this node. False: out of memory. */
 bool dlock_zk_watches_add(dlock_zk_session *session, const char *path, dlock_zk_news *news);
 
-/* Is the node watched still, for these news? A watch that went off, or that was asked for over an earlier connection, is none. */
+/* Is the node watched still, for these news? A watch that went off, or that was asked for over an earlier connection,
+ * is none. */
 bool dlock_zk_is_watched(dlock_zk_session *session, const char *path, const dlock_zk_news *news);
 
 /* Forgets the watches of all other nodes for these news. */

@@ -30,6 +30,21 @@ final class Locks
         return $this->call('acquire', $permits, $resource, $timeout, $ttl);
     }
 
+    /** As by "dlock break": takes it from one that holds it. Null: nobody does, or it cannot be done in this way. */
+    public function takeFromHolder(string $resource, callable $choose): ?bool
+    {
+        $locks = $this->manager instanceof Dlock\ReadWriteLock ? $this->manager->writeLock() : $this->manager;
+        if ($locks instanceof Dlock\Stock) {
+            return null;
+        }
+        try {
+            $holders = $locks->inspect($resource)->holders;
+            return $holders ? Dlock\break_lock($locks, $resource, $choose($holders)->id, 'faults') !== null : null;
+        } catch (Dlock\DlockException) {
+            return null;
+        }
+    }
+
     public function tryAcquire(string $resource, int $permits, float $timeout = 0.0, ?float $ttl = null): Dlock\Lease|Pieces|null
     {
         return $this->call('tryAcquire', $permits, $resource, $timeout, $ttl);

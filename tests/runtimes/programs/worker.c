@@ -42,7 +42,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	php_embed_module.name = "frankenphp";
-	if (php_embed_init(1, argv) == FAILURE || zend_register_functions(NULL, functions, NULL, MODULE_PERSISTENT) == FAILURE) {
+	if (php_embed_init(1, argv) == FAILURE
+		|| zend_register_functions(NULL, functions, NULL, MODULE_PERSISTENT) == FAILURE) {
 		return 2;
 	}
 	zend_first_try {

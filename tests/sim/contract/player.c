@@ -573,9 +573,10 @@ static void play_quietly(const char *original)
 	free(p);
 }
 
-/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "slots" the node's own slots;
- * "await TEXT" until that is in what would be printed; "read" nothing is sent; "send" no reply is awaited. And "set NAME N": the last reply's N-th
- * part, from 0 on; "do kill|start|stop|go SERVER"; "real …" what only real servers are told, and what is not compared. */
+/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "slots" the
+ * node's own slots; "await TEXT" until that is in what would be printed; "read" nothing is sent; "send" no reply is
+ * awaited. And "set NAME N": the last reply's N-th part, from 0 on; "do kill|start|stop|go SERVER"; "real …" what only
+ * real servers are told, and what is not compared. */
 static void play_line(const char *original)
 {
 	char line[1000], *words[WORDS];

@@ -5,10 +5,11 @@
 -- args: dlock_attempt *attempt { token:text ttl:lease } dlock_epoch_rule guard { time:ms resyncs:''|'-'? }
 -- args: attempt { inbox:inbox? ticket:count?inbox number:int?inbox }
 --
--- guard.time: no lease of this client is longer; resyncs '-': full copies do not count (epoch.lua). Others: acquire.lua.
+-- guard.time: no lease of this client is longer; resyncs '-': full copies do not count (epoch.lua). Others:
+-- acquire.lua.
 -- Replies what acquire.lua does; in an unsettled epoch, {…, ms until it is settled, or -1: not confirmed, replid,
--- settles} (epoch.lua). The fence just counts: settle.lua has brought it to the time at which the epoch settles, above all
--- that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock that nobody waits
+-- settles} (epoch.lua). The fence just counts: settle.lua has brought it to the time at which the epoch settles, above
+-- all that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock that nobody waits
 -- for; O(log n) with n waiters.
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, least = ARGV[1], ARGV[2], ''
@@ -26,7 +27,8 @@ local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('
 local settled = type(role) == 'string' and string.find(role, '\nmaster_replid:' .. opened, 1, true)
 if settled and seen ~= '' then
 	local _, last = string.find(role, '\nmaster_repl_offset:', settled, true)
-	settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144 -- FAR: otherwise it is to be brought up to date
+	-- FAR: otherwise it is to be brought up to date
+	settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144
 end
 if settled then
 	grant()

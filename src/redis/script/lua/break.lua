@@ -1,6 +1,6 @@
 -- Takes a lock from its holder so that it never has two: the key gets another value and keeps its end. The holder is
--- told so by its next renewal, or relies on the lock until its own deadline, which is no later; the key ends after both,
--- and the lock goes to the next as after any death.
+-- told so by its next renewal, or relies on the lock until its own deadline, which is no later; the key ends after
+-- both, and the lock goes to the next as after any death.
 --
 -- keys: lock fence queue waiters
 -- args: id:text by:text now:'1'|''

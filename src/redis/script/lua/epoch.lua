@@ -1,11 +1,11 @@
 -- Included in scripts for a server that may fail over to a replica, or be failed over to; never sent by itself.
 -- docs/fail-over.md has the reasons, tests/models/failover.pml checks it.
 --
--- An epoch is the time for which a server is a master, and the only one that grants. What is promoted, restarted, flushed
--- or new finds no epoch of its own, and grants no lock before one is settled: by then all leases that it may not know
--- have ended, and what was the master before cannot have the replicas that would confirm another one. Nor does a master
--- that has been replaced since, and whose replica has come back: that attaches anew. Its key is replicated as all
--- others. It says "replid guard settles waited attached base seen skew":
+-- An epoch is the time for which a server is a master, and the only one that grants. What is promoted, restarted,
+-- flushed or new finds no epoch of its own, and grants no lock before one is settled: by then all leases that it may
+-- not know have ended, and what was the master before cannot have the replicas that would confirm another one. Nor does
+-- a master that has been replaced since, and whose replica has come back: that attaches anew. Its key is replicated as
+-- all others. It says "replid guard settles waited attached base seen skew":
 --   replid   the master's replication id, which another master, or the same one after a restart, never has
 --   guard    ms; no lease of anybody is longer
 --   settles  when it settles by this server's clock, in ms, with a "-" before it once that has been; "0" and the time
@@ -62,8 +62,8 @@ local FAR = 262144
 
 -- Returns 0 where the server's epoch is settled; otherwise the ms until it is, or -1: replicas have to confirm this
 -- script, then settle.lua follows. And its replid; its settles and seen, as "settles/seen"; and waited. With `counts`,
--- it is opened anew where replicas have taken full copies since; a settled one only if it `doubts` that, too ('full'), or
--- doubts that any has attached since (true): what it grants is looked at by unchanged.lua.
+-- it is opened anew where replicas have taken full copies since; a settled one only if it `doubts` that, too ('full'),
+-- or doubts that any has attached since (true): what it grants is looked at by unchanged.lua.
 local function check_epoch(epoch, guard, counts, doubts)
 	local role = info('replication')
 	local id = field(role, 'master_replid')

@@ -1,17 +1,17 @@
--- When may the epochs of all slots settle that this master of a cluster has? In one of its slots, the same for everybody.
--- There the epoch is opened where it is missing, or another's; and it is noted since when the master has had the same
--- slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere before is
--- over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is as before.
--- So it is noted, too, which epoch each slot has opened: a slot that opens another one has lost its keys, and all wait
--- from then on. These notes outlast a move of other slots and full copies, but no fail-over, where every slot opens
--- another epoch.
+-- When may the epochs of all slots settle that this master of a cluster has? In one of its slots, the same for
+-- everybody. There the epoch is opened where it is missing, or another's; and it is noted since when the master has had
+-- the same slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere
+-- before is over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is
+-- as before. So it is noted, too, which epoch each slot has opened: a slot that opens another one has lost its keys,
+-- and all wait from then on. These notes outlast a move of other slots and full copies, but no fail-over, where every
+-- slot opens another epoch.
 --
 -- keys: epoch slots
 -- args: dlock_epoch_rule guard { time:ms resyncs:''|'-' } slot:int dlock_epoch_state *epoch { settles:text }
--- slots: a hash: of which "server", since when ("state"), and by slot the epochs that were opened there. slot: that asks,
--- with what `settles` of its epoch is now.
--- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, and how often
--- replicas have attached until now} (epoch.lua). Cost: O(nodes).
+-- slots: a hash: of which "server", since when ("state"), and by slot the epochs that were opened there. slot: that
+-- asks, with what `settles` of its epoch is now.
+-- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, and how
+-- often replicas have attached until now} (epoch.lua). Cost: O(nodes).
 --#include epoch.lua
 local counts = ARGV[2] ~= '-'
 local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, 'full')

@@ -1,4 +1,5 @@
--- permits_acquire.lua for a server that fails over: it grants in a settled epoch only, and what it replies counts once replicas have confirmed it (WAIT).
+-- permits_acquire.lua for a server that fails over: it grants in a settled epoch only, and what it replies counts once
+-- replicas have confirmed it (WAIT).
 --
 -- keys: pool epoch
 -- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count ttl:lease inbox:inbox
@@ -10,5 +11,6 @@
 --#include epoch.lua
 --#include permits_clock.lua
 --#include permits_pool.lua
-local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false, check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')
+local own, sweeps, unsettled, replid, settles = tonumber(ARGV[11]), false,
+	check_epoch(KEYS[2], ARGV[9], ARGV[10] ~= '-')
 --#include permits_contend.lua

@@ -10,7 +10,8 @@
 --#include permits_pool.lua
 local pool = KEYS[1]
 local now = math.floor(clock(pool) / 1000)
-local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS), 'WITHSCORES')
+local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', now), string.format('(%.0f', WAITS),
+	'WITHSCORES')
 for i = 1, #holders, 2 do
 	local name = string.sub(holders[i], 2)
 	if id_of(name) == ARGV[1] then

@@ -1,11 +1,13 @@
 -- Included behind the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `own`, `sweeps`: it is one of those that sweep; `unsettled`: not 0 where nothing may be
--- granted (epoch.lua), and `replid` and `settles` then.
-local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5], ARGV[6]
+-- The head has included permits_clock.lua and permits_pool.lua, and has the locals `own`, `sweeps`: it is one of those
+-- that sweep; `unsettled`: not 0 where nothing may be granted (epoch.lua), and `replid` and `settles` then.
+local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5],
+	ARGV[6]
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
 local now = math.floor(us / 1000)
-local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence', '$until', '$most'))
+local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence',
+	'$until', '$most'))
 if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
 	return redis.error_reply('WRONGTYPE the key is that of a stock')
 end
@@ -13,8 +15,10 @@ local fits = (used or 0) + permits <= capacity
 local token = math.max(us, 1 - (fence or 0))
 sweeps = sweeps or token % SWEEPS == 0
 
--- Restored holders and a grant that was not taken up in the epoch before may be too many together (permits_restore.lua): then it was none.
-if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap') or capacity)) then
+-- Restored holders and a grant that was not taken up in the epoch before may be too many together
+-- (permits_restore.lua): then it was none.
+if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap')
+	or capacity)) then
 	local count = redis.call('ZSCORE', pool, 'w' .. id) or 1
 	redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
 	used, held = used - count, nil
@@ -33,8 +37,8 @@ if unsettled == 0 and fits and not queue and not held and not sweeps then
 	return {1, token, permits, ttl}
 end
 
--- Puts it into the queue, or notes that it is alive. One command does both: LT lets a number only become less, and a later sign
--- of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
+-- Puts it into the queue, or notes that it is alive. One command does both: LT lets a number only become less, and a
+-- later sign of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
 local function enqueue(token)
 	local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)
 	local place = ticket == '0' and token or tonumber(ticket)
@@ -49,7 +53,8 @@ end
 
 -- When the first lease ends of those that hold any; nil: nobody does.
 local function first_end(used)
-	return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]) or nil
+	return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT',
+		0, 1)[2]) or nil
 end
 
 local function refusal(ends, waiter, new)
@@ -58,7 +63,8 @@ local function refusal(ends, waiter, new)
 		return {0, left, -1, '0', 0}
 	end
 	local place = redis.call('ZSCORE', pool, waiter)
-	return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone and place - ALONE + WAITS or place), new and 1 or 0}
+	return {0, left, redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', alone
+		and place - ALONE + WAITS or place), new and 1 or 0}
 end
 
 -- In its place, for as long as nobody is granted anything.
@@ -116,7 +122,8 @@ local function permits_of()
 	return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)
 end
 
--- The reply to a request that finds its own permits, whose lease begins anew: that of a grant may become shorter. Nil: it has none.
+-- The reply to a request that finds its own permits, whose lease begins anew: that of a grant may become shorter. Nil:
+-- it has none.
 local function settled(held)
 	if not held then
 		return nil
@@ -135,7 +142,8 @@ end
 -- Does it wait behind one that waits for permits which its own process keeps for ever?
 local function is_behind_itself()
 	local place = redis.call('ZSCORE', pool, waiter)
-	local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1) -- a writer, before readers that come later
+	-- A writer, before readers that come later
+	local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1)
 	if #others == 0 then
 		others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)
 	end

@@ -1,4 +1,5 @@
--- How many are there? Exact at that moment, and changes nothing: what is over is counted as available, but still its holder's.
+-- How many are there? Exact at that moment, and changes nothing: what is over is counted as available, but still its
+-- holder's.
 --
 -- keys: pool
 -- args: capacity:count

@@ -19,21 +19,25 @@ local function add(kind, name, left, permits, said)
 end
 
 local range = string.format('(%.0f', WAITS)
-local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES', 'LIMIT', 0, most)
+local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES',
+	'LIMIT', 0, most)
 reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)
 for i = 1, #holders, 2 do
 	local name = string.sub(holders[i], 2)
 	local broken = string.match(name, '^broken:[^:]*:(.*)$')
 	local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))
 	said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''
-	add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name) or 1), said)
+	add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name)
+		or 1), said)
 end
 
--- In the order of next_waiters(): behind a writer all readers, behind readers the first writer; as far as it is decided.
+-- In the order of next_waiters(): behind a writer all readers, behind readers the first writer; as far as it is
+-- decided.
 local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)
 local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')
 local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)
-local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0, most) or {}
+local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0,
+	most) or {}
 local names = {}
 if queue < PHASES or #writers == 0 then
 	for _, list in ipairs({readers, writers}) do

@@ -2,9 +2,11 @@
 
 -- This number of leases that are over is taken back at a time.
 local CHUNK = 100
--- After this number of grants a script serves no more waiters, for it keeps everybody else waiting: the next one is told to ask, and goes on.
+-- After this number of grants a script serves no more waiters, for it keeps everybody else waiting: the next one is
+-- told to ask, and goes on.
 local BATCH = 100
--- Nor does it remove more waiters that it grants nothing, such as dead ones. Nobody may be told to go on then: who asks does.
+-- Nor does it remove more waiters that it grants nothing, such as dead ones. Nobody may be told to go on then: who asks
+-- does.
 local MOST_REMOVED = 100
 
 -- The waiters that a script passes by at most, to serve those behind them that ask with a higher capacity.
@@ -13,8 +15,10 @@ local PASSED = 32
 -- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
 local function state_of(pool, us, used, fence, queue, lasts, most)
 	queue = tonumber(queue or 0)
-	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0), queue = queue,
-		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0, grants = 0, removed = 0 }
+	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0),
+		queue = queue,
+		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0,
+			grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
@@ -34,8 +38,8 @@ end
 
 -- ---- what is taken back ----
 
--- Takes out holders, which must be there, with their permits (false: 1). ZREM goes first: where no memory is left, only a script
--- that has written something may go on to write what needs some.
+-- Takes out holders, which must be there, with their permits (false: 1). ZREM goes first: where no memory is left, only
+-- a script that has written something may go on to write what needs some.
 local function drop(state, ids, permits)
 	local names, freed = {}, 0
 	for i, id in ipairs(ids) do
@@ -53,7 +57,8 @@ end
 
 -- Takes back what leases left that were over before that time, the oldest first. Returns how many these were.
 local function take_back(state, before, most)
-	local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most), {}
+	local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most),
+		{}
 	if #ids > 0 then
 		for i, held in ipairs(ids) do
 			ids[i] = string.sub(held, 2)
@@ -105,14 +110,16 @@ end
 
 -- ---- those that wait ----
 
--- Do all that wait ask with a lower capacity? They wait for permits to come back that this one has no need of, and it passes them.
+-- Do all that wait ask with a lower capacity? They wait for permits to come back that this one has no need of, and it
+-- passes them.
 local function is_passing(state, capacity)
 	return state.queue > PHASES and capacity > state.most
 end
 
--- Who is next, behind `skip` of them: the first `count` of them at most. In the order of tickets; but phases alternate in a read/write lock: behind a writer all readers that
--- wait, behind readers the first writer. A readers' phase that was too long for one script goes on with the next: $queue is minus the
--- last ticket of its readers then. The second result: there are no others.
+-- Who is next, behind `skip` of them: the first `count` of them at most. In the order of tickets; but phases alternate
+-- in a read/write lock: behind a writer all readers that wait, behind readers the first writer. A readers' phase that
+-- was too long for one script goes on with the next: $queue is minus the last ticket of its readers then. The second
+-- result: there are no others.
 local function next_waiters(state, count, skip)
 	local function first(from, to, count)
 		return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', skip, count)
@@ -142,11 +149,11 @@ local function listens(inbox)
 	return listeners.err or listeners[2] > 0
 end
 
--- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer listens. The message has the number
--- of its last sign, to tell an old grant from a new one, and its fencing token; 0: it is only to ask again, since it has what it waits for,
--- or since this script has done enough. The waiter `me` is not told.
--- False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The second result: but for those that ask with a
--- higher capacity. Cost: O(log n), four commands.
+-- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer
+-- listens. The message has the number of its last sign, to tell an old grant from a new one, and its fencing token; 0:
+-- it is only to ask again, since it has what it waits for, or since this script has done enough. The waiter `me` is not
+-- told. False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The
+-- second result: but for those that ask with a higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
 	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	if tonumber(capacity) <= state.blocked then
@@ -202,8 +209,8 @@ local function note_queue(state, empty)
 	end
 end
 
--- Grants permits to those who are next, for as long as there is room for the next one; one message each. The waiter `me` is given its
--- own for `ttl`: state.mine is its fencing token then. Returns whether anybody was granted anything.
+-- Grants permits to those who are next, for as long as there is room for the next one; one message each. The waiter
+-- `me` is given its own for `ttl`: state.mine is its fencing token then. Returns whether anybody was granted anything.
 local function serve(state, me, ttl)
 	if state.queue == 0 then
 		return false

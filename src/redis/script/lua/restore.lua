@@ -4,8 +4,8 @@
 -- keys: lock fence epoch
 -- args: token:text ttl:ms fencing_token:int guard:ms
 -- ttl 0: the holder gives it back, and it was its own until now.
--- Replies 1 when the token has it now, or had it; 0 when another has it, or the epoch is settled: the lock is lost. Then
--- it writes, too, so that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(1).
+-- Replies 1 when the token has it now, or had it; 0 when another has it, or the epoch is settled: the lock is lost.
+-- Then it writes, too, so that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(1).
 --#include epoch.lua
 --#include forged.lua
 if is_forged(ARGV[3]) then

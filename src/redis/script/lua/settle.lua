@@ -1,13 +1,13 @@
--- Says when an epoch settles: a guard from now on, since its opening was confirmed by replicas, so that no master before
--- it can have enough of them any more. Or, in a cluster, when epoch_of.lua says that all slots of this master may. Raises
--- the fence to that time, or by more than there can be grants that this server has not heard of: so tokens rise also
--- where clocks differ.
+-- Says when an epoch settles: a guard from now on, since its opening was confirmed by replicas, so that no master
+-- before it can have enough of them any more. Or, in a cluster, when epoch_of.lua says that all slots of this master
+-- may. Raises the fence to that time, or by more than there can be grants that this server has not heard of: so tokens
+-- rise also where clocks differ.
 --
 -- keys: fence epoch
 -- args: dlock_epoch_state *epoch { replid:text } dlock_epoch_rule guard { time:ms } epoch { settles:text }
 -- args: dlock_epoch_state *look { left:int?look waited:int?look attached:text?look }
--- epoch: as it was: after FLUSHALL, or when replicas have taken full copies, it is opened once more. look: what epoch_of.lua
--- replied; without it, what has attached until now.
+-- epoch: as it was: after FLUSHALL, or when replicas have taken full copies, it is opened once more. look: what
+-- epoch_of.lua replied; without it, what has attached until now.
 -- Replies the ms until it settles, 1 or more; 0 where it is another epoch, has its time, or waits for a longer guard.
 -- Cost: O(1).
 --#include epoch.lua

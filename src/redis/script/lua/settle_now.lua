@@ -1,6 +1,6 @@
--- Settles an epoch at once, or moves the base of a settled one, where the master and enough of its replicas were found to
--- have been nowhere else since the data that this one continues were known to have all leases (survey.c has the rules,
--- docs/fail-over.md the reasons). Otherwise it notes how far the clocks are apart.
+-- Settles an epoch at once, or moves the base of a settled one, where the master and enough of its replicas were found
+-- to have been nowhere else since the data that this one continues were known to have all leases (survey.c has the
+-- rules, docs/fail-over.md the reasons). Otherwise it notes how far the clocks are apart.
 --
 -- keys: fence epoch
 -- args: dlock_epoch_state *epoch { replid:text } dlock_epoch_rule guard { time:ms }

@@ -1,12 +1,14 @@
--- Reserves units of several products, of all or of none. It does not wait, and takes nothing that somebody who waits could have.
+-- Reserves units of several products, of all or of none. It does not wait, and takes nothing that somebody who waits
+-- could have.
 --
 -- keys: stocks...
 -- args: id:text ttl:lease limit:count products:text units:int...
 -- id: buyer/order; limit: the most units of each for this buyer; products: their hash; the units of each stock.
--- Replies {1, fencing token, 0, ms left, generation} when it has them all, {2, fencing token, 0, ms ago, generation} when it has bought them;
--- {0, stock} the first one (from 1) that has not enough; {-1, the buyer's units, stock} where the limit forbids it, {-2}: ask again, since there was more to do
--- than one script does; {-4, the order's units, stock, 1 if it has other products}: the order is another one; {-5, 1 closed, 2 ended, 0 no such stock, stock}.
--- An order that is repeated finds what it has, with the time that is left.
+-- Replies {1, fencing token, 0, ms left, generation} when it has them all, {2, fencing token, 0, ms ago, generation}
+-- when it has bought them; {0, stock} the first one (from 1) that has not enough; {-1, the buyer's units, stock} where
+-- the limit forbids it, {-2}: ask again, since there was more to do than one script does; {-4, the order's units,
+-- stock, 1 if it has other products}: the order is another one; {-5, 1 closed, 2 ended, 0 no such stock, stock}. An
+-- order that is repeated finds what it has, with the time that is left.
 -- Cost: O(log n), eight commands for each stock.
 --#include permits_clock.lua
 --#include stock_pool.lua
@@ -62,7 +64,8 @@ if reserved == #KEYS or bought == #KEYS then
 	return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}
 end
 for i, stock in ipairs(stocks) do
-	local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED) and refused(stock, i)
+	local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED)
+		and refused(stock, i)
 	if reply then
 		return serve_each(stocks, reply)
 	end
@@ -70,7 +73,8 @@ for i, stock in ipairs(stocks) do
 end
 local generation
 for _, stock in ipairs(stocks) do
-	if stock.score > 0 and stock.score < SOLD then -- the others' time was over, by a clock of their own: the whole order begins anew
+	-- The others' time was over, by a clock of their own: the whole order begins anew
+	if stock.score > 0 and stock.score < SOLD then
 		put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))
 	end
 	stock.us, stock.fence = fence, fence - 1 -- the same in all

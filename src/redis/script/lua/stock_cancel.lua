@@ -1,10 +1,12 @@
--- Cancels all of an order: what is reserved, and where it waits. An order that is not there, or has ended, is nobody's from then on either.
+-- Cancels all of an order: what is reserved, and where it waits. An order that is not there, or has ended, is nobody's
+-- from then on either.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text }
 -- generation '': the last; products: the hash of several, '': it has one.
--- Replies {1} when units were given back, or it was taken out of the queue; {2, ms ago} when it was cancelled or refunded before; {3} when it had ended, or was not
--- there and may yet come to wait; {0, stock, why}: 0 there is nothing of that name, 4 another generation, 5 other products, 7 it was bought.
+-- Replies {1} when units were given back, or it was taken out of the queue; {2, ms ago} when it was cancelled or
+-- refunded before; {3} when it had ended, or was not there and may yet come to wait; {0, stock, why}: 0 there is
+-- nothing of that name, 4 another generation, 5 other products, 7 it was bought.
 -- Cost: O(log n), six commands for one product, and where orders wait two for each of CANCELS at most.
 --#include permits_clock.lua
 --#include stock_pool.lua

@@ -2,13 +2,15 @@
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } limit:count units:int...
--- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer; the units of each stock.
--- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought, 10 there are not enough; of 6 the buyer's units in place of ms;
--- {-2}: ask again, since there was more to do than one script does.
+-- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer;
+-- the units of each stock.
+-- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought, 10 there are not
+-- enough; of 6 the buyer's units in place of ms; {-2}: ask again, since there was more to do than one script does.
 -- Cost: O(log n), seven commands for each stock.
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge
+local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),
+	clock(KEYS[1]), {}, math.huge
 for i, pool in ipairs(KEYS) do
 	local stock, signature = read(pool, us, #KEYS), nil
 	stocks[i] = stock

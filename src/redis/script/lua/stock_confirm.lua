@@ -2,17 +2,20 @@
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } limit:count
--- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer, which counts for an
--- order that has ended only.
--- Replies {1} when it is bought now, {2, ms ago} when it was before, {3} when it is bought now though its time was over; {0, stock, why, ms ago}, of the first
--- stock (from 1) that says so: why 0 there is nothing of that name, 1 its time was over, and there are not enough, or the sale has ended, 2 cancelled,
--- 3 refunded, 4 another generation, 5 other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.
--- Cost: O(log n), four commands for one product that nobody waits for. The first write needs no memory: a buyer who has paid gets it where there is none left.
+-- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer,
+-- which counts for an order that has ended only.
+-- Replies {1} when it is bought now, {2, ms ago} when it was before, {3} when it is bought now though its time was
+-- over; {0, stock, why, ms ago}, of the first stock (from 1) that says so: why 0 there is nothing of that name, 1 its
+-- time was over, and there are not enough, or the sale has ended, 2 cancelled, 3 refunded, 4 another generation, 5
+-- other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.
+-- Cost: O(log n), four commands for one product that nobody waits for. The first write needs no memory: a buyer who has
+-- paid gets it where there is none left.
 local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if #KEYS == 1 then
 	local pool, held = KEYS[1], 'h' .. id
 	local score, units, used, sold, queue, shift, signature, fence, full =
-		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))
+		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence',
+			'$full'))
 	score = tonumber(score or 0)
 	local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products
 		and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')
@@ -21,7 +24,8 @@ if #KEYS == 1 then
 		units = units or 1
 		redis.call('PERSIST', pool)
 		redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)
-		if full and tonumber(used) == tonumber(units) then -- nothing is reserved any more, so nothing becomes free by itself
+		-- Nothing is reserved any more, so nothing becomes free by itself
+		if full and tonumber(used) == tonumber(units) then
 			redis.call('ZADD', pool, 0, '$full')
 		end
 		return {1}
@@ -70,7 +74,8 @@ for i, pool in ipairs(KEYS) do
 		ago = math.max(ago, since)
 	end
 	if refusal then
-		return refusal[1] == -2 and refusal or serve_each(stocks, refusal) -- what was swept is this order's, if it is enough
+		-- What was swept is this order's, if it is enough
+		return refusal[1] == -2 and refusal or serve_each(stocks, refusal)
 	end
 end
 for _, stock in ipairs(stocks) do
@@ -78,7 +83,8 @@ for _, stock in ipairs(stocks) do
 	if score < SOLD or score >= ENDED then
 		reply = (score >= ENDED or reply == 3) and 3 or 1
 		stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units
-		redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now, generation_of(score)), 'h' .. id)
+		redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now,
+			generation_of(score)), 'h' .. id)
 		if score >= ENDED then
 			redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))
 		end

@@ -1,8 +1,8 @@
 -- How many are there? Exact at that moment.
 --
 -- keys: stocks...
--- Replies for each {state: 0 no such stock, 1 open, 2 closed, 3 ended, available, reserved, sold, waiting, 1: ask again}. Sweeps what has ended, CHUNK of
--- them all at most; where there is more, it is to be asked again.
+-- Replies for each {state: 0 no such stock, 1 open, 2 closed, 3 ended, available, reserved, sold, waiting, 1: ask
+-- again}. Sweeps what has ended, CHUNK of them all at most; where there is more, it is to be asked again.
 -- Cost: O(log n), one command for each stock where nothing has ended.
 --#include permits_clock.lua
 --#include stock_pool.lua
@@ -12,6 +12,7 @@ for i, pool in ipairs(KEYS) do
 	sweep(stock, CHUNK)
 	serve(stock)
 	all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,
-		stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1 or 0}
+		stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1
+			or 0}
 end
 return all

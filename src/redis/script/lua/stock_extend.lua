@@ -7,7 +7,8 @@
 -- Cost: O(log n), four commands for each stock. The first write needs no memory.
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge
+local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),
+	clock(KEYS[1]), {}, math.huge
 redis.call('PERSIST', KEYS[1])
 for i, pool in ipairs(KEYS) do
 	local stock, signature = read(pool, us, #KEYS), nil

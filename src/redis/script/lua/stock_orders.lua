@@ -1,10 +1,12 @@
--- A page of the orders of a product, in the order of their states: reserved (by their end), sold, ended, cancelled, refunded (by when they were). Writes nothing.
+-- A page of the orders of a product, in the order of their states: reserved (by their end), sold, ended, cancelled,
+-- refunded (by when they were). Writes nothing.
 --
 -- keys: stock
 -- args: from:text to:text after:text buyer:text limit:int
--- From this number on, below that; behind this order, where its number is `from`; of this buyer; at most so many. '': none, of all.
--- Replies {{order, its number, units, ms left of a reservation}, …}, and last the number and the name behind which the next page begins, or nothing. A page may be short, even
--- empty: a script looks at LOOKS orders at most.
+-- From this number on, below that; behind this order, where its number is `from`; of this buyer; at most so many. '':
+-- none, of all.
+-- Replies {{order, its number, units, ms left of a reservation}, …}, and last the number and the name behind which the
+-- next page begins, or nothing. A page may be short, even empty: a script looks at LOOKS orders at most.
 -- Cost: O(log n), and O(1) for each order that it looks at.
 --#include permits_clock.lua
 local LOOKS = 250

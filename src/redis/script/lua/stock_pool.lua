@@ -1,32 +1,38 @@
 -- Included behind permits_clock.lua in the scripts on stocks, behind their fast paths; never sent by itself.
 --
--- The stock of one product is one sorted set, of names and numbers. The ranges of the numbers keep apart what is looked for in order:
+-- The stock of one product is one sorted set, of names and numbers. The ranges of the numbers keep apart what is looked
+-- for in order:
 --
 --   negative        $fence      minus the last fencing token, or ticket, that was given out
---                   $next       minus a time in ms before which no reservation ends (a lower bound; none: nothing is reserved)
---                   $full       minus a time in ms before which nothing is free; 0: not before units come. See stock_reserve.lua
+--                   $next       minus a time in ms before which no reservation ends (a lower bound; none: nothing is
+--                               reserved)
+--                   $full       minus a time in ms before which nothing is free; 0: not before units come. See
+--                               stock_reserve.lua
 --                   $queue      orders wait
---                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo 1000
+--                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
+--                               1000
 --   small           $stock      the units that were ever put in         $sold   those of them that are sold
 --                   $used       the units of reservations that are not swept
 --                   $closed     1: the sale is closed, 2: it has ended
 --                   $shift      the ms by which the stock's time is ahead of the server's clock, which was set back
---                   $remember   for how many ms orders are remembered that ended or were cancelled, where that is not a day
+--                   $remember   for how many ms orders are remembered that ended or were cancelled, where that is not a
+--                               day
 --                   w<id>       the units of that order, where they are not 1
 --                   a<id>       of an order of several products: a hash of their names, 36 bits
 --                   b<buyer>    the units that the buyer has reserved or bought
 --                   r<name>     a change of the stock that was made
---   from HELD on    h<id>       an order: its state, and when that began; of a reservation when it ends, in ms. In the 64ths behind the point: its
---                               generation, how often the name was reserved anew
+--   from HELD on    h<id>       an order: its state, and when that began; of a reservation when it ends, in ms. In the
+--                               64ths behind the point: its generation, how often the name was reserved anew
 --   from WANTS on   u<waiter>   WANTS + the units that a waiter wants
 --   from WAITS on   q<waiter>   a waiter: its ticket, in us
 --   from STRICT on  v<waiter>   one that nobody may pass: its ticket + STRICT - WAITS
 --
--- A waiter is "units limit strict id inbox": all that is needed to serve it. The id of an order is its buyer, a slash, and its name. The ranges hold for a
--- clock between 2001 and 2128.
+-- A waiter is "units limit strict id inbox": all that is needed to serve it. The id of an order is its buyer, a slash,
+-- and its name. The ranges hold for a clock between 2001 and 2128.
 --
--- A reservation that has ended holds nothing. sweep() moves its units from $used to what is free, oldest first, each once; the order stays, and may still
--- buy as long as units are free. So it does not matter when, by whom and why it is swept, and no script does more of it than CHUNK.
+-- A reservation that has ended holds nothing. sweep() moves its units from $used to what is free, oldest first, each
+-- once; the order stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is
+-- swept, and no script does more of it than CHUNK.
 local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15
 
 -- Of what has ended: swept by each script that finds any; swept by one script at most.
@@ -35,8 +41,8 @@ local CHUNK = 100
 -- The waiters that one script looks at, once by their order, and once by what they want.
 local SCAN = 32
 
--- In ms, as in handover.lua: a waiter gives a sign of life about every 2 s, and is dead STALE after the last one. A grant that is not taken up
--- lasts for GRACE, which is no shorter. REMEMBER is a day.
+-- In ms, as in handover.lua: a waiter gives a sign of life about every 2 s, and is dead STALE after the last one. A
+-- grant that is not taken up lasts for GRACE, which is no shorter. REMEMBER is a day.
 local STALE, GRACE, REMEMBER = 3000, 3000, 86400000
 
 local function units_of(number)
@@ -60,10 +66,12 @@ local function free(stock)
 	return stock.all - stock.sold - stock.used
 end
 
--- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: of the stocks that share what one script may do.
+-- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: of
+-- the stocks that share what one script may do.
 local function read(pool, us, count)
 	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')
-	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0), used = tonumber(n[3] or 0), fence = -(n[4] or 0),
+	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),
+		used = tonumber(n[3] or 0), fence = -(n[4] or 0),
 		next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),
 		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count) }
 	stock.us = us + stock.shift * 1000
@@ -95,7 +103,8 @@ local function forget_orders(stock, most)
 	local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)
 	for _, from in ipairs({ ENDED, CANCELLED }) do
 		local names = {}
-		for _, held in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, from, string.format('(%.0f', from + before), 'LIMIT', 0, most)) do
+		for _, held in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, from, string.format('(%.0f', from + before),
+			'LIMIT', 0, most)) do
 			local id = string.sub(held, 2)
 			names[#names + 1] = held
 			names[#names + 1] = 'w' .. id
@@ -123,14 +132,15 @@ local function is_dusty(stock)
 	return stock.next and stock.next < stock.now
 end
 
--- Moves the units of at most `most` reservations that have ended to what is free. ZREM goes first: where no memory is left, only a script that has
--- written something may go on to write what needs some.
+-- Moves the units of at most `most` reservations that have ended to what is free. ZREM goes first: where no memory is
+-- left, only a script that has written something may go on to write what needs some.
 local function sweep(stock, most)
 	most = math.min(most, stock.budget)
 	if not is_dusty(stock) or most <= 0 then
 		return
 	end
-	local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD, string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)
+	local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD,
+		string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)
 	local names, changes, freed = {}, {}, 0
 	for i = 1, #found, 2 do
 		names[#names + 1] = 'w' .. string.sub(found[i], 2)
@@ -156,7 +166,8 @@ local function sweep(stock, most)
 	end
 end
 
--- Are so many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that it has to be asked again.
+-- Are so many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that
+-- it has to be asked again.
 local function make_room(stock, units)
 	if units > free(stock) then
 		sweep(stock, CHUNK)
@@ -165,7 +176,8 @@ local function make_room(stock, units)
 	return enough, not enough and is_dusty(stock)
 end
 
--- May the buyer have these units, too? Sweeps for what it has reserved itself. Also returns how many it has, and whether it has to be asked again.
+-- May the buyer have these units, too? Sweeps for what it has reserved itself. Also returns how many it has, and
+-- whether it has to be asked again.
 local function is_allowed(stock, buyer, units, limit)
 	if not limit then
 		return true
@@ -187,7 +199,8 @@ local function put_back(stock, id, units, state)
 	credit(stock.pool, buyer_of(id), units)
 end
 
--- An order: its state as a number (0: none), its units, and the hash of its products. One that has ended is swept at once: so nothing that is seen depends on that.
+-- An order: its state as a number (0: none), its units, and the hash of its products. One that has ended is swept at
+-- once: so nothing that is seen depends on that.
 local function order_of(stock, id)
 	local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))
 	score, units = tonumber(score or 0), units_of(units)
@@ -204,7 +217,8 @@ end
 local function take(stock, id, units, ttl, was, products)
 	local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl
 	stock.fence, stock.used = next_token(stock), stock.used + units
-	redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation), 'h' .. id)
+	redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation),
+		'h' .. id)
 	redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))
 	if units ~= 1 then
 		redis.call('ZADD', stock.pool, units, 'w' .. id)

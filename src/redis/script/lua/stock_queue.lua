@@ -1,7 +1,7 @@
 -- Included at the end of stock_pool.lua: those that wait.
 --
--- First fit: a waiter that wants more than is free is passed over, and stays where it is; not so a strict one, which nobody passes that came later. Who
--- does not wait takes what is free only where it is less than any waiter wants.
+-- First fit: a waiter that wants more than is free is passed over, and stays where it is; not so a strict one, which
+-- nobody passes that came later. Who does not wait takes what is free only where it is less than any waiter wants.
 
 -- The fewest units that anybody waits for.
 local function least(stock)
@@ -47,15 +47,17 @@ local function listens(inbox)
 	return listeners.err or listeners[2] > 0
 end
 
--- Tells a waiter. The message has the number of its last sign, to tell an old one from a new one, and its fencing token; 0: it is only to ask again. Returns how
--- many have heard it; nil: the user has no right to publish, so that all look at intervals, and each finds its own turn.
+-- Tells a waiter. The message has the number of its last sign, to tell an old one from a new one, and its fencing
+-- token; 0: it is only to ask again. Returns how many have heard it; nil: the user has no right to publish, so that all
+-- look at intervals, and each finds its own turn.
 local function tell(id, inbox, sign, fence)
 	local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, fence))
 	return type(receivers) ~= 'table' and receivers or nil
 end
 
--- Reserves a waiter its units, or takes it out, if it is dead, or to ask again, since it has what it waits for, or may not have it, or never can. The waiter
--- `me` is not told. False: it stays where it is; the second result: and nobody behind it is served.
+-- Reserves a waiter its units, or takes it out, if it is dead, or to ask again, since it has what it waits for, or may
+-- not have it, or never can. The waiter `me` is not told. False: it stays where it is; the second result: and nobody
+-- behind it is served.
 local function serve_waiter(stock, waiter, me, ttl)
 	local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')
 	local place, signs = names_of(waiter)
@@ -66,7 +68,8 @@ local function serve_waiter(stock, waiter, me, ttl)
 	local mine, score = place == me, order_of(stock, id)
 	local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE
 	units, limit = tonumber(units), tonumber(limit)
-	local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0 and units <= stock.all - stock.sold
+	local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0
+		and units <= stock.all - stock.sold
 		and is_allowed(stock, buyer_of(id), units, limit)
 	if may and not make_room(stock, units) then
 		if mine or strict == '' or listens(inbox) then
@@ -124,8 +127,9 @@ local function note_queue(stock)
 	end
 end
 
--- Serves those that wait, in order, with what is free. `tells`: what they can hope for has become less, so that those that can never have what they want are
--- told. The waiter `me` is given its own for `ttl`: stock.mine is its fencing token then. stock.more: there is more to do than one script does.
+-- Serves those that wait, in order, with what is free. `tells`: what they can hope for has become less, so that those
+-- that can never have what they want are told. The waiter `me` is given its own for `ttl`: stock.mine is its fencing
+-- token then. stock.more: there is more to do than one script does.
 local function serve(stock, tells, me, ttl)
 	if not stock.queue or stock.more then
 		return
@@ -139,7 +143,8 @@ local function serve(stock, tells, me, ttl)
 		local before = stock.left
 		stock.left = false
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
-		if not blocked and not stock.left and least(stock) <= free(stock) then -- it is enough for none of the first ones
+		-- It is enough for none of the first ones
+		if not blocked and not stock.left and least(stock) <= free(stock) then
 			serve_all(stock, fitting(stock), me, ttl)
 		end
 		stock.left = stock.left or before

@@ -1,5 +1,5 @@
--- Reserves units of one product if there are enough and nobody who waits could have them; otherwise queues, if an inbox is given. A waiter runs it
--- again when its turn may have come, and as its sign of life.
+-- Reserves units of one product if there are enough and nobody who waits could have them; otherwise queues, if an inbox
+-- is given. A waiter runs it again when its turn may have come, and as its sign of life.
 --
 -- keys: stock
 -- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count?
@@ -10,14 +10,18 @@
 -- inbox     left out, with all behind it, by who does not wait
 -- ticket    0: none yet
 -- strict    s: nobody that comes later passes it; '': it may be passed by who wants less
--- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago, generation} when it has bought them; otherwise
--- {0, ms until a reservation ends (-1: there is none), its place in the queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not
--- enough, and it does not wait. {-1, the buyer's units} where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script does;
--- {-3}: cancelled while it waited; {-4, the order's units, 1 if it has other products}: the order is another one; {-5, 1 closed, 2 ended, 0 no such stock}.
--- An order that is repeated finds what it has. A reservation is renewed then only where it was granted in the queue.
--- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at, four; for each reservation that has ended, two.
+-- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago,
+-- generation} when it has bought them; otherwise {0, ms until a reservation ends (-1: there is none), its place in the
+-- queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not enough, and it does not wait. {-1,
+-- the buyer's units} where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script
+-- does; {-3}: cancelled while it waited; {-4, the order's units, 1 if it has other products}: the order is another one;
+-- {-5, 1 closed, 2 ended, 0 no such stock}. An order that is repeated finds what it has. A reservation is renewed then
+-- only where it was granted in the queue.
+-- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at,
+-- four; for each reservation that has ended, two.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
--- $full: nothing is free before that time; 0: before a unit comes. Whoever frees one removes it. So most requests of a sale end here.
+-- $full: nothing is free before that time; 0: before a unit comes. Whoever frees one removes it. So most requests of a
+-- sale end here.
 if not ARGV[5] then
 	local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')
 	local full = n[1]
@@ -35,7 +39,8 @@ end
 local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')
 -- There is room, nobody waits, and the name is new.
 local had, queue, used, sold, all, fence, next, shift, closed, has =
-	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))
+	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift',
+		'$closed', 'b' .. buyer))
 if not had and not queue and not closed and not shift and used then
 	time = time or redis.pcall('TIME')
 	us = not time.err and time[1] * 1000000 + time[2]
@@ -49,13 +54,15 @@ if not had and not queue and not closed and not shift and used then
 		if wants == 1 then
 			redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)
 		else
-			redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer, wants, 'w' .. ARGV[1])
+			redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,
+				wants, 'w' .. ARGV[1])
 		end
 		return {1, us, wants, tonumber(ARGV[3]), 0}
 	end
 end
 
--- The common cases end here: even to define what follows costs time, and so does room for its locals, which a function of its own has.
+-- The common cases end here: even to define what follows costs time, and so does room for its locals, which a function
+-- of its own has.
 return (function()
 --#include permits_clock.lua
 --#include stock_pool.lua
@@ -79,7 +86,8 @@ local function settled()
 		end
 		redis.call('ZADD', pool, -stock.fence, '$fence', string.format('%.6f', score), held)
 		local time = math.floor(score % 1e13) - stock.now
-		return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time, generation_of(score)}
+		return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time,
+			generation_of(score)}
 	elseif ticket > 0 and is_settled(score, ticket) then
 		return {-3}
 	elseif not stock.known or stock.closed > 0 then
@@ -104,14 +112,16 @@ local function leave(reply)
 	return reply
 end
 
--- Puts it into the queue, or notes that it is alive. LT lets a number only become less, and a later sign of life is less, while a ticket stays as it was.
+-- Puts it into the queue, or notes that it is alive. LT lets a number only become less, and a later sign of life is
+-- less, while a ticket stays as it was.
 local function enqueue()
 	local place, signs, wish, strict = names_of(waiter)
 	if ticket == 0 then
 		stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)
 		ticket = stock.fence
 	end
-	local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs, WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')
+	local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,
+		WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')
 	if nobody_passes ~= '' then
 		redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)
 	end
@@ -149,6 +159,7 @@ elseif not waiter or not possible then
 	return waiter and leave({0, -1, -1, '0', 0}) or 0
 end
 local place = redis.call('ZSCORE', pool, waiter)
-return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool, WAITS, '(' .. place),
+return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool,
+	WAITS, '(' .. place),
 	string.format('%.0f', place), new and 1 or 0}
 end)()

@@ -2,10 +2,11 @@
 --
 -- keys: stock
 -- args: units:int change:text remember:ms
--- units: as many as the stock may have at most; less than 0: out, as many as there are. change: its name. remember: for how long orders are
--- remembered that ended or were cancelled; 0: for a day.
--- Replies {by how many units the stock has changed, its units in all: available, reserved and sold}. A change is made once; repeated, it
--- replies what it was. Waiters are served with what has come. {'again'}: ask again, since there was more to do than one script does.
+-- units: as many as the stock may have at most; less than 0: out, as many as there are. change: its name. remember: for
+-- how long orders are remembered that ended or were cancelled; 0: for a day.
+-- Replies {by how many units the stock has changed, its units in all: available, reserved and sold}. A change is made
+-- once; repeated, it replies what it was. Waiters are served with what has come. {'again'}: ask again, since there was
+-- more to do than one script does.
 -- Cost: O(log n).
 --#include permits_clock.lua
 --#include stock_pool.lua

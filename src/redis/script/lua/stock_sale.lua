@@ -1,5 +1,5 @@
--- Opens or closes the sale of a product, or ends it for good. While it is closed nothing is reserved; what is reserved can be bought. When it has ended,
--- only what is reserved yet can be.
+-- Opens or closes the sale of a product, or ends it for good. While it is closed nothing is reserved; what is reserved
+-- can be bought. When it has ended, only what is reserved yet can be.
 --
 -- keys: stock
 -- args: sale:int
