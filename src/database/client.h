@@ -19,7 +19,7 @@ typedef struct dlock_db_session dlock_db_session;
 
 typedef struct {
 	const char *name; /* in messages */
-	bool notifies;    /* waiters are told over the session. Otherwise each sleeps in the database, in one of its own */
+	bool notifies;    /* waiters are told over the session. Otherwise they sleep in the database, each over its own */
 
 	/* Begins to connect. `address` is numeric; NULL: the server's unix socket. NULL when out of memory. */
 	dlock_db_link *(*open)(const dlock_endpoint *server, const char *host, const char *address, int port);

@@ -71,8 +71,8 @@ static const char *advice(unsigned code)
 	case 1290: case 1836: case 1792:
 		return ": it is read-only (read_only, or a replica); name all hosts in the address";
 	case 1040: case 1203: case 1226:
-		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or it "
-			   "waits";
+		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or "
+			"it waits";
 	case 1021: case 1114:
 		return ": its disk is full";
 	case 1045: case 1698:
