@@ -46,8 +46,8 @@ $lacking = function (array $without, array $expected, string $lacks, array $argu
     $redis->cmd('ACL', 'SETUSER', 'locks', 'reset', 'on', '>secret', ...array_diff([...$rules, '+info', '+config|get', '+pubsub|numsub', '+select'], $without));
     $texts = finds($expected, [$dsn('locks:secret@', $rest), ...$arguments], 'without ' . implode(' ', $without));
     holds($lacks === '' || str_contains($texts['rights'] ?? '', $lacks), 'without ' . implode(' ', $without), $texts);
-    $keys = array_values(array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']));
-    holds(!$keys || wait_for(fn () => !array_diff($redis->cmd('KEYS', '*'), ['dlock:fence']), 60, 'the keys to be gone'), 'nothing stays', $keys);
+    $others = fn () => array_diff(what_stays($redis), ['dlock:fence']);
+    holds(!$others() || wait_for(fn () => !$others(), 60, 'the keys to be gone'), 'nothing stays');
 };
 $lacking([], [], '');
 foreach ($commands as $command) {
