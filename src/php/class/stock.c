@@ -233,6 +233,17 @@ ZEND_METHOD(Dlock_Stock, restock)
 	RETURN_LONG((zend_long) changed);
 }
 
+/* A fatal error never returns: the turn, whose order is the caller's, is left before it goes on. */
+static void run_interrupts(dlock_turn *turn)
+{
+	zend_try {
+		dlock_run_interrupts();
+	} zend_catch {
+		dlock_turn_leave(turn);
+		zend_bailout();
+	} zend_end_try();
+}
+
 /* DLOCK_INTERRUPTED: it is cancelled, by an exception or a fatal error. The turn is over. */
 static dlock_status wait_for_turn(dlock_turn *turn, dlock_nanos timeout, dlock_stock_answer *answer, dlock_error *error)
 {
@@ -242,7 +253,7 @@ static dlock_status wait_for_turn(dlock_turn *turn, dlock_nanos timeout, dlock_s
 
 	while ((status = stock->ops->reserve(&turn->turn, &wait, answer, error)) == DLOCK_INTERRUPTED) {
 		if (!dlock_strand_is_cancelled()) {
-			dlock_run_interrupts();
+			run_interrupts(turn);
 		}
 		if (dlock_strand_is_cancelled()) {
 			break;
