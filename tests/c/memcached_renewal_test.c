@@ -130,7 +130,7 @@ static void test_restart(void)
 	second = memcached_claim_on(&other, "again", 30000);
 	check(memcached_acquire(&other, second, 0) == DLOCK_OK, "somebody has it then");
 	while (memcached_cas(&server, "Lock:again") < cas) {
-		memcached_ask(&server, "ms Lock:again 32 T30\r\n%s", second->token);
+		memcached_ask(&server, "ms Lock:again %d T30\r\n%s", (int) strlen(second->token), second->token);
 	}
 	check(memcached_cas(&server, "Lock:again") == cas, "with the same CAS");
 	lease.claim->deadline = dlock_now() + 600 * DLOCK_MS;

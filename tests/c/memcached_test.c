@@ -292,15 +292,15 @@ static void test_other_cas(void)
 	dlock_claim *claim = memcached_claim_on(&c, "changed", 30000);
 
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
-	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
+	memcached_ask(&server, "ms Lock:changed %d T30\r\n%s", (int) strlen(claim->token), claim->token);
 	check(dlock_claim_extend(claim, 40 * DLOCK_SECOND, &c.error) == DLOCK_OK
 			&& memcached_left(&server, "Lock:changed") >= 39,
 		"extended");
-	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
+	memcached_ask(&server, "ms Lock:changed %d T30\r\n%s", (int) strlen(claim->token), claim->token);
 	check(release_and_free(&c, claim) == DLOCK_OK && nobody_has("changed"), "released");
 	claim = memcached_claim_on(&c, "changed", 30000);
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
-	memcached_ask(&server, "ms Lock:changed 32 T30\r\n%s", claim->token);
+	memcached_ask(&server, "ms Lock:changed %d T30\r\n%s", (int) strlen(claim->token), claim->token);
 	dlock_claim_abandon(claim);
 	memcached_client_drain(&c);
 	check(nobody_has("changed"), "abandoned");
