@@ -79,6 +79,16 @@ client client_new(void)
 	return client_at(zk_hosts, zk_root, NULL);
 }
 
+client client_that_stays(void)
+{
+	dlock_nanos usual = zk_session_timeout;
+
+	zk_session_timeout = 30 * DLOCK_SECOND;
+	client c = client_new();
+	zk_session_timeout = usual;
+	return c;
+}
+
 void client_free(client *c)
 {
 	dlock_backend_release(c->backend);

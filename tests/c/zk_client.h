@@ -33,6 +33,7 @@ void zk_observe(void);
 
 client client_at(const char *hosts, const char *under, const char *auth);
 client client_new(void);
+client client_that_stays(void); /* its session outlasts a busy machine */
 void client_free(client *c);
 
 dlock_claim *claim_on(client *c, const char *name);

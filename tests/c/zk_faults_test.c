@@ -117,7 +117,7 @@ static void test_odd_responses(void)
 static void test_expiry(void)
 {
 	proxy p;
-	client c, other = client_new();
+	client c, other = client_that_stays();
 
 	proxied(&p, &c);
 	dlock_claim *held = claim_on(&c, "expiry"), *waiter = claim_on(&other, "expiry"), *again = claim_on(&c, "expiry");
@@ -147,7 +147,7 @@ static void test_expiry(void)
 static void test_silence_in_queue(void)
 {
 	proxy p;
-	client c, other = client_new();
+	client c, other = client_that_stays();
 
 	proxied(&p, &c);
 	dlock_claim *held = claim_on(&other, "silence"), *waiter = claim_on(&c, "silence");

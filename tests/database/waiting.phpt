@@ -39,7 +39,7 @@ foreach (private_databases() as $kind => $server) {
     };
 
     // ---- in turn; a release hands the lock over ----
-    $holder = $make()->acquire('turn', 0, 10);
+    $holder = $make()->acquire('turn', 0);
     $waiters = [];
     for ($i = 0; $i < 5; $i++) {
         $waiters[] = $waiter('turn', 60, 0.02);
@@ -55,7 +55,7 @@ foreach (private_databases() as $kind => $server) {
     wait_for(fn () => $server->waiters('Lock:turn') === [] && $server->token('Lock:turn') === null, 60, 'nothing to be left');
 
     // ---- a waiter that dies, in the queue and with the lock on its way: its successor gets it after 3 s ----
-    $holder = $make()->acquire('dead', 0, 10);
+    $holder = $make()->acquire('dead', 0);
     [$first, $second, $third] = [$waiter('dead'), $waiter('dead'), $waiter('dead')];
     $second->kill();
     $first->signal(SIGSTOP);
@@ -124,7 +124,7 @@ foreach (private_databases() as $kind => $server) {
     same(true, $holder->result(), "$kind: release() of the holder");
 
     // ---- a session that is ended in the wait: it comes back to its place ----
-    $holder = $make()->acquire('broken', 0, 10);
+    $holder = $make()->acquire('broken', 0);
     $first = $waiter('broken');
     $queue = $server->waiters('Lock:broken');
     foreach (array_diff($server->sessions(), [$server->sessionOf($holder)]) as $session) {
