@@ -174,6 +174,8 @@ static dlock_suspension suspend_for_bell(
 		suspension = fd >= 0 ? wait->suspend(wait->context, bell, fd, until) : DLOCK_CANNOT_SUSPEND;
 		if (process != dlock_process_current()) { /* the wait is the parent's */
 			suspension = DLOCK_SUSPENSION_CANCELLED;
+		} else if (wait->wakeup) {
+			dlock_wakeup_clear(wait->wakeup); /* before it is asked: nothing may be left of what is over */
 		}
 	}
 	dlock_watch_end(&watch);

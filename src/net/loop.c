@@ -320,7 +320,7 @@ static int rest(dlock_loop *loop, run *own, int count, dlock_nanos others, const
 /* Those that are suspended go on without it. */
 static void leave(dlock_loop *loop)
 {
-	dlock_nanos now = dlock_now(), earliest = DLOCK_FOREVER;
+	dlock_nanos now = dlock_now(), earliest = loop->again ? now : DLOCK_FOREVER;
 
 	if (dlock_sleepers_wait(&loop->sleepers)) {
 		for (dlock_sleeper *sleeper = loop->sleepers.first; sleeper; sleeper = sleeper->next) {

@@ -26,6 +26,7 @@ static void own_bells(dlock_sleepers *sleepers)
 			dlock_wakeup_close(&sleepers->idle[--sleepers->idle_count]);
 		}
 		sleepers->process = dlock_process_current();
+		sleepers->wakeup = NULL; /* the parent's */
 	}
 }
 
@@ -167,7 +168,13 @@ dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper 
 	}
 	leave(sleepers, own);
 	give_bell(sleepers, own);
-	return is_here(own) ? suspension : DLOCK_SUSPENSION_CANCELLED;
+	if (!is_here(own)) {
+		return DLOCK_SUSPENSION_CANCELLED;
+	}
+	if (sleepers->wakeup) {
+		dlock_wakeup_clear(sleepers->wakeup); /* what it was rung for is asked from here on, or is over */
+	}
+	return suspension;
 }
 
 void dlock_sleepers_leave(dlock_sleepers *sleepers, const struct pollfd *fds, int count, dlock_nanos earliest)

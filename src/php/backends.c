@@ -56,12 +56,12 @@ void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 
 void dlock_pools_forget_waits(dlock_pools *pools)
 {
-	dlock_loop_forget_sleepers(&pools->loop);
 #ifdef DLOCK_ZOOKEEPER
-	if (pools->zookeeper) {
+	if (pools->zookeeper) { /* first: the sessions' threads ring the bells */
 		dlock_zk_pool_forget_waits(pools->zookeeper);
 	}
 #endif
+	dlock_loop_forget_sleepers(&pools->loop);
 }
 
 void dlock_pools_free_retired(dlock_pools *pools)

@@ -26,9 +26,12 @@ static dlock_worker *worker(void)
 	return dlock_metrics_worker(&DLOCK_G(worker), &DLOCK_G(worker_process));
 }
 
-void dlock_hold_count_waiting(bool waits)
+void dlock_hold_count_waiting(dlock_hold *hold, bool waits)
 {
-	if (worker()) { /* several may wait at a time, each in a fiber */
+	bool changes = waits != hold->waits && dlock_claim_is_mine(hold->entry.claim); /* a child's worker is another one */
+
+	hold->waits = waits;
+	if (changes && worker()) { /* several may wait at a time, each in a fiber */
 		atomic_fetch_add_explicit(&worker()->waiting, waits ? 1 : UINT32_MAX, memory_order_relaxed);
 	}
 }
@@ -52,11 +55,13 @@ static dlock_nanos oldest_hold(void)
 	return oldest;
 }
 
-/* It is held no more, in whatever way. What came over a fork is the parent's. */
+/* It is held no more, in whatever way, nor waited for, which a fatal error may have ended. What came over a fork is the
+ * parent's. */
 static void count_end(dlock_hold *hold)
 {
 	dlock_nanos since = hold->since;
 
+	dlock_hold_count_waiting(hold, false);
 	hold->since = 0;
 	if (since == 0 || !dlock_claim_is_mine(hold->entry.claim)) {
 		return;
@@ -208,6 +213,7 @@ void dlock_hold_mark_workers(bool all)
 /* As at the request's end, where objects stay. */
 static void end_with_request(dlock_hold *hold)
 {
+	count_end(hold);
 	dlock_claim_end(hold->entry.claim, hold->release_at_end);
 	hold->has_ended = true;
 	hold->throws = false;

@@ -18,6 +18,7 @@ typedef struct dlock_hold {
 	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
 	bool loss_counted;
 	int metrics;        /* its place among the totals */
+	bool waits;         /* is counted among those that wait */
 	dlock_nanos since;  /* it has been held since then, for these; 0: it is not held */
 } dlock_hold;
 
@@ -38,7 +39,7 @@ dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error);
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);
 
 /* The totals of all workers: it waits now, or not any more; it is held from now on. */
-void dlock_hold_count_waiting(bool waits);
+void dlock_hold_count_waiting(dlock_hold *hold, bool waits);
 void dlock_hold_count_held(dlock_hold *hold);
 
 /* Frees it in memory, without a word to any server. */

@@ -22,7 +22,7 @@ typedef struct dlock_sleeping {
 static bool is_loaded;
 static void (*goes_on)(void);
 static void (*ends)(uint64_t strand);
-static int slot = -1; /* of a fiber's context; there is its number */
+static int slot = -1; /* of a fiber's context; there is its number. -1: other extensions have them all */
 
 /* ---- Swoole ---- */
 
@@ -67,7 +67,7 @@ uint64_t dlock_strand(void)
 		return COROUTINE | (uint64_t) swoole.id();
 	}
 	zend_fiber_context *context = EG(current_fiber_context);
-	if (!DLOCK_G(has_strands) || !context || context == EG(main_fiber_context)) {
+	if (!DLOCK_G(has_strands) || slot < 0 || !context || context == EG(main_fiber_context)) {
 		return 0;
 	}
 	if (!context->reserved[slot]) {
@@ -115,7 +115,7 @@ static void switched(zend_fiber_context *from, zend_fiber_context *to)
 
 static void destroyed(zend_fiber_context *context)
 {
-	uint64_t strand = is_loaded ? (uint64_t) (uintptr_t) context->reserved[slot] : 0;
+	uint64_t strand = is_loaded && slot >= 0 ? (uint64_t) (uintptr_t) context->reserved[slot] : 0;
 
 	if (strand) {
 		ends(strand);
@@ -125,9 +125,12 @@ static void destroyed(zend_fiber_context *context)
 
 void dlock_strands_init(void (*on_going_on)(void), void (*on_end)(uint64_t strand))
 {
+	static bool is_registered;
+
 	goes_on = on_going_on;
 	ends = on_end;
-	if (slot < 0) {
+	if (!is_registered) {
+		is_registered = true;
 		slot = zend_get_resource_handle("dlock");
 		zend_observer_fiber_switch_register(switched);
 		zend_observer_fiber_destroy_register(destroyed);
@@ -324,13 +327,14 @@ static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd,
 	zval arguments[2];
 
 	(void) context;
-	if (!dlock_strand_suspend() || !make_stream(&arguments[0], fd)) {
+	if (!dlock_strand_suspend()) {
 		return EG(exception) ? DLOCK_SUSPENSION_CANCELLED : DLOCK_CANNOT_SUSPEND;
 	}
+	ZVAL_UNDEF(&arguments[0]);
 	ZVAL_DOUBLE(&arguments[1], seconds_until(until));
 	DLOCK_G(sleeping) = &own;
 	zend_try {
-		suspended = call_waiter(arguments);
+		suspended = make_stream(&arguments[0], fd) && call_waiter(arguments);
 	} zend_catch {
 		if (request == DLOCK_G(request)) {
 			DLOCK_G(has_bailed_out) = true;
@@ -340,7 +344,7 @@ static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd,
 		zend_bailout();
 	}
 	wake_up(&own);
-	if (!DLOCK_G(has_bailed_out)) {
+	if (!DLOCK_G(has_bailed_out) && !Z_ISUNDEF(arguments[0])) {
 		drop_stream(&arguments[0]);
 	}
 	if (dlock_strand_is_cancelled()) {

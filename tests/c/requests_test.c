@@ -117,8 +117,9 @@ static void test_looking(void)
 	says(dlock_request_describe(held, "id", "1 2 host", 30 * S, true),
 		"describe 3 lock held dlock:seen:{s} id 1 2 host 30000 1");
 	says(dlock_request_seen(DLOCK_ARG("dlock:seen"), 1000), "seen 1 dlock:seen 1000");
-	says(dlock_request_break(keys, "id", "me", false), "break 4 lock dlock:fence queue waiters id me ''");
-	says(dlock_request_break(keys, "id", "me", true), "break 4 lock dlock:fence queue waiters id me 1");
+	says(dlock_request_break(keys, "id", "me", false, true), "break 4 lock dlock:fence queue waiters id me ''");
+	says(dlock_request_break(keys, "id", "me", true, true), "break 4 lock dlock:fence queue waiters id me 1");
+	says(dlock_request_break(keys, "id", "me", true, false), "break 4 lock dlock:fence queue waiters id me 1 0");
 	says(dlock_request_permits_break(DLOCK_ARG("pool"), "id", "me", false), "permits_break 1 pool id me ''");
 }
 

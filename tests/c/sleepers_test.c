@@ -359,6 +359,68 @@ static void test_others(void)
 	check(bad == 0, "what others begin is watched for (%d times not)", bad);
 }
 
+/* A ring of what is over already, such as a loss that was told in another way: it is heard once. */
+static dlock_wakeup stale, bell;
+
+static void wait_for_time(strand *self)
+{
+	dlock_wait wait = {
+		.deadline = DLOCK_FOREVER, .interrupted = never, .suspend = suspend, .wakeup = &stale
+	};
+
+	self->time = dlock_now() + 50 * DLOCK_MS;
+	self->status = dlock_loop_run(&loop, wait_step, self, DLOCK_FOREVER, &wait);
+}
+
+static void wait_for_bell(strand *self)
+{
+	dlock_wait wait = {
+		.deadline = DLOCK_FOREVER, .interrupted = never, .suspend = suspend, .wakeup = &stale
+	};
+
+	self->wanted = dlock_wait_bell(&bell, dlock_now() + 50 * DLOCK_MS, &wait);
+}
+
+static void test_stale_ring(void)
+{
+	void (*const waits[])(strand *self) = { wait_for_time, wait_for_bell };
+
+	for (int i = 0; i < 2; i++) {
+		begin();
+		strands[0].wanted = 1;
+		check(dlock_wakeup_open(&stale) && dlock_wakeup_open(&bell), "wakeups");
+		dlock_wakeup_send(&stale);
+		start(0, waits[i]);
+		check(finish(orders[0]) && (i == 0 ? strands[0].status == DLOCK_LOST : strands[0].wanted == DLOCK_WAIT_TIME),
+			"after a stale ring it waits for its time");
+		check(strands[0].suspensions <= 5, "and sleeps meanwhile (%d suspensions)", strands[0].suspensions);
+		dlock_wakeup_close(&stale);
+		dlock_wakeup_close(&bell);
+		end();
+	}
+}
+
+/* Whoever leaves has brought something in its last turn that one who sleeps waits for: nothing is to be polled for it.
+ */
+static dlock_status bring(void *task, dlock_loop *on, dlock_nanos now)
+{
+	(void) task, (void) now;
+	pipes[0].received += STRANDS;
+	on->again = true;
+	return DLOCK_OK;
+}
+
+static void test_brought(void)
+{
+	begin();
+	start_all();
+	dlock_loop_run(&loop, bring, NULL, DLOCK_FOREVER, NULL);
+	dlock_nanos start = dlock_now();
+	check(finish(orders[0]) && count_status(DLOCK_OK) == STRANDS && dlock_now() - start < 5 * DLOCK_SECOND,
+		"what the last turn has brought is looked at");
+	end();
+}
+
 /* A child has none of its parent's, and takes nothing from it. */
 static void test_fork(void)
 {
@@ -401,6 +463,8 @@ int main(void)
 	test_cancelled();
 	test_unable();
 	test_others();
+	test_stale_ring();
+	test_brought();
 	test_fork();
 	test_forgotten();
 	return tap_end();

@@ -10,6 +10,7 @@ skip_unless_functions('pcntl_fork');
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/strands.inc';
+require __DIR__ . '/../inc/openmetrics.inc';
 
 Strands::install();
 foreach (strand_kinds() as $name => $kind) {
@@ -39,6 +40,7 @@ foreach (strand_kinds() as $name => $kind) {
         }
         Strands::hurry();
         Strands::run();
+        holds(open_metrics(Dlock\metrics())['dlock_waiting'] < 1e6, "$name: the child does not count the parent's waits as ended");
         $got->ksort();
         return array_map(fn (?Throwable $e) => $e ? [$e::class, $e->getMessage()] : null, $got->getArrayCopy());
     });

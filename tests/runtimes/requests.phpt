@@ -10,6 +10,7 @@ skip_unless_functions('posix_kill');
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/strands.inc';
+require __DIR__ . '/../inc/openmetrics.inc';
 
 foreach (strand_kinds() as $name => $kind) {
     $manager = $kind->manager();
@@ -41,6 +42,19 @@ foreach (strand_kinds() as $name => $kind) {
     same(0, Dlock\endRequest(), "$name: once more");
     same(true, $workers->release(), "$name: release() of the worker's own");
 }
+
+// ---- what has ended is held no more, though its Lease is still there ----
+$counted = function (): float {
+    $ours = array_filter(open_metrics(Dlock\metrics()), fn (string $sample) => str_starts_with($sample, 'dlock_hold_seconds_count{')
+        && str_contains($sample, 'counted'), ARRAY_FILTER_USE_KEY);
+    return (float) array_sum($ours);
+};
+$lease = (new DistributedLock(redis_server()))->acquire(unique('counted'), 0);
+$before = $counted();
+same(1, Dlock\endRequest(), 'one is held');
+same($before + 1, $counted(), 'it has been held until now');
+unset($lease);
+same($before + 1, $counted(), 'and counts once');
 
 // ---- of the running strand alone ----
 Strands::install();

@@ -61,6 +61,23 @@ foreach ($kinds as $name => [$make, $options]) {
     same(false, $lease->release(), "$name: it was lost");
 }
 
+// At once where somebody waits: that one has it, long before a grant that nobody took up would end.
+foreach ($kinds as $name => [$make, $options]) {
+    $resource = unique("$name-now");
+    $locks = $make();
+    $lease = $locks->acquire($resource, ttl: 3600);
+    $next = claimant($make, $resource, 'next');
+    $next->hear();
+    $id = wait_for_parties($locks, $resource, 1, 1)->holders[0]->id;
+    pause(0.1); // a refused attempt is over
+    $broken = now();
+    Dlock\break_lock($locks, $resource, $id, 'me', true);
+    $next->hear();
+    within(0, now() - $broken, $name === 'Semaphore' ? 60 : 2.2, "$name: --now, and the next one has it");
+    $next->say('go');
+    same([true, false], [$next->result(), $lease->release()], "$name: it has it alone");
+}
+
 // A lock of another program without an end is broken at once only.
 $redis = redis_raw();
 $redis->cmd('SET', 'Lock:' . unique('foreign'), 'secret of another program');

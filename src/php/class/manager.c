@@ -213,11 +213,11 @@ static dlock_metric metric_of(dlock_status status)
 }
 
 /* For all workers of the pool. What did not wait took no time worth a look at the clock. */
-static void count_for_all(const dlock_hold *hold, dlock_nanos start, dlock_status status)
+static void count_for_all(dlock_hold *hold, dlock_nanos start, dlock_status status)
 {
 	const dlock_claim *claim = hold->entry.claim;
 
-	dlock_hold_count_waiting(false);
+	dlock_hold_count_waiting(hold, false);
 	dlock_metrics_count(hold->metrics, metric_of(status));
 	dlock_metrics_waited(hold->metrics, claim->waited ? dlock_now() - start : 0);
 	if (status == DLOCK_OK && claim->received) {
@@ -369,7 +369,7 @@ static dlock_status wait_for(
 	bool own = false; /* it has nobody before it but itself */
 
 	hold->metrics = dlock_metrics_place(manager->backend->kind, ZSTR_VAL(resource), ZSTR_LEN(resource));
-	dlock_hold_count_waiting(true);
+	dlock_hold_count_waiting(hold, true);
 	note_own_permits(manager, claim, resource, limit, !wait.suspend);
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;

@@ -184,6 +184,11 @@ static dlock_call *inspect_lock(dlock_keys keys, int most)
 	return dlock_request_inspect(keys, most);
 }
 
+static dlock_call *break_lock(dlock_keys keys, const char *id, const char *by, bool now)
+{
+	return dlock_request_break(keys, id, by, now, true);
+}
+
 static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, restore_lock, drop_lock, describe_lock };
 static const dlock_keeping lock_that_fails_over = {
 	keep_lock, dlock_read_keep, restore_lock, drop_lock, describe_lock
@@ -209,7 +214,7 @@ const dlock_kind dlock_locks = {
 	.noun = "lock",
 	.inspect = inspect_lock,
 	.read_inspection = dlock_read_inspection,
-	.break_claim = dlock_request_break,
+	.break_claim = break_lock,
 	.numbers = INT64_MAX,
 	.alone = &lock_alone,
 	.fails_over = &lock_that_fails_over,

@@ -245,7 +245,7 @@ static dlock_call *break_request(dlock_keys keys, const void *context)
 {
 	const dlock_break *how = context;
 
-	return dlock_request_break(keys, how->id, how->by, how->now);
+	return dlock_request_break(keys, how->id, how->by, how->now, false);
 }
 
 static dlock_status read_broken(

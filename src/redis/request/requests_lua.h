@@ -27,10 +27,11 @@ static inline dlock_call *dlock_request_acquire_replicated(dlock_keys keys, cons
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 12, 8);
 }
 
-static inline dlock_call *dlock_request_break(dlock_keys keys, const char *id, const char *by, bool now)
+static inline dlock_call *dlock_request_break(dlock_keys keys, const char *id, const char *by, bool now, bool grant)
 {
 	return dlock_call_script(DLOCK_SCRIPT_BREAK, 4, (dlock_arg[]) { keys.lock, dlock_fence_of(keys), keys.queue,
-		keys.waiters, DLOCK_AS_TEXT(id), DLOCK_AS_TEXT(by), DLOCK_AS_TEXT(now ? "1" : "") }, 7, 7);
+		keys.waiters, DLOCK_AS_TEXT(id), DLOCK_AS_TEXT(by), DLOCK_AS_TEXT(now ? "1" : ""),
+		DLOCK_AS_TEXT(grant ? "" : "0") }, 8, 7);
 }
 
 static inline dlock_call *dlock_request_check(dlock_keys keys, const char *token)

@@ -3,7 +3,7 @@
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", "868504b242dbd86da0d2bc86463881f9e1174a75", DLOCK_LUA_ACQUIRE_REPLICATED) \
-	script(BREAK, "break", "dfbae360ee4a60a8d4934964e663a2ca29ffc413", DLOCK_LUA_BREAK) \
+	script(BREAK, "break", "664cb10c5fd5d3debdb3065d17c6f1c8d3191dc5", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
 	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
@@ -11,7 +11,7 @@
 	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", "b6f8868e26683423d63162df329ded067ab03d79", DLOCK_LUA_EXCHANGE_REPLICATED) \
 	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
-	script(INSPECT, "inspect", "cf92b49509699c57ca7a2a370b95547450e9488e", DLOCK_LUA_INSPECT) \
+	script(INSPECT, "inspect", "19f42e2ffecc9f2752b3f9d2ad9e5192b46b711b", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", "e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
@@ -938,8 +938,10 @@
 	"if not holder or id_of(holder) ~= ARGV[1] then\n" \
 	"return -1\nend\n" \
 	"if ARGV[3] == '1' then\n" \
-	"local queued = redis.call('ZPOPMIN', queue)\n" \
-	"if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then\n" \
+	"local grant = ARGV[4] ~= '0'\n" \
+	"if not grant then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, take_first(queue, grant)) and grant then\n" \
 	"redis.call('DEL', lock)\nend\n" \
 	"return 0\nend\n" \
 	"local left = redis.call('PTTL', lock)\n" \
@@ -1029,7 +1031,7 @@
 	"local said = holder and redis.pcall('GET', KEYS[4])\n" \
 	"said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''\n" \
 	"if holder and string.find(holder, 'broken:', 1, true) then\n" \
-	"said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')\nend\n" \
+	"said = 'broken ' .. (string.match(holder, 'broken:[^:]*:(.*)') or '?')\nend\n" \
 	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
 	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
 	"for _, name in ipairs(names) do\n" \

@@ -3,9 +3,9 @@
 -- both, and the lock goes to the next as after any death.
 --
 -- keys: lock fence queue waiters
--- args: id:text by:text now:'1'|''
+-- args: id:text by:text now:'1'|'' grant:''|'0'?
 -- id: of the holder, as inspect.lua shows it. by: who breaks it. now 1: the lock is given on at once, though the old
--- holder may not know yet.
+-- holder may not know yet. grant: as in release.lua.
 -- Replies the ms until the lock is free, 0 with `now`; -1 when it is not that holder's any more, -2 when it never ends
 -- by itself, so that only `now` breaks it. Cost: O(1); with `now` as release.lua.
 --#include id.lua
@@ -17,8 +17,11 @@ if not holder or id_of(holder) ~= ARGV[1] then
 	return -1
 end
 if ARGV[3] == '1' then
-	local queued = redis.call('ZPOPMIN', queue)
-	if not serve(lock, queue, KEYS[4], KEYS[2], nil, queued[1], queued[2]) then
+	local grant = ARGV[4] ~= '0'
+	if not grant then
+		redis.call('DEL', lock)
+	end
+	if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, take_first(queue, grant)) and grant then
 		redis.call('DEL', lock)
 	end
 	return 0

@@ -19,7 +19,7 @@ local id = holder and id_of(holder) or ''
 local said = holder and redis.pcall('GET', KEYS[4])
 said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''
 if holder and string.find(holder, 'broken:', 1, true) then
-	said = 'broken ' .. string.match(holder, 'broken:[^:]*:(.*)')
+	said = 'broken ' .. (string.match(holder, 'broken:[^:]*:(.*)') or '?')
 end
 local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}
 local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}
