@@ -65,6 +65,8 @@ passed_over='assertion violated .*(ahead|queued|waited)'
 vain='assertion violated .*(in_vain|room<)'
 miscounted='assertion violated .*(used|sold|had|stock)'
 left_over='assertion violated .*left'
+written='assertion violated .*written'
+too_soon='assertion violated .*within_guard'
 
 # Searches one model. Prints why it is not as it should be, or nothing.
 #   search directory model "macros" "what must be violated; '': nothing"
@@ -409,6 +411,32 @@ bites failover REPLID_NOTED 'two owners' "$owners" '-DTTL=1 -DIDENTITIES -DPROMO
 # Where the promise ends
 bites failover MOVED_BACK 'two owners: a replica follows a master that was replaced' "$owners"
 [ "$long" = 0 ] || bites failover NODES=4 'two owners: WAIT 1 is too few for three replicas' "$owners" '-DTTL=1'
+
+holds database 'never two owners, writes in order, no lock within the guard: a crash empties the tables' ''
+holds database 'never two owners, writes in order, no lock within the guard: two crashes' '-DLOSSES=2'
+holds database 'never two owners, writes in order, no lock within the guard: a promotion, tables kept' '-DKEPT -DEND=3'
+holds database 'writes in order, whatever the clock does' '-DCLOCK_SET -DWRITES_ONLY -DGRANTS=2'
+[ "$long" = 0 ] || holds database 'never two owners, writes in order: three clients' '-DN=3 -DGRANTS=2 -DEND=3'
+
+bites database NO_ASSERTION 'an older write behind a later one' "$written"
+bites database ASSERTION_NOT_LOCKING 'an older write behind a later one' "$written"
+bites database HANDED_OVER_ASSERTED 'an older write behind a later one' "$written"
+bites database GRANT_WITHOUT_EXPIRY 'two owners' "$owners"
+bites database FENCE_STARTS_AGAIN 'a token that falls' "$falling"
+bites database FENCE_STARTS_AGAIN 'an older write behind a later one' "$written" '-DWRITES_ONLY'
+bites database NO_GUARD 'a lock within the guard' "$too_soon"
+bites database NO_GUARD 'two owners' "$owners" '-DOWNERS_ONLY'
+bites database GUARD_TOO_SHORT 'two owners' "$owners" '-DOWNERS_ONLY'
+bites database LINE_NOT_COMPARED 'a lock within the guard' "$too_soon" '-DKEPT'
+bites database LINE_NOT_COMPARED 'two owners' "$owners" '-DKEPT -DOWNERS_ONLY'
+bites database HANDED_OVER_UNSETTLED 'a lock within the guard' "$too_soon" '-DKEPT'
+bites database BELIEF_FROM_ANSWER 'two owners' "$owners"
+bites database RENEWAL_BELIEVED 'two owners' "$owners"
+bites database RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
+# Where the promise ends
+bites database CLOCK_SET 'two owners: the clock is set forward' "$owners" '-DOWNERS_ONLY'
+bites database OLD_PRIMARY 'two owners: the primary that was replaced goes on serving' "$owners" '-DKEPT'
+bites database BEHIND_ITS_TIME "a token that falls: tables lost, and the server's time set back" "$falling"
 
 walks 'never two owners, tokens rise: three servers' 5 ''
 walks 'never two owners, tokens rise: five servers, WAIT 2' 4 'FIVE'
