@@ -6,7 +6,7 @@
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
-#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 12; they wait more than they compute)
+#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 8; they wait more than they compute)
 #   DLOCK_TEST_SEED=7           the first seed of the simulator (default: 1); 100 virtual hours are run from there on
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
@@ -150,8 +150,8 @@ end_part() {
 }
 
 begin_parts() {
-	step "Beside each other, for three minutes"
-	begin_part "C unit tests" c env JOBS=8 tests/c/run.sh
+	step "Beside each other"
+	begin_part "C unit tests" c env JOBS=4 tests/c/run.sh
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# In virtual time it is no matter to wait for whatever the others need.
@@ -229,7 +229,7 @@ run_phpt() {
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
 	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-180} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
-		-j"${DLOCK_TEST_JOBS:-12}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
+		-j"${DLOCK_TEST_JOBS:-8}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
 		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
 }
