@@ -226,7 +226,7 @@ static void quorum_give(void)
 	ask_all();
 }
 
-/* ---- a queue on the server: whoever gives the lock back makes it the next one's, and says so ---- */
+/* ---- a queue on the server: a release hands the lock to the first waiter, and notifies it ---- */
 
 static const char TAKE_OR_QUEUE[] =
 	"if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return redis.call('INCR', KEYS[3]) end "
@@ -266,7 +266,7 @@ static void direct_take(void)
 
 static void direct_give(void) { direct_run(servers[0].release); }
 
-/* ---- no queue: whoever gives the lock back tells everyone, and everyone tries ---- */
+/* ---- no queue: a release notifies all waiters, and all of them try ---- */
 
 static const char DELETE_AND_TELL[] =
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "

@@ -59,7 +59,15 @@ define_text() {
 		/^--#include / { sub(/^--#include /, ""); sub(/\.lua\\n$/, ""); text[++lines] = "DLOCK_LUA_" toupper($0); next }
 		$0 == "end\\n" && text[lines] ~ /"$/ { sub(/"$/, "", text[lines]); text[lines] = text[lines] $0 "\""; next }
 		{ text[++lines] = "\"" $0 "\"" }
-		END { for (i = 1; i <= lines; i++) { print "\t" text[i] (i < lines ? " \\" : "") } }'
+		function show(line, more,   at) { # in 120 columns
+			while (length(line) > 112 && match(substr(line, 1, 110), /.* /)) {
+				at = RLENGTH
+				print "\t" substr(line, 1, at) "\" \\"
+				line = "\"" substr(line, at + 1)
+			}
+			print "\t" line (more ? " \\" : "")
+		}
+		END { for (i = 1; i <= lines; i++) { show(text[i], i < lines) } }'
 }
 
 source=src/redis/script/lua
@@ -84,7 +92,7 @@ texts() {
 	printf '#define DLOCK_LUA_SCRIPTS(script)'
 	for script in "${scripts[@]}"; do
 		name=$(basename "$script" .lua) sha1=$(minified "$script" | sha1sum)
-		printf ' \\\n\tscript(%s, "%s", "%s", %s)' "${name^^}" "$name" "${sha1%% *}" "$(macro "$script")"
+		printf ' \\\n\tscript(%s, "%s", \\\n\t\t"%s", %s)' "${name^^}" "$name" "${sha1%% *}" "$(macro "$script")"
 	done
 	printf '\n'
 	for script in "${pieces[@]}" "${scripts[@]}"; do
@@ -116,7 +124,8 @@ functions() {
 
 #include "arguments.h"
 
-/* Each script as a call that is not sent yet; NULL when out of memory. What it takes, does and replies: see its file. */
+/* Each script as a call that is not sent yet; NULL when out of memory. See its file for what it takes, does and
+ * replies. */
 HEAD
 	prototypes | awk -v mode="$1" '
 		function fail(what) {

@@ -9,7 +9,14 @@ out=src/database/sql_generated.h
 text_of() {
 	sed -E -e '/^[[:space:]]*--/d' -e 's/[[:space:]]+-- [^'"'"']*$//' -e 's/^[[:space:]]+//' -e '/^$/d' "$1" |
 		awk -v mysql="$2" '/^DELIMITER/ { on = 1; next } mysql && !on { sub(/;$/, " //") } { print }' |
-		sed -E -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/'
+		sed -E -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/$/\\n/' |
+		awk '{ # a line of C has 120 columns at most
+			while (length($0) > 112 && match(substr($0, 1, 110), /.* /)) {
+				print "\t\"" substr($0, 1, RLENGTH) "\""
+				$0 = substr($0, RLENGTH + 1)
+			}
+			print "\t\"" $0 "\""
+		}'
 }
 
 generate() {

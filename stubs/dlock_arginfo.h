@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d69128e27740f51f050537936b9f734e369ed472 */
+ * Stub hash: e3a4312d931d6e8fd5fa4ac455eb99990fe68e9e */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)

@@ -90,7 +90,7 @@ namespace Dlock {
          * answer may be outdated when it arrives (docs/operations.md).
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $waiters     the first so many in detail, 0 to 1000
+         * @param int $waiters     how many waiters to describe, from the first on: 0 to 1000
          * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
          * @throws DlockException on PostgreSQL
          */
@@ -315,7 +315,7 @@ namespace Dlock {
          * As LockManager::inspect(): who holds permits, and who waits for some.
          *
          * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $waiters     the first so many of each in detail, 0 to 1000
+         * @param int $waiters     how many waiters of each to describe, from the first on: 0 to 1000
          * @throws ConnectionException when the server could not be asked
          */
         public function inspect(string $resource, int $waiters = 100): Inspection;
@@ -731,7 +731,7 @@ namespace Dlock {
         /**
          * Takes a sale back, or a part of it.
          *
-         * @param bool $restock      the units are for sale again; false: the stock has so many fewer
+         * @param bool $restock      the units are for sale again; false: they leave the stock
          * @param int|null $quantity units of an order of one product; null: all of the order
          * @param string|null $change the name of the refund of a part, which is made once; needed with $quantity
          * @return bool true: by this call; false: it was before

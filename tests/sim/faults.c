@@ -327,15 +327,9 @@ static const char *const names[] = { [CUT] = "cut off from the server",
 	[TAKE_ADDRESS] = "another Redis has the address of",
 	[FAIL_CALL] = "a call of libc fails" };
 
-static void begin_fault(void *context, uint64_t unused)
+/* What a connection or the network does. */
+static void disturb_net(fault *f)
 {
-	fault *f = context;
-	client *client = &clients[f->a % options.clients];
-
-	(void) unused;
-	say("", "FAULT %d: %s (%d, %d) for %.3f s", (int) (f - faults), names[f->kind], f->a, f->b,
-		(double) f->length / SECOND);
-	note(f);
 	switch (f->kind) {
 	case CUT:
 	case CUT_ONE_WAY:
@@ -350,17 +344,23 @@ static void begin_fault(void *context, uint64_t unused)
 	case HOLD_PACKETS:
 		net_hold(CLIENT_HOST + f->a, f->b + 1, now + f->length);
 		break;
-	case PAUSE_SERVER:
-		server_pause(f->a, now + f->length);
+	case SLOW:
+		net_set_delay(200 * US, 20 * MS, 0.05, SECOND);
 		break;
-	case CRASH_SERVER:
-		if (redis_is_alive(redis[f->a])) {
-			redis_crash(redis[f->a], false);
-		}
+	case TAKE_ADDRESS:
+		stranger_begins(f->a, f->b % 2);
 		break;
-	case NEW_SET:
-		begin_new_set(f);
-		return;
+	default:
+		break;
+	}
+}
+
+/* What a process of the clients does. */
+static void disturb_client(fault *f)
+{
+	client *client = &clients[f->a % options.clients];
+
+	switch (f->kind) {
 	case KILL_CLIENT:
 	case VANISH_CLIENT:
 		kill_client(client, f->kind == VANISH_CLIENT);
@@ -369,8 +369,25 @@ static void begin_fault(void *context, uint64_t unused)
 		client->process->paused_until = now + f->length;
 		client->process->paused_total += f->length;
 		break;
-	case SLOW:
-		net_set_delay(200 * US, 20 * MS, 0.05, SECOND);
+	case FAIL_CALL:
+		fail_calls(client->process, (uint64_t) f->b, f->length);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What a server or its data do. */
+static void disturb_server(fault *f)
+{
+	switch (f->kind) {
+	case PAUSE_SERVER:
+		server_pause(f->a, now + f->length);
+		break;
+	case CRASH_SERVER:
+		if (redis_is_alive(redis[f->a])) {
+			redis_crash(redis[f->a], false);
+		}
 		break;
 	case FLUSH_SCRIPTS:
 		redis_flush_scripts(redis[f->a]);
@@ -390,6 +407,15 @@ static void begin_fault(void *context, uint64_t unused)
 			note_key_deleted(r);
 		}
 		break;
+	default:
+		break;
+	}
+}
+
+/* What happens to a cluster's slots and nodes. */
+static void disturb_cluster(fault *f)
+{
+	switch (f->kind) {
 	case MOVE_SLOT:
 		cluster_move_slot(slot_of(f), f->b, NEVER);
 		break;
@@ -404,15 +430,27 @@ static void begin_fault(void *context, uint64_t unused)
 			note_fault(now + f->length, true);
 		}
 		break;
-	case TAKE_ADDRESS:
-		stranger_begins(f->a, f->b % 2);
-		break;
-	case FAIL_CALL:
-		fail_calls(client->process, (uint64_t) f->b, f->length);
-		break;
 	default:
 		break;
 	}
+}
+
+static void begin_fault(void *context, uint64_t unused)
+{
+	fault *f = context;
+
+	(void) unused;
+	say("", "FAULT %d: %s (%d, %d) for %.3f s", (int) (f - faults), names[f->kind], f->a, f->b,
+		(double) f->length / SECOND);
+	note(f);
+	if (f->kind == NEW_SET) {
+		begin_new_set(f);
+		return;
+	}
+	disturb_net(f);
+	disturb_client(f);
+	disturb_server(f);
+	disturb_cluster(f);
 	at(now + f->length, end_fault, f, 0);
 }
 

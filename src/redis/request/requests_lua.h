@@ -5,7 +5,8 @@
 
 #include "arguments.h"
 
-/* Each script as a call that is not sent yet; NULL when out of memory. What it takes, does and replies: see its file. */
+/* Each script as a call that is not sent yet; NULL when out of memory. See its file for what it takes, does and
+ * replies. */
 
 static inline dlock_call *dlock_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 {

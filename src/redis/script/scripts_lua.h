@@ -1,58 +1,110 @@
 /* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */
 
 #define DLOCK_LUA_SCRIPTS(script) \
-	script(ACQUIRE, "acquire", "7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
-	script(ACQUIRE_REPLICATED, "acquire_replicated", "868504b242dbd86da0d2bc86463881f9e1174a75", DLOCK_LUA_ACQUIRE_REPLICATED) \
-	script(BREAK, "break", "664cb10c5fd5d3debdb3065d17c6f1c8d3191dc5", DLOCK_LUA_BREAK) \
-	script(CHECK, "check", "856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
-	script(DESCRIBE, "describe", "d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
-	script(DROP, "drop", "48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
-	script(EPOCH_OF, "epoch_of", "952881c808936c5d4fc79a4ef3bb41b602169c83", DLOCK_LUA_EPOCH_OF) \
-	script(EXCHANGE, "exchange", "71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
-	script(EXCHANGE_REPLICATED, "exchange_replicated", "b6f8868e26683423d63162df329ded067ab03d79", DLOCK_LUA_EXCHANGE_REPLICATED) \
-	script(EXTEND, "extend", "16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
-	script(INSPECT, "inspect", "19f42e2ffecc9f2752b3f9d2ad9e5192b46b711b", DLOCK_LUA_INSPECT) \
-	script(KEEP, "keep", "8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
-	script(LEAVE, "leave", "50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
-	script(PERMITS_ACQUIRE, "permits_acquire", "e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
-	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", "4bc0cebfc90c8b085b36c13a23de3f4958602d9b", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
-	script(PERMITS_BREAK, "permits_break", "00e741303cd904fc5a5f468dca59ed62df009abf", DLOCK_LUA_PERMITS_BREAK) \
-	script(PERMITS_CHECK, "permits_check", "82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
-	script(PERMITS_COUNTS, "permits_counts", "ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
-	script(PERMITS_DROP, "permits_drop", "6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
-	script(PERMITS_EXCHANGE, "permits_exchange", "73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
-	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", "b0b3d4254153224d0a9216c59afcd021b05e9da9", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
-	script(PERMITS_INSPECT, "permits_inspect", "6699ee1246bf81d94ae8309e07a59b8434b025a8", DLOCK_LUA_PERMITS_INSPECT) \
-	script(PERMITS_KEEP, "permits_keep", "6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
-	script(PERMITS_LEAVE, "permits_leave", "5801b51337b0b64ec5ec19459fe77e651f815d8b", DLOCK_LUA_PERMITS_LEAVE) \
-	script(PERMITS_RELEASE, "permits_release", "eb0834e55362f8fd83444e4b1a2067272050bb38", DLOCK_LUA_PERMITS_RELEASE) \
-	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", "b5324793fcc4767f25d05c75ba0f4dc9d4bf8175", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
-	script(PERMITS_RENEW, "permits_renew", "eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
-	script(PERMITS_RESTORE, "permits_restore", "cd5422bb075674068342fc90f702bbbe88cedbb2", DLOCK_LUA_PERMITS_RESTORE) \
-	script(PERMITS_UNCHANGED, "permits_unchanged", "bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
-	script(PUBLISH, "publish", "1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
-	script(RAISE, "raise", "947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
-	script(RELEASE, "release", "ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
-	script(RENEW, "renew", "b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
-	script(REPAIR, "repair", "85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
-	script(RESTORE, "restore", "5ee42415fa64869109c198738ac2bdb31d77c291", DLOCK_LUA_RESTORE) \
-	script(SEEN, "seen", "4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
-	script(SETTLE, "settle", "abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
-	script(SETTLE_NOW, "settle_now", "ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
-	script(STOCK_BASKET, "stock_basket", "f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
-	script(STOCK_CANCEL, "stock_cancel", "65384e2f8bdb4f4f78e7fe17631f5b9df5d6dd82", DLOCK_LUA_STOCK_CANCEL) \
-	script(STOCK_CHANGE, "stock_change", "67258b15486f3b512b88cfd7caed6eab473ff2a9", DLOCK_LUA_STOCK_CHANGE) \
-	script(STOCK_CONFIRM, "stock_confirm", "3c627b7fd1a4da85acf93e74ca1315e6574d9b81", DLOCK_LUA_STOCK_CONFIRM) \
-	script(STOCK_COUNTS, "stock_counts", "6f6979dc7733c5af541c5c26f9aa3ba06be9cfd4", DLOCK_LUA_STOCK_COUNTS) \
-	script(STOCK_EXTEND, "stock_extend", "6adc16c369f464a0c6f0eeb66b6c039e96ea60f3", DLOCK_LUA_STOCK_EXTEND) \
-	script(STOCK_LEAVE, "stock_leave", "cf17fb4b97a88bb42425aea299deb9112a6e0e13", DLOCK_LUA_STOCK_LEAVE) \
-	script(STOCK_ORDERS, "stock_orders", "d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
-	script(STOCK_REFUND, "stock_refund", "f1121ee63528229718f3692827e4d7ac2d4e4926", DLOCK_LUA_STOCK_REFUND) \
-	script(STOCK_RESERVE, "stock_reserve", "a0a54c96851bee075ab0fa69d59b653a8d1083ed", DLOCK_LUA_STOCK_RESERVE) \
-	script(STOCK_RESTOCK, "stock_restock", "c1a2df8acfd04843c90438e2e724538479fb08e2", DLOCK_LUA_STOCK_RESTOCK) \
-	script(STOCK_SALE, "stock_sale", "3acd81100d02ab60242032c1f2d25d125453e192", DLOCK_LUA_STOCK_SALE) \
-	script(STOCK_STATUS, "stock_status", "b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
-	script(UNCHANGED, "unchanged", "34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
+	script(ACQUIRE, "acquire", \
+		"7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
+	script(ACQUIRE_REPLICATED, "acquire_replicated", \
+		"868504b242dbd86da0d2bc86463881f9e1174a75", DLOCK_LUA_ACQUIRE_REPLICATED) \
+	script(BREAK, "break", \
+		"664cb10c5fd5d3debdb3065d17c6f1c8d3191dc5", DLOCK_LUA_BREAK) \
+	script(CHECK, "check", \
+		"856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
+	script(DESCRIBE, "describe", \
+		"d34734688332b687e974e4e0399f6e5a3f7cf523", DLOCK_LUA_DESCRIBE) \
+	script(DROP, "drop", \
+		"48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
+	script(EPOCH_OF, "epoch_of", \
+		"952881c808936c5d4fc79a4ef3bb41b602169c83", DLOCK_LUA_EPOCH_OF) \
+	script(EXCHANGE, "exchange", \
+		"71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
+	script(EXCHANGE_REPLICATED, "exchange_replicated", \
+		"b6f8868e26683423d63162df329ded067ab03d79", DLOCK_LUA_EXCHANGE_REPLICATED) \
+	script(EXTEND, "extend", \
+		"16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
+	script(INSPECT, "inspect", \
+		"19f42e2ffecc9f2752b3f9d2ad9e5192b46b711b", DLOCK_LUA_INSPECT) \
+	script(KEEP, "keep", \
+		"8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
+	script(LEAVE, "leave", \
+		"50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
+	script(PERMITS_ACQUIRE, "permits_acquire", \
+		"e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
+	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
+		"4bc0cebfc90c8b085b36c13a23de3f4958602d9b", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+	script(PERMITS_BREAK, "permits_break", \
+		"00e741303cd904fc5a5f468dca59ed62df009abf", DLOCK_LUA_PERMITS_BREAK) \
+	script(PERMITS_CHECK, "permits_check", \
+		"82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
+	script(PERMITS_COUNTS, "permits_counts", \
+		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_DROP, "permits_drop", \
+		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
+	script(PERMITS_EXCHANGE, "permits_exchange", \
+		"73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
+	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", \
+		"b0b3d4254153224d0a9216c59afcd021b05e9da9", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+	script(PERMITS_INSPECT, "permits_inspect", \
+		"6699ee1246bf81d94ae8309e07a59b8434b025a8", DLOCK_LUA_PERMITS_INSPECT) \
+	script(PERMITS_KEEP, "permits_keep", \
+		"6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
+	script(PERMITS_LEAVE, "permits_leave", \
+		"5801b51337b0b64ec5ec19459fe77e651f815d8b", DLOCK_LUA_PERMITS_LEAVE) \
+	script(PERMITS_RELEASE, "permits_release", \
+		"eb0834e55362f8fd83444e4b1a2067272050bb38", DLOCK_LUA_PERMITS_RELEASE) \
+	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", \
+		"b5324793fcc4767f25d05c75ba0f4dc9d4bf8175", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+	script(PERMITS_RENEW, "permits_renew", \
+		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
+	script(PERMITS_RESTORE, "permits_restore", \
+		"cd5422bb075674068342fc90f702bbbe88cedbb2", DLOCK_LUA_PERMITS_RESTORE) \
+	script(PERMITS_UNCHANGED, "permits_unchanged", \
+		"bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
+	script(PUBLISH, "publish", \
+		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
+	script(RAISE, "raise", \
+		"947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
+	script(RELEASE, "release", \
+		"ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
+	script(RENEW, "renew", \
+		"b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
+	script(REPAIR, "repair", \
+		"85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
+	script(RESTORE, "restore", \
+		"5ee42415fa64869109c198738ac2bdb31d77c291", DLOCK_LUA_RESTORE) \
+	script(SEEN, "seen", \
+		"4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
+	script(SETTLE, "settle", \
+		"abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
+	script(SETTLE_NOW, "settle_now", \
+		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
+	script(STOCK_BASKET, "stock_basket", \
+		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
+	script(STOCK_CANCEL, "stock_cancel", \
+		"65384e2f8bdb4f4f78e7fe17631f5b9df5d6dd82", DLOCK_LUA_STOCK_CANCEL) \
+	script(STOCK_CHANGE, "stock_change", \
+		"67258b15486f3b512b88cfd7caed6eab473ff2a9", DLOCK_LUA_STOCK_CHANGE) \
+	script(STOCK_CONFIRM, "stock_confirm", \
+		"3c627b7fd1a4da85acf93e74ca1315e6574d9b81", DLOCK_LUA_STOCK_CONFIRM) \
+	script(STOCK_COUNTS, "stock_counts", \
+		"6f6979dc7733c5af541c5c26f9aa3ba06be9cfd4", DLOCK_LUA_STOCK_COUNTS) \
+	script(STOCK_EXTEND, "stock_extend", \
+		"6adc16c369f464a0c6f0eeb66b6c039e96ea60f3", DLOCK_LUA_STOCK_EXTEND) \
+	script(STOCK_LEAVE, "stock_leave", \
+		"cf17fb4b97a88bb42425aea299deb9112a6e0e13", DLOCK_LUA_STOCK_LEAVE) \
+	script(STOCK_ORDERS, "stock_orders", \
+		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
+	script(STOCK_REFUND, "stock_refund", \
+		"f1121ee63528229718f3692827e4d7ac2d4e4926", DLOCK_LUA_STOCK_REFUND) \
+	script(STOCK_RESERVE, "stock_reserve", \
+		"a0a54c96851bee075ab0fa69d59b653a8d1083ed", DLOCK_LUA_STOCK_RESERVE) \
+	script(STOCK_RESTOCK, "stock_restock", \
+		"c1a2df8acfd04843c90438e2e724538479fb08e2", DLOCK_LUA_STOCK_RESTOCK) \
+	script(STOCK_SALE, "stock_sale", \
+		"3acd81100d02ab60242032c1f2d25d125453e192", DLOCK_LUA_STOCK_SALE) \
+	script(STOCK_STATUS, "stock_status", \
+		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
+	script(UNCHANGED, "unchanged", \
+		"34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
 
 #define DLOCK_LUA_CLOCK_OF \
 	"local function clock_of(key, refusal)\n" \
@@ -315,7 +367,8 @@
 	"local until_then = redis.pcall('ZSCORE', seen, lock)\n" \
 	"if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then\n" \
 	"return\nend\n" \
-	"local added, left = redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock), redis.pcall('PTTL', seen)\n" \
+	"local added, left = redis.pcall('ZADD', seen, string.format('%.0f', now + lasts), lock), redis.pcall('PTTL', " \
+	"seen)\n" \
 	"if type(left) == 'number' and left < lasts then\n" \
 	"redis.pcall('PEXPIRE', seen, string.format('%.0f', 2 * lasts))\nend\n" \
 	"if added ~= 1 then\n" \
@@ -341,11 +394,13 @@
 	"return us\nend\n"
 
 #define DLOCK_LUA_PERMITS_CONTEND \
-	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5],\n" \
+	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), " \
+	"ARGV[5],\n" \
 	"ARGV[6]\n" \
 	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'\n" \
 	"local now = math.floor(us / 1000)\n" \
-	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence',\n" \
+	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, " \
+	"'$used', '$fence',\n" \
 	"'$until', '$most'))\n" \
 	"if not lasts and redis.call('ZSCORE', pool, '$stock') then\n" \
 	"return redis.error_reply('WRONGTYPE the key is that of a stock')\nend\n" \
@@ -376,7 +431,8 @@
 	"redis.call('ZADD', pool, most, '$most')\nend\n" \
 	"return waiter, added > 1\nend\n" \
 	"local function first_end(used)\n" \
-	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT',\n" \
+	"return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', " \
+	"'LIMIT',\n" \
 	"0, 1)[2]) or nil\nend\n" \
 	"local function refusal(ends, waiter, new)\n" \
 	"local left = ends and math.max(0, ends - now) + 1 or -1\n" \
@@ -471,7 +527,8 @@
 	"if permits == 1 then\n" \
 	"redis.call('ZADD', pool, used + 1, '$used', -fence, '$fence', ends, 'h' .. id)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. id)\nend\nend\n" \
+	"redis.call('ZADD', pool, used + permits, '$used', -fence, '$fence', ends, 'h' .. id, permits, 'w' .. " \
+	"id)\nend\nend\n" \
 	"local function last_until(pool, now, fence, ends)\n" \
 	"local last = math.max(ends + math.min(ends - now, FORGET), math.ceil(fence / 1000))\n" \
 	"redis.call('ZADD', pool, -last, '$until')\n" \
@@ -487,12 +544,14 @@
 	"local PASSED = 32\n" \
 	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
-	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0),\n" \
+	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or " \
+	"0),\n" \
 	"queue = queue,\n" \
 	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0,\n" \
 	"grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
-	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', '$most')))\nend\n" \
+	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', " \
+	"'$most')))\nend\n" \
 	"local function next_token(state)\n" \
 	"return math.max(state.us, state.fence + 1)\nend\n" \
 	"local function keep(state, ends)\n" \
@@ -511,7 +570,8 @@
 	"if freed >= ALL then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
 	"local function take_back(state, before, most)\n" \
-	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most),\n" \
+	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, " \
+	"most),\n" \
 	"{}\n" \
 	"if #ids > 0 then\n" \
 	"for i, held in ipairs(ids) do\n" \
@@ -632,7 +692,8 @@
 	"redis.call('SET', fence, string.format('%.0f', least))\nend\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
-	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15\n" \
+	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, " \
+	"1e15, 5e15\n" \
 	"local AMORTISED = 4\n" \
 	"local CHUNK = 100\n" \
 	"local SCAN = 32\n" \
@@ -648,13 +709,15 @@
 	"local function free(stock)\n" \
 	"return stock.all - stock.sold - stock.used\nend\n" \
 	"local function read(pool, us, count)\n" \
-	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')\n" \
+	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', " \
+	"'$closed')\n" \
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
 	"used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
 	"next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
 	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count) }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
-	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen\n" \
+	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was " \
+	"last seen\n" \
 	"stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
@@ -779,7 +842,8 @@
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
 	"local function tell(id, inbox, sign, fence)\n" \
-	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, fence))\n" \
+	"local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, " \
+	"fence))\n" \
 	"return type(receivers) ~= 'table' and receivers or nil\nend\n" \
 	"local function serve_waiter(stock, waiter, me, ttl)\n" \
 	"local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')\n" \
@@ -815,7 +879,8 @@
 	"if blocked then\n" \
 	"return true\nend\nend\nend\n" \
 	"local function fitting(stock)\n" \
-	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, stock.scan)\n" \
+	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, " \
+	"stock.scan)\n" \
 	"local tickets = {}\n" \
 	"for i, waiter in ipairs(waiters) do\n" \
 	"tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)\nend\n" \
@@ -900,7 +965,8 @@
 	"mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"counted = queued == 0 and redis.pcall('INCR', fence)\nend\n" \
-	"local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ %d* (%d*)')\n" \
+	"local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ " \
+	"%d* (%d*)')\n" \
 	"local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
 	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
 	"if settled and seen ~= '' then\n" \
@@ -949,7 +1015,8 @@
 	"return -2\n" \
 	"elseif string.find(holder, 'broken:', 1, true) then\n" \
 	"return left\nend\n" \
-	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],\n" \
+	"redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. " \
+	"ARGV[2],\n" \
 	"'PX', math.max(left, 1))\n" \
 	"return left\n"
 
@@ -1032,7 +1099,8 @@
 	"said = type(said) == 'string' and string.sub(said, 1, 24) == id and string.sub(said, 26) or ''\n" \
 	"if holder and string.find(holder, 'broken:', 1, true) then\n" \
 	"said = 'broken ' .. (string.match(holder, 'broken:[^:]*:(.*)') or '?')\nend\n" \
-	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, said, 0}\n" \
+	"local waiting, reply = redis.call('ZCARD', KEYS[2]), {now, id, holder and redis.call('PTTL', KEYS[1]) or 0, " \
+	"said, 0}\n" \
 	"local names = waiting > 0 and tonumber(ARGV[1]) > 0 and redis.call('ZRANGE', KEYS[2], 0, ARGV[1] - 1) or {}\n" \
 	"for _, name in ipairs(names) do\n" \
 	"local sign, about = string.match(redis.call('HGET', KEYS[3], name) or '', '^(%d+) %d+ %d+ %S* ?(.*)$')\n" \
@@ -1162,7 +1230,8 @@
 #define DLOCK_LUA_PERMITS_EXCHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local pool = KEYS[1]\n" \
-	"local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], '$fence')\n" \
+	"local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], " \
+	"'$fence')\n" \
 	"local now = clock(pool)\n" \
 	"local ends, permits = tonumber(n[1] or n[2] or 0), n[1] and n[3] or n[4]\n" \
 	"local left, fence = ends - math.floor(now / 1000), math.max(now, 1 - (n[5] or 0))\n" \
@@ -1200,7 +1269,8 @@
 	"for _, word in ipairs({kind, id_of(name), left, permits, said}) do\n" \
 	"reply[#reply + 1] = word\nend\nend\n" \
 	"local range = string.format('(%.0f', WAITS)\n" \
-	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, 'WITHSCORES',\n" \
+	"local holders = redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', math.max(now, HELD)), range, " \
+	"'WITHSCORES',\n" \
 	"'LIMIT', 0, most)\n" \
 	"reply[2] = redis.call('ZCOUNT', pool, string.format('%.0f', math.max(now, HELD)), range)\n" \
 	"for i = 1, #holders, 2 do\n" \
@@ -1208,12 +1278,14 @@
 	"local broken = string.match(name, '^broken:[^:]*:(.*)$')\n" \
 	"local said = not broken and redis.pcall('HGET', KEYS[2], id_of(name))\n" \
 	"said = broken and 'broken ' .. broken or type(said) == 'string' and string.match(said, '^%d+ (.*)$') or ''\n" \
-	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. name)\n" \
+	"add('h', name, us > 0 and math.floor(holders[i + 1] - now) or -1, tonumber(redis.call('ZSCORE', pool, 'w' .. " \
+	"name)\n" \
 	"or 1), said)\nend\n" \
 	"local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)\n" \
 	"local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')\n" \
 	"local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)\n" \
-	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', 'LIMIT', 0,\n" \
+	"local writers = queue <= PHASES and redis.call('ZRANGEBYSCORE', pool, string.format('%.0f', ALONE), '+inf', " \
+	"'LIMIT', 0,\n" \
 	"most) or {}\n" \
 	"local names = {}\n" \
 	"if queue < PHASES or #writers == 0 then\n" \
@@ -1412,7 +1484,8 @@
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\nend\n" \
 	"local last = redis.call('GET', KEYS[2])\n" \
-	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
+	"if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) and redis.call('GET', KEYS[1]) ~= ARGV[1] " \
+	"then\n" \
 	"return 0\nend\n" \
 	"raise_fence(KEYS[2], ARGV[3], last)\n" \
 	"return 1\n"
@@ -1548,7 +1621,8 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
 	"local CANCELS = 100\n" \
-	"local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 2, 0\n" \
+	"local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], " \
+	"clock(KEYS[1]), {}, 2, 0\n" \
 	"local function take_out(stock)\n" \
 	"local found = false\n" \
 	"for _, waiter in ipairs(first_waiters(stock, CANCELS)) do\n" \
@@ -1592,7 +1666,8 @@
 #define DLOCK_LUA_STOCK_CHANGE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),\n" \
+	"local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], " \
+	"tonumber(ARGV[4]),\n" \
 	"clock(KEYS[1]), {}, math.huge\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
@@ -1639,7 +1714,8 @@
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
 	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence',\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, " \
+	"'$fence',\n" \
 	"'$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
@@ -1707,14 +1783,16 @@
 	"sweep(stock, CHUNK)\n" \
 	"serve(stock)\n" \
 	"all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,\n" \
-	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1\n" \
+	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and " \
+	"1\n" \
 	"or 0}\nend\n" \
 	"return all\n"
 
 #define DLOCK_LUA_STOCK_EXTEND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),\n" \
+	"local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], " \
+	"tonumber(ARGV[4]),\n" \
 	"clock(KEYS[1]), {}, math.huge\n" \
 	"redis.call('PERSIST', KEYS[1])\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
@@ -1741,7 +1819,8 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
 	"local stock = read(KEYS[1], clock(KEYS[1]), 1)\n" \
-	"redis.call('ZREM', KEYS[1], names_of(string.format('q%s %s %s %s %s', ARGV[2], ARGV[3], ARGV[5], ARGV[1], ARGV[4])))\n" \
+	"redis.call('ZREM', KEYS[1], names_of(string.format('q%s %s %s %s %s', ARGV[2], ARGV[3], ARGV[5], ARGV[1], " \
+	"ARGV[4])))\n" \
 	"stock.left = true\n" \
 	"order_of(stock, ARGV[1])\n" \
 	"serve(stock)\n" \
@@ -1762,7 +1841,8 @@
 	"local id = string.sub(held, 2)\n" \
 	"if last == '' or tonumber(score) > from or id > last then\n" \
 	"if buyer == '' or string.sub(id, 1, #buyer + 1) == buyer .. '/' then\n" \
-	"page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - now}\nend\nend\n" \
+	"page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - " \
+	"now}\nend\nend\n" \
 	"place = {score, id}\n" \
 	"if #page == most then\n" \
 	"break\nend\nend\n" \
@@ -1833,7 +1913,8 @@
 	"time = time or redis.pcall('TIME')\n" \
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
 	"local now = us and math.floor(us / 1000)\n" \
-	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used\n" \
+	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - " \
+	"used\n" \
 	"and (not limit or (has or 0) + wants <= limit) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
@@ -1847,7 +1928,8 @@
 	"return (function()\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''\n" \
+	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), " \
+	"ARGV[8] or ''\n" \
 	"local stock = read(pool, us or clock(pool), 1)\n" \
 	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
 	"local was, new = 0, false\n" \
@@ -1863,7 +1945,8 @@
 	"score = math.max(score, stock.now + ttl + score % 1)\nend\n" \
 	"redis.call('ZADD', pool, -stock.fence, '$fence', string.format('%.6f', score), held)\n" \
 	"local time = math.floor(score % 1e13) - stock.now\n" \
-	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time,\n" \
+	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, " \
+	"-time,\n" \
 	"generation_of(score)}\n" \
 	"elseif ticket > 0 and is_settled(score, ticket) then\n" \
 	"return {-3}\n" \
@@ -1915,7 +1998,8 @@
 	"redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
-	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool,\n" \
+	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, " \
+	"redis.call('ZCOUNT', pool,\n" \
 	"WAITS, '(' .. place),\n" \
 	"string.format('%.0f', place), new and 1 or 0}\n" \
 	"end)()\n"
@@ -1970,7 +2054,8 @@
 	"local now = math.floor(us / 1000) + (shift or 0)\n" \
 	"local state = (score == 0 and 0) or (score < 1e13 and (score >= now and 1 or 2)) or ({ 3, 2, 4,\n" \
 	"5 })[math.floor(score / 1e13)]\n" \
-	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) - now)\n" \
+	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) " \
+	"- now)\n" \
 	"or 0,\n" \
 	"math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}\nend\n" \
 	"return all\n"
