@@ -358,7 +358,9 @@ dlock_status dlock_loop_run(
 		}
 		int ready = rest(loop, &own, count, others, wait);
 		if (ready == DLOCK_WAIT_INTERRUPTED) {
-			status = own.status == DLOCK_PENDING ? DLOCK_INTERRUPTED : own.status;
+			/* In a child of fork() what it has come to is the parent's. */
+			bool is_over = own.status != DLOCK_PENDING && dlock_sleeper_is_here(&own.sleeper);
+			status = is_over ? own.status : DLOCK_INTERRUPTED;
 			continue;
 		}
 		advance(loop, ready);

@@ -12,7 +12,7 @@
  *
  * Whoever cannot be suspended polls everything itself, since the watcher does not run while the thread sleeps. */
 
-static bool is_here(const dlock_sleeper *sleeper)
+bool dlock_sleeper_is_here(const dlock_sleeper *sleeper)
 {
 	return sleeper->process == dlock_process_current();
 }
@@ -42,7 +42,7 @@ static bool take_bell(dlock_sleepers *sleepers, dlock_wakeup *bell)
 
 static void give_bell(dlock_sleepers *sleepers, dlock_sleeper *own)
 {
-	if (is_here(own) && own->process == sleepers->process && sleepers->idle_count < DLOCK_IDLE_BELLS) {
+	if (dlock_sleeper_is_here(own) && own->process == sleepers->process && sleepers->idle_count < DLOCK_IDLE_BELLS) {
 		dlock_wakeup_clear(&own->bell);
 		sleepers->idle[sleepers->idle_count++] = own->bell;
 	} else {
@@ -54,7 +54,7 @@ static void give_bell(dlock_sleepers *sleepers, dlock_sleeper *own)
 
 static bool has_watcher(const dlock_sleepers *sleepers)
 {
-	return sleepers->watcher && is_here(sleepers->watcher);
+	return sleepers->watcher && dlock_sleeper_is_here(sleepers->watcher);
 }
 
 /* Those that came first go on first: so they ask in that order, too. */
@@ -90,7 +90,7 @@ static dlock_sleeper *first_waiting(const dlock_sleepers *sleepers)
 {
 	dlock_sleeper *sleeper = sleepers->first;
 
-	while (sleeper && (sleeper->is_over || !is_here(sleeper))) {
+	while (sleeper && (sleeper->is_over || !dlock_sleeper_is_here(sleeper))) {
 		sleeper = sleeper->next;
 	}
 	return sleeper;
@@ -168,7 +168,7 @@ dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper 
 	}
 	leave(sleepers, own);
 	give_bell(sleepers, own);
-	if (!is_here(own)) {
+	if (!dlock_sleeper_is_here(own)) {
 		return DLOCK_SUSPENSION_CANCELLED;
 	}
 	if (sleepers->wakeup) {

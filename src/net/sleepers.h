@@ -44,6 +44,9 @@ bool dlock_sleepers_wait(const dlock_sleepers *sleepers);
 /* Somebody else has run, and goes: what is to be polled now, and the earliest time of all. One of them sees to it. */
 void dlock_sleepers_leave(dlock_sleepers *sleepers, const struct pollfd *fds, int count, dlock_nanos earliest);
 
+/* Is it this process's, not a parent's? */
+bool dlock_sleeper_is_here(const dlock_sleeper *sleeper);
+
 /* It need not wait any more. */
 void dlock_sleeper_end(dlock_sleeper *sleeper);
 

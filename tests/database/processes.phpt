@@ -86,7 +86,7 @@ foreach (private_databases() as $kind => $server) {
     same([false, PDOException::class, false], $stopped->result(), "$kind: the one that was stopped");
     same(true, $next->release(), "$kind: the one after it");
 
-    // ---- ends of requests ----
+    // ---- ends of requests; the database may still be busy with what they have sent ----
     $takes = [
         'lock()' => '$lock = new DistributedLock($argv[1]OPTIONS); $lock->lock($argv[2], 0);',
         'a Lease' => '$lease = (new DistributedLock($argv[1]OPTIONS))->acquire($argv[2], 0);',
@@ -96,9 +96,10 @@ foreach (private_databases() as $kind => $server) {
     foreach ($takes as $take => $code) {
         foreach ($ends as $end => $ending) {
             $resource = md5("$take $end");
-            $whole = str_contains($code, 'END') ? strtr($code, ['END' => $ending, 'OPTIONS' => '']) : strtr($code, ['OPTIONS' => '']) . $ending;
-            php_child($whole, [$server->dsn(), $resource])->wait();
-            same([null, true], [$server->token("Lock:$resource"), $server->grant("Lock:$resource") !== null], "$kind: $take, $end");
+            $whole = str_contains($code, 'END') ? strtr($code, ['END' => $ending, 'OPTIONS' => ', ttl: 60']) : strtr($code, ['OPTIONS' => ', ttl: 60']) . $ending;
+            php_child($whole, [$server->dsn('create=1&guard=60'), $resource])->wait();
+            wait_for(fn () => $server->token("Lock:$resource") === null, 30, "$kind: $take, $end: no holder");
+            holds($server->grant("Lock:$resource") !== null, "$kind: $take, $end: it was held");
         }
     }
     php_child('$kept = new DistributedLock($argv[1], releaseOnShutdown: false); $kept->lock("left", 0);', [$server->dsn()])->wait();

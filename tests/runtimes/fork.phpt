@@ -32,6 +32,10 @@ foreach (strand_kinds() as $name => $kind) {
         });
     }
     Strands::run(fn () => Strands::$suspensions >= 3);
+    // Answers have come that the strands do not know of: they were suspended before, and have not gone on.
+    for ($i = 0; $i < 3; $i++) {
+        $manager->isLocked($resource);
+    }
     $child = fork_child(function () use ($kind, $got, $name) {
         if ($name !== 'memory') { // the child's own waits are its own
             $own = $kind->manager();

@@ -318,15 +318,24 @@ static void print_plain(const char *text, long about)
 
 /* ---- commands ---- */
 
-static const char *value_of(const char *name)
+static const char *find_variable(const char *name)
 {
 	for (int i = variable_count - 1; i >= 0; i--) {
 		if (!strcmp(variables[i].name, name)) {
 			return variables[i].value;
 		}
 	}
-	give_up("no such variable", name);
 	return NULL;
+}
+
+static const char *value_of(const char *name)
+{
+	const char *value = find_variable(name);
+
+	if (!value) {
+		give_up("no such variable", name);
+	}
+	return value;
 }
 
 static void set_variable(const char *name, const char *value)
@@ -394,8 +403,24 @@ static void print_own_slots(const printed *p)
 	print_plain(value, 0);
 }
 
+/* A number by its name: what it is differs from run to run, whether it stays the same does not. */
+static bool print_by_name(const char *value, const char *name)
+{
+	if (!*value || value[strspn(value, "0123456789")]) {
+		return false;
+	}
+	if (!find_variable(name)) {
+		set_variable(name, value);
+	}
+	if (strcmp(find_variable(name), value) != 0) {
+		return false;
+	}
+	fprintf(out, "<%s>\n", name);
+	return true;
+}
+
 /* The named fields of INFO and the like, which is all that is used of them. */
-static void print_field(const printed *p, const char *field, long about)
+static void print_field(const printed *p, const char *field, const char *name, long about)
 {
 	char search[64];
 	const char *at = p->text;
@@ -409,7 +434,9 @@ static void print_field(const printed *p, const char *field, long about)
 		snprintf(value, sizeof value, "%.*s", (int) strcspn(at + len, "\r\n\""), at + len);
 	}
 	fprintf(out, "  %s: ", field);
-	print_plain(value, about);
+	if (!name || !print_by_name(value, name)) {
+		print_plain(value, about);
+	}
 	scalar_count = 0;
 	note_scalar(value, strlen(value));
 }
@@ -495,7 +522,7 @@ static void play_text(const char *original)
 /* What is done before the server is named. */
 typedef struct {
 	long about;
-	const char *field, *wanted;
+	const char *field, *name, *wanted;
 	bool reads, sends, own_slots;
 } manner;
 
@@ -509,6 +536,8 @@ static int read_manner(char **words, manner *m)
 			m->about = atol(words[first] + 1);
 		} else if (!strcmp(words[first], "field")) {
 			m->field = words[++first];
+		} else if (!strcmp(words[first], "called")) {
+			m->name = words[++first];
 		} else if (!strcmp(words[first], "await")) {
 			m->wanted = words[++first];
 		} else if (!strcmp(words[first], "read")) {
@@ -544,7 +573,7 @@ static void play_command(char **words, int count)
 		next_reply(c, p, read_reply);
 	}
 	if (m.reads && m.field) {
-		print_field(p, m.field, m.about);
+		print_field(p, m.field, m.name, m.about);
 	} else if (m.reads && m.own_slots) {
 		print_own_slots(p);
 	} else if (m.reads) {
@@ -573,10 +602,10 @@ static void play_quietly(const char *original)
 	free(p);
 }
 
-/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "slots" the
- * node's own slots; "await TEXT" until that is in what would be printed; "read" nothing is sent; "send" no reply is
- * awaited. And "set NAME N": the last reply's N-th part, from 0 on; "do kill|start|stop|go SERVER"; "real …" what only
- * real servers are told, and what is not compared. */
+/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "called NAME"
+ * its number has that name from here on; "slots" the node's own slots; "await TEXT" until that is in what would be
+ * printed; "read" nothing is sent; "send" no reply is awaited. And "set NAME N": the last reply's N-th part, from 0 on;
+ * "do kill|start|stop|go SERVER"; "real …" what only real servers are told, and what is not compared. */
 static void play_line(const char *original)
 {
 	char line[1000], *words[WORDS];
