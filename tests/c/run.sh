@@ -47,7 +47,7 @@ has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /de
 
 tests=()
 shopt -s extglob
-for file in "$here"/redis_failover_test.c "$here"/!(redis_failover)_test.c; do # the longest first
+for file in "$here"/{redis_failover,zk_faults}_test.c "$here"/!(redis_failover|zk_faults)_test.c; do # the longest first
 	name=$(basename "${file%.c}")
 	case $only in
 		'') [[ $name != *hostile* ]] || continue ;;

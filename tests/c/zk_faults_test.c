@@ -127,12 +127,13 @@ static void test_expiry(void)
 	p.mode = PROXY_PASS;
 	check(becomes(held, DLOCK_CLAIM_HELD), "reconnected: held");
 	p.mode = PROXY_HOLD;
+	look(held);
+	dlock_nanos until = held->deadline;
+	check(acquire(&other, waiter, 60000) == DLOCK_OK, "the next one got it on expiry");
+	check(dlock_now() > until, "when it was not believed in any more: never optimistic");
 	check(becomes(held, DLOCK_CLAIM_LOST), "nothing heard: lost");
-	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT, "the server still knew it: never optimistic");
-	check(acquire(&other, waiter, 10000) == DLOCK_OK, "the next one got it on expiry");
-	check(look(held) == DLOCK_CLAIM_LOST, "still lost");
 	p.mode = PROXY_PASS;
-	check(release(&c, held) == DLOCK_LOST, "release says lost");
+	check(look(held) == DLOCK_CLAIM_LOST && release(&c, held) == DLOCK_LOST, "release says lost");
 	check(children("expiry") == 1, "and takes nobody else's node");
 	check(acquire(&c, again, 4000) == DLOCK_TIMEOUT, "the pool opens another session");
 	check(dlock_zk_pool_sessions_opened(c.pool) == 2, "one more");
@@ -164,7 +165,7 @@ static void test_silence_in_queue(void)
 	start = dlock_now();
 	int before = p.requests;
 	check(acquire(&c, waiter, 3000) == DLOCK_TIMEOUT, "waits in the queue");
-	check(p.requests - before < 30, "quietly (%d requests in 3 s, at 1 s of session timeout)", p.requests - before);
+	check(p.requests - before < 30, "quietly (%d requests in 3 s)", p.requests - before);
 	release(&other, held);
 	dlock_claim_free(waiter);
 	client_free(&c);
@@ -199,24 +200,20 @@ static void test_stopped(void)
 	close(line[0]), close(line[1]), close(order[0]), close(order[1]);
 }
 
-/* The process is busy, but its session must be kept alive meanwhile. Machines that are busy themselves stand still for
- * most of a second: a session of one second would be lost rightly. */
+/* The process does other things, but its session must be kept alive meanwhile. */
 static void test_busy(void)
 {
-	dlock_nanos usual = zk_session_timeout;
-	zk_session_timeout = 4 * DLOCK_SECOND;
 	client c = client_new();
 	dlock_claim *claim = claim_on(&c, "busy");
 	int other = 0;
 
 	acquire(&c, claim, -1);
-	for (dlock_nanos end = dlock_now() + 3 * zk_session_timeout; dlock_now() < end;) {
+	for (dlock_nanos end = dlock_now() + 3 * zk_session_timeout; dlock_now() < end; usleep(1000)) {
 		other += look(claim) != DLOCK_CLAIM_HELD;
 	}
-	check(other == 0, "held through a busy loop of three session timeouts");
+	check(other == 0, "held through three session timeouts");
 	check(release(&c, claim) == DLOCK_OK, "released");
 	client_free(&c);
-	zk_session_timeout = usual;
 }
 
 static void test_no_server(void)
@@ -313,6 +310,7 @@ int main(int argc, char **argv)
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
 	};
 
+	zk_session_timeout = 4 * DLOCK_SECOND; /* a busy machine stands still for more than one at times */
 	zk_begin(argc, argv);
 	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
 	zk_end();

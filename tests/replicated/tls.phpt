@@ -18,23 +18,26 @@ $tls = ['tls-port %bus%', "tls-cert-file $files->dir/address.crt", "tls-key-file
     'tls-auth-clients no', 'tls-replication yes'];
 $data = ['save ""', 'repl-diskless-sync-delay 0', 'requirepass of-servers', 'masterauth of-servers'];
 $port = fn (ReplicatedRedis $server) => (int) preg_replace('/^.*^tls-port (\d+)$.*$/ms', '$1', file_get_contents("$server->dir/redis.conf"));
-$options = fn (array $more = []) => '?' . http_build_query($more + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'guard' => 2.2]);
+$options = fn (array $more = []) => '?' . http_build_query($more + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'guard' => 6.3]);
 
-/** A lock, one that is waited for, and one that is renewed: all at that master. Returns the last fencing token. */
-$works = function (string $what, string $dsn, ReplicatedRedis $master): int {
-    $lock = new DistributedLock($dsn, ttl: 2.0);
-    $lease = $lock->acquire($resource = unique($what), 20);
+/** A lock that is waited for, at that master; and one that is renewed. Returns the last fencing token. */
+$works = function (string $what, string $dsn, ReplicatedRedis $master, bool $renewed = false): int {
+    $lock = new DistributedLock($dsn, ttl: 6.0);
+    $lease = $lock->acquire($resource = unique($what), 60);
     $redis = $master->raw();
     same($lease->token, $redis->cmd('GET', "Lock:$resource"), "$what: the lock on the master");
-    $child = fork_child(fn () => (new DistributedLock($dsn, ttl: 2.0))->synchronized($resource, fn ($lease) => $lease->fencingToken, 20));
-    nap(2.5);
-    same(true, $lease->isHeld(), "$what: renewed");
+    $child = fork_child(fn () => (new DistributedLock($dsn, ttl: 6.0))->synchronized($resource, fn ($lease) => $lease->fencingToken, 60));
+    $left = fn () => $redis->cmd('PTTL', "Lock:$resource");
+    if ($renewed) {
+        wait_for(fn () => $left() < 5000, 60, 'time to pass');
+        wait_for(fn () => $left() > 5000, 60, "$what: a renewal");
+    }
     same(true, $lease->release(), "$what: release()");
     holds(($token = $child->result()) > $lease->fencingToken, "$what: the waiter's token", [$token, $lease->fencingToken]);
     return $token;
 };
 $refused = function (string $what, string $message, string $dsn) {
-    $e = thrown_by(fn () => (new DistributedLock($dsn, ttl: 2.0))->acquire(unique(), 0));
+    $e = thrown_by(fn () => (new DistributedLock($dsn, ttl: 6.0))->acquire(unique(), 0));
     holds($e instanceof Dlock\ConnectionException && preg_match("/$message/", $e->getMessage()) === 1, "$what: refused", $e);
     hides(['of-servers', 'of-sentinels'], (string) $e, $what);
 };
@@ -59,7 +62,7 @@ $sentinel = new ReplicatedRedis(['sentinel monitor shop 127.0.0.1 ' . $port($mas
 hasten_sentinel($sentinel->raw(), 200);
 wait_for(fn () => is_sentinel_content($sentinel->raw(), 'shop', 1, 1), 60, 'the Sentinel');
 $dsn = fn (array $more = [], ?int $at = null) => "sentinel://:of-servers@127.0.0.1:" . ($at ?? $port($sentinel)) . '/shop' . $options($more + ['sentinel_password' => 'of-sentinels']);
-$before = $works('Sentinel', $dsn(), $master);
+$before = $works('Sentinel', $dsn(), $master, true);
 $works('Sentinel without TLS, servers with it', $dsn(['sentinel_tls' => 0], $sentinel->port), $master);
 $refused('another authority', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
 $refused('a wrong password of the Sentinel', 'WRONGPASS|password', $dsn(['sentinel_password' => 'wrong']));
@@ -78,7 +81,7 @@ wait_for(fn () => str_contains($replica->raw()->cmd('CLUSTER', 'NODES'), $id) &&
 $replica->raw()->cmd('CLUSTER', 'REPLICATE', $id);
 wait_for(fn () => is_node_content($master->raw(), 2) && is_node_content($replica->raw(), 2), 60, 'the cluster');
 $dsn = fn (array $more = []) => "cluster://:of-servers@127.0.0.1:{$port($nodes[1])},127.0.0.1:{$port($nodes[0])}" . $options($more);
-$works('cluster', $dsn(), $master);
+$works('cluster', $dsn(), $master, true);
 $refused('another authority of a cluster', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
 $replica->raw()->cmd('CLUSTER', 'FAILOVER');
 $changes_places($master, $replica);
