@@ -100,7 +100,7 @@ all_mutants() {
 		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
 		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
 	mutant limit_of_reserved Stock 120 "what a buyer has bought does not count for its limit" \
-		src/redis/script/lua/stock_confirm.lua 's/(, held\)\n)(\t\treturn \{1\})/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n$2/'
+		src/redis/script/lua/stock_confirm.lua 's/(1e13 \+ now \+ score % 1, held\)\n)/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n/'
 	mutant changes_made_again Stock 60 "a change of a stock is made as often as it is asked for" \
 		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \

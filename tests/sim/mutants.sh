@@ -41,7 +41,7 @@ all_mutants() {
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \
 		src/lock/claim.c 's/(dlock_nanos dlock_claim_guaranteed_ttl\(.*\n\{\n)/$1\tif (claim) return ttl;\n/'
 	mutant whole_time_by_handle single "a lease that was handed on is believed for its whole time again" \
-		src/redis/lock/service.c 's/dlock_nanos left = dlock_lease_left\(own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
+		src/redis/lock/service.c 's/dlock_nanos left = lease_left\(claim, own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant handle_takes_anything single "a handle takes up the lock, whose ever it is" \
 		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant attach_without_exchange single "who takes a lease over by its handle keeps the old token" \
@@ -91,7 +91,7 @@ all_mutants() {
 	mutant epoch_of_any_master replicated "an epoch goes on under another master" \
 		src/redis/script/lua/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
 		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/epoch.lua 's/or attached == attached_until_now\(\)/or true/' \
+		src/redis/script/lua/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
 		src/redis/script/lua/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
 	mutant epoch_not_asked replicated "locks are granted in any epoch" \
 		src/redis/script/lua/epoch.lua 's/(local function check_epoch\(epoch, guard, counts, doubts\)\n)/$1\tdo return 0, "0", "-1", "0" end\n/'
