@@ -3,11 +3,6 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** The command was not given what it needs. */
-final class Misuse extends \Exception
-{
-}
-
 /** The command line, and the locks that it names. */
 final class Arguments
 {
@@ -28,7 +23,7 @@ final class Arguments
     public function __construct(#[\SensitiveParameter] array $words)
     {
         $names = $rest = [];
-        for ($words = self::withFiles($words); $words;) {
+        for ($words = with_files($words); $words;) {
             $word = array_shift($words);
             if ($word === '--') {
                 $rest = $words;
@@ -51,37 +46,13 @@ final class Arguments
         $this->rest = $rest;
     }
 
-    /** @param list<string> $words  @return list<string> with the lines of files */
-    private static function withFiles(#[\SensitiveParameter] array $words): array
-    {
-        $all = [];
-        foreach ($words as $i => $word) {
-            if ($word === '--') {
-                return [...$all, ...array_slice($words, $i)];
-            }
-            if ($word === '' || $word[0] !== '@') {
-                $all[] = $word;
-                continue;
-            }
-            $lines = @file($word === '@-' ? 'php://stdin' : substr($word, 1), FILE_IGNORE_NEW_LINES);
-            foreach (array_map('trim', $lines === false ? throw new Misuse("$word cannot be read") : $lines) as $line) {
-                if ($line !== '' && $line[0] !== '#') {
-                    $all[] = $line;
-                }
-            }
-        }
-        return $all;
-    }
-
     private function take(string $name, #[\SensitiveParameter] string $value): void
     {
         if ($name !== 'server') {
             $this->options[$name] = $value;
             return;
         }
-        $is_array = $value !== '' && ($value[0] === '{' || ($value[0] === '[' && str_ends_with($value, ']')));
-        $this->servers[] = $is_array ? json_decode($value, true) ?? throw new Misuse('a server that begins with ' . $value[0] . ' must be an array as JSON')
-            : $value;
+        $this->servers[] = server($value);
     }
 
     public function has(string $name): bool

@@ -10,26 +10,9 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
-job=""
 
 [[ ${1-3} =~ ^[1-9][0-9]?$ ]] || { echo "usage: scripts/availability.sh [TIMES [EVENT …]]" >&2; exit 2; }
 [ $# -gt 0 ] || set -- 3
 
-# What was started ends with the process that started it.
-clean_up() {
-	trap '' INT TERM HUP
-	if [ -n "$job" ]; then
-		kill "$job" 2> /dev/null || true
-		wait "$job" || true
-	fi
-	rm -rf "$run"
-}
-
 begin_run availability
-# shellcheck disable=SC2046 # words
-DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM "$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" bench/availability.php "$@" &
-job=$!
-status=0
-wait "$job" || status=$?
-job=""
-exit "$status"
+run_php 'posix pcntl' bench/availability.php "$@"

@@ -14,25 +14,9 @@ cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
 results=$PWD/build/bench
 
-# What was started and is still there: it has this run's environment.
-kill_leftovers() {
-	local file found
-	for _ in 1 2 3 4 5; do # one of them may start another while we look
-		found=0
-		for file in /proc/[0-9]*/environ; do
-			if grep -qzFx "DLOCK_TEST_DIR=$run" "$file" 2> /dev/null; then
-				file=${file%/environ}
-				kill -KILL "${file#/proc/}" 2> /dev/null && found=1
-			fi
-		done
-		[ "$found" -eq 1 ] || return 0
-		sleep 0.1
-	done
-}
-
 clean_up() {
 	trap '' INT TERM HUP
-	kill_leftovers
+	tests/setup/servers.sh kill-clients "$run"
 	tests/setup/servers.sh stop "$run" || true
 	rm -rf "$run"
 }

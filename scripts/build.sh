@@ -27,7 +27,7 @@ dir=$(realpath -m "${DLOCK_BUILD_DIR:-$dir}")
 # What phpize, make and the tests need of the checkout.
 sources() {
 	local top=(config.m4)
-	for name in *.c *.h *.stub.php config.w32 src stubs tests bin console doctor sql LICENSE CREDITS README.md README.zh-CN.md CONTRIBUTING.md RELEASING.md docs examples packages scripts; do [ -e "$name" ] && top+=("$name"); done
+	for name in *.c *.h *.stub.php config.w32 src stubs tests bin console sql LICENSE CREDITS README.md README.zh-CN.md CONTRIBUTING.md RELEASING.md docs examples packages scripts; do [ -e "$name" ] && top+=("$name"); done
 	find "${top[@]}" -type f ! -name '*.o' ! -name '*.lo' ! -name '*.dep' ! -path '*/.libs/*' \
 		! -name '*.diff' ! -name '*.exp' ! -name '*.log' ! -name '*.out' | sort
 }

@@ -11,28 +11,11 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
-job=""
 
 for words; do
 	[[ $words =~ ^[1-9][0-9]{0,2}:[1-9][0-9]{0,2}(:[1-9][0-9]{2,4})?$ ]] || { echo "usage: scripts/fail-over.sh [LEASE:TIMES[:DOWN-AFTER] …]" >&2; exit 2; }
 done
 [ $# -gt 0 ] || set -- 10:5 30:3 10:5:2000 30:3:2000
 
-# What was started ends with the process that started it.
-clean_up() {
-	trap '' INT TERM HUP
-	if [ -n "$job" ]; then
-		kill "$job" 2> /dev/null || true
-		wait "$job" || true
-	fi
-	rm -rf "$run"
-}
-
 begin_run fail-over
-# shellcheck disable=SC2046 # words
-DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM "$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" bench/fail-over.php "$@" &
-job=$!
-status=0
-wait "$job" || status=$?
-job=""
-exit "$status"
+run_php 'posix pcntl' bench/fail-over.php "$@"

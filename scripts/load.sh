@@ -11,7 +11,7 @@ set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
-job="" time_limit=400
+time_limit=400
 
 usage() { echo "usage: scripts/load.sh [--workers N], N from 150 to 900" >&2; exit 2; }
 
@@ -21,23 +21,8 @@ if [ $# -gt 0 ]; then
 	workers=$2
 fi
 
-# The test stops what it started when it is told to end, and the kernel does where it cannot.
-clean_up() {
-	trap '' INT TERM HUP
-	if [ -n "$job" ]; then
-		kill "$job" 2> /dev/null || true
-		wait "$job" || true
-	fi
-	rm -rf "$run"
-}
-
 begin_run load
-# shellcheck disable=SC2046 # words
-DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM timeout --kill-after=20 "$time_limit" \
-	"$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" bench/load/load.php "$workers" 6 "$run/dlock.so" &
-job=$!
 status=0
-wait "$job" || status=$?
-job=""
+run_php 'posix pcntl' bench/load/load.php "$workers" 6 "$run/dlock.so" || status=$?
 [ "$status" -le 1 ] || { echo "load: ended with status $status (124: took more than $time_limit s)"; echo "0 passed, 1 failed"; exit 1; }
 exit "$status"

@@ -10,7 +10,7 @@ set -euo pipefail
 export DLOCK_SANITIZE=0
 cd "$(dirname "$0")/../.."
 . scripts/php.inc.sh
-run=$PWD/build/fail-over-sale.$$ results=$PWD/build/fail-over job=""
+results=$PWD/build/fail-over
 
 usage() { echo "usage: examples/fail-over/start.sh [--stock N] [--lease SECONDS]; 50 to 2000 units, 6 to 60 s" >&2; exit 2; }
 
@@ -26,32 +26,6 @@ while [ $# -gt 0 ]; do
 done
 [ "$stock" -ge 50 ] && [ "$stock" -le 2000 ] && [ "$lease" -ge 6 ] && [ "$lease" -le 60 ] || usage
 
-# The servers end with the process that started them.
-clean_up() {
-	trap '' INT TERM HUP
-	if [ -n "$job" ]; then
-		kill "$job" 2> /dev/null || true
-		wait "$job" || true
-	fi
-	rm -rf "$run"
-}
-
-scripts/install-deps.sh --demo
-[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
-php=$("${PHP_CONFIG:-php-config}" --php-binary)
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-mkdir -p "$run" "$results"
-# A copy: a build meanwhile must not change what is running.
-cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
-
-# shellcheck disable=SC2046 # words
-DLOCK_TEST_DIR=$run setpriv --pdeathsig TERM "$php" -n $(module_options posix pcntl) -d "extension=$run/dlock.so" \
-	examples/fail-over/sale.php "$stock" "$lease" "$results/sales.svg" &
-job=$!
-status=0
-wait "$job" || status=$?
-job=""
-exit "$status"
+begin_run fail-over-sale --demo
+mkdir -p "$results"
+run_php 'posix pcntl' examples/fail-over/sale.php "$stock" "$lease" "$results/sales.svg"

@@ -9,7 +9,7 @@ set -euo pipefail
 export DLOCK_SANITIZE=0 PATH=$PATH:/usr/sbin
 cd "$(dirname "$0")/../.."
 . scripts/php.inc.sh
-here=$PWD/examples/seckill run=$PWD/build/seckill.$$
+here=$PWD/examples/seckill
 
 # More than one can be inside without a lock, and more than one must wait with it.
 export SHOP_WORKERS=24
@@ -163,18 +163,8 @@ start_nginx() {
 	return 1
 }
 
-scripts/install-deps.sh --demo nginx php-fpm php-redis php-curl
-[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
-php=$("${PHP_CONFIG:-php-config}" --php-binary)
+begin_run seckill --demo nginx php-fpm php-redis php-curl
 fpm=$(fpm_binary)
-
-trap clean_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
-mkdir -p "$run"
-# A copy: a build meanwhile must not change what is running.
-cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
 # shellcheck disable=SC2207 # words
 options=(-n $(module_options igbinary redis curl opcache) -d "extension=$run/dlock.so")
 

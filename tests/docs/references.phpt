@@ -97,7 +97,7 @@ holds($pieces >= 40, 'messages were found', $pieces);
 
 // ---- the doctor's findings: each file registers those that it makes, and docs/doctor.md tells of all ----
 $registered = [];
-foreach ([...glob("$top/doctor/*.php"), ...glob("$top/doctor/*/*.php")] as $file) {
+foreach ([...glob("$top/console/doctor/*.php"), ...glob("$top/console/doctor/*/*.php")] as $file) {
     $script = file_get_contents($file);
     preg_match_all('/^Subjects::add\(.*, \[(.*?)\]\);$/m', $script, $lists);
     preg_match_all("/'([a-z-]+)'/", implode(' ', $lists[1]), $ids);

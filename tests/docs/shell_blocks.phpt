@@ -338,7 +338,8 @@ function installation(string $code): string
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
         } elseif (preg_match('~^install (.+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (.+) (\S+)/\s~', $line, $part)) {
-            foreach (array_combine(explode(' ', $part[1]), explode(' ', $part[3])) as $command => $folder) {
+            [, , , $folder] = $part;
+            foreach (explode(' ', $part[1]) as $command) {
                 is_executable(TOP . "/$command") && is_dir(TOP . "/$folder") || $wrong[] = "there is no command $command, or no folder $folder";
                 $part[2] === $part[4] && reads($command, "~'/../" . substr($part[2], strlen('/usr/local/')) . "/$folder'~")
                     || $wrong[] = "$command does not look for its folder in $part[2]";

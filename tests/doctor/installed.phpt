@@ -32,11 +32,11 @@ chdir($copy);
 $run = doctor($known, script: "$copy/bin/dlock-doctor");
 chdir('/'); // that one is removed
 same([3, ''], [$run->status, $run->output], 'without its folder');
-holds(str_contains($run->errors, "its folder is not there, neither @data_dir@/dlock/doctor nor $copy/bin/../doctor nor "), 'without its folder', $run->errors);
+holds(str_contains($run->errors, "its folder is not there, neither @data_dir@/dlock/console nor $copy/bin/../console nor "), 'without its folder', $run->errors);
 
 // One file more is one subject more.
 $copy = copied_doctor();
-file_put_contents("$copy/doctor/redis/moon.php", '<?php namespace Dlock\Doctor;
+file_put_contents("$copy/console/doctor/redis/moon.php", '<?php namespace Dlock\Doctor;
     Subjects::add(RedisServer::class, fn (RedisServer $server) => $server->note("moon", "is on the moon.", "It is far.", "Fetch it."), ["moon"]);');
 finds(['moon' => 'note'], $known, 'another subject', script: "$copy/bin/dlock-doctor");
 finds([], [redis_server(), '--ignore=moon,persistence'], 'another subject, ignored', script: "$copy/bin/dlock-doctor");

@@ -48,7 +48,7 @@ $parrot = fork_child(function () use ($listener) {
     }
 });
 $run = new DoctorRun(['redis://' . stream_socket_get_name($listener, false)]);
-holds(str_contains($run->output, 'ERR ?[2Jred?') && !preg_match('/[^\n -~]/', $run->output), 'no control characters', $run->output);
+holds(str_contains($run->output, 'ERR \\x1b[2Jred\\x07') && !preg_match('/[^\n -~]/', $run->output), 'no control characters', $run->output);
 $parrot->kill();
 
 $server->pause();

@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
-$source = implode(array_map(file_get_contents(...), [DOCTOR, ...glob(dirname(DOCTOR, 2) . '/doctor/{*,*/*}.php', GLOB_BRACE)]));
+$source = implode(array_map(file_get_contents(...), [DOCTOR, ...glob(dirname(DOCTOR, 2) . '/console/doctor/{*,*/*}.php', GLOB_BRACE)]));
 /** The constant of the script or of a file in its folder. */
 $constant = function (string $name) use ($source): array {
     preg_match("/^const $name = (.*?);$/ms", $source, $found);
@@ -48,7 +48,7 @@ same($sorted([...$commands['locks'], ...$of_permits]), $sorted($tried[1]), 'the 
 // There are no servers here as old as that, so a copy asks for more.
 $demanding = function (string $constant, string $version): string {
     $copy = copied_doctor();
-    $files = ["$copy/bin/dlock-doctor", ...glob("$copy/doctor/*/*.php")];
+    $files = ["$copy/bin/dlock-doctor", ...glob("$copy/console/doctor/*/*.php")];
     $changed = 0;
     foreach ($files as $file) {
         file_put_contents($file, preg_replace("/^const $constant = '[^']*'/m", "const $constant = '$version'", file_get_contents($file), -1, $count));

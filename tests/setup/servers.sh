@@ -3,6 +3,7 @@
 #
 #   servers.sh start DIR [PID]          seven Redis servers and one ZooKeeper; writes DIR/env, to be sourced
 #   servers.sh memcached-start DIR      one memcached more, and prints its host:port
+#   servers.sh kill-clients DIR         kills every process that has DLOCK_TEST_DIR=DIR in its environment
 #   servers.sh stop DIR                 kills whatever was started below DIR and is still alive
 #   servers.sh ensemble-start DIR [PID] three ZooKeepers; writes DIR/ensemble: one "number host:port" per line
 #   servers.sh ensemble-leader DIR      prints the number of the leader (waits until there is one)
@@ -76,8 +77,8 @@ stop_all() {
 	return "$failed"
 }
 
-# Tests that were running when their runner was killed: they have its DIR/env in their environment.
-kill_orphans() {
+# Programs that still run, as when the one that started them was killed: they have DLOCK_TEST_DIR in their environment.
+kill_clients() {
 	local file found
 	for _ in 1 2 3 4 5; do # one of them may start another while we look
 		found=0
@@ -97,7 +98,7 @@ watch() {
 	echo "$$ $(start_time $$)" > "$dir/watcher"
 	tail --pid="$owner" -f /dev/null
 	watching=1
-	kill_orphans "$dir"
+	kill_clients "$dir"
 	stop_all "$dir"
 }
 
@@ -386,6 +387,7 @@ main() {
 	case $command in
 		start) start_or_stop start "$dir" "${3-}" ;;
 		memcached-start) memcached_start "$dir" ;;
+		kill-clients) kill_clients "$dir" ;;
 		stop) stop_all "$dir" ;;
 		watch) watch "$dir" "$3" ;;
 		ensemble-start) start_or_stop ensemble_start "$dir" "${3-}" ;;

@@ -3,10 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** The command was not given what it needs. */
-final class Misuse extends \Exception
-{
-}
+use Dlock\Console\Misuse;
 
 /** Classes on one Redis server that are no locks, but use the same scripts, with the prefixes of their keys. */
 const OF_PERMITS = ['Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:', 'Stock' => 'Stock:'];

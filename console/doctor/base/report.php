@@ -3,6 +3,8 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
+use function Dlock\Console\printable;
+
 enum Severity: string
 {
     /** Locks cannot be taken, or get lost while nothing is wrong. */

@@ -13,12 +13,6 @@ function seconds(float $seconds): string
     return $seconds < 1 ? sprintf($seconds < 0.01 ? '%.2f ms' : '%.3g ms', $seconds * 1000) : sprintf('%.4g s', $seconds);
 }
 
-/** For a terminal: what a server said may have control characters, and bytes that are no UTF-8. */
-function printable(string $text): string
-{
-    return preg_replace(preg_match('//u', $text) ? '/\p{Cc}/u' : '/[^ -~]/', '?', $text);
-}
-
 function setting(string $name): float
 {
     return (float) ini_get("dlock.$name");
