@@ -194,12 +194,8 @@ ZEND_METHOD(DistributedLock, release)
 	zend_string *resource;
 	dlock_error error;
 
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_STR(resource)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1)) {
+	dlock_manager *manager = dlock_manager_with_resource(execute_data, &resource);
+	if (!manager) {
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);
@@ -293,12 +289,8 @@ ZEND_METHOD(DistributedLock, isLocking)
 	zend_string *resource;
 	dlock_error error;
 
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_STR(resource)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1)) {
+	dlock_manager *manager = dlock_manager_with_resource(execute_data, &resource);
+	if (!manager) {
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);

@@ -281,12 +281,8 @@ ZEND_METHOD(DistributedLock, isLocked)
 	dlock_error error;
 	bool locked;
 
-	ZEND_PARSE_PARAMETERS_START(1, 1)
-		Z_PARAM_STR(resource)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1)) {
+	dlock_manager *manager = dlock_manager_with_resource(execute_data, &resource);
+	if (!manager) {
 		RETURN_THROWS();
 	}
 	dlock_status status = manager->backend->ops->locked(

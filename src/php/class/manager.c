@@ -47,6 +47,16 @@ bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, u
 	return true;
 }
 
+dlock_manager *dlock_manager_with_resource(zend_execute_data *execute_data, zend_string **resource)
+{
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_STR(*resource)
+	ZEND_PARSE_PARAMETERS_END_EX(return NULL);
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	return manager && dlock_check_resource(manager, *resource, 1) ? manager : NULL;
+}
+
 void dlock_manager_answer(const dlock_manager *manager, dlock_status status, const dlock_error *error, zval *value)
 {
 	if (status != DLOCK_OK && status != DLOCK_LOST) {

@@ -43,6 +43,9 @@ dlock_manager *dlock_manager_this(zval *object);
 /* Checks the argument that names what is locked; false after a ValueError. */
 bool dlock_check_resource(const dlock_manager *manager, zend_string *resource, uint32_t arg);
 
+/* The two above, for a method whose only argument is the resource; NULL after an exception. */
+dlock_manager *dlock_manager_with_resource(zend_execute_data *execute_data, zend_string **resource);
+
 /* What a method returns where DLOCK_LOST is an answer, too: true, false, or an exception. */
 void dlock_manager_answer(const dlock_manager *manager, dlock_status status, const dlock_error *error, zval *value);
 
