@@ -20,20 +20,22 @@ $added = function (array $names, callable $do): array {
     }
     return $added;
 };
-$ttl = 3.0; // an answer that takes a tenth of that counts as a failure
+$ttl = 3.0;
 foreach (['DistributedLock', 'RedLock'] as $name) {
     $locks = private_locks($name, 3);
     $manager = $locks->manager(ttl: $ttl);
 
-    // ---- renewals: of each lease, once for all servers; none of those with a ttl ----
-    $added_here = $added(['renewals', 'renewal_failures', 'losses', 'connections'], function () use ($manager, $ttl) {
+    // ---- renewals: of each lease, once for all servers; none of those with a ttl. An answer that takes 3 s would be a failure ----
+    $added_here = $added(['renewals', 'renewal_failures', 'losses', 'connections'], function () use ($locks) {
+        $manager = $locks->manager(ttl: 30.0);
+        $before = Dlock\stats()['renewals'];
         $leases = [$manager->acquire('a', 0), $manager->acquire('b', 0), $manager->acquire('c', 0, 100)];
-        nap(10 * $ttl / 3 + 0.1);
+        wait_for(fn () => Dlock\stats()['renewals'] >= $before + 2, 60, 'two renewals');
         foreach ($leases as $lease) {
             same(true, $lease->release(), 'release()');
         }
     });
-    within(10, $added_here['renewals'], 60, "$name: renewals of two leases");
+    same(2, $added_here['renewals'], "$name: renewals of two leases");
     same([0, 0], [$added_here['renewal_failures'], $added_here['losses']], "$name: failures, losses");
     same(2 * count($locks->addresses), $added_here['connections'], "$name: connections, of the renewals as well");
     same(0, $added(['renewals'], fn () => nap($ttl))['renewals'], "$name: renewals without leases");
@@ -65,7 +67,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same(0, $added(['losses'], fn () => $manager->acquire('kept', 0)->release())['losses'], "$name: losses without any");
 
     // ---- hand-overs ----
-    $lease = $manager->acquire('handed', 0);
+    $lease = $locks->manager(ttl: 30.0)->acquire('handed', 0);
     $child = fork_child(function () use ($locks) {
         $before = Dlock\stats();
         $lease = $locks->manager(ttl: 10.0)->acquire('handed', 30);
@@ -81,8 +83,9 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     }
 
     // ---- failures and connections opened again ----
-    $lease = $locks->manager(ttl: 4.0)->acquire('gone', 0);
-    nap(1.6); // renewed once
+    $before = Dlock\stats()['renewals'];
+    $lease = $locks->manager(ttl: 12.0)->acquire('gone', 0);
+    wait_for(fn () => Dlock\stats()['renewals'] > $before, 60, 'a renewal');
     $down = $name === 'RedLock' ? [0, 1] : [0];
     $failed = $added(['renewal_failures', 'losses'], function () use ($locks, $lease, $down) {
         foreach ($down as $i) {
@@ -97,10 +100,11 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         $locks->servers[$i]->restart();
     }
     $again = $added(['reconnections', 'renewals'], function () use ($locks, $lease) {
+        $before = Dlock\stats()['renewals'];
         $lease = null;
         // RedLock waits until the restarted servers are old enough to vote, if the other one was by then.
-        $lease = $locks->manager(ttl: 0.6)->acquire('again', 60);
-        wait_for(fn () => $lease->isHeld() && nap(0.5) === null, 5);
+        $lease = $locks->manager(ttl: 3.0)->acquire('again', 60);
+        wait_for(fn () => Dlock\stats()['renewals'] > $before, 60, 'a renewal');
     });
     within(count($down), $again['reconnections'], 50, "$name: connections opened again");
     within(1, $again['renewals'], 100, "$name: renewals over them");

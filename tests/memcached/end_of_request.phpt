@@ -41,7 +41,7 @@ $child = php_child('
 same('held', $child->readLine(), 'a process that is to be killed');
 $child->signal(SIGKILL);
 same(128 + SIGKILL, $child->wait(), 'its end');
-same(true, (new DistributedLock($server->dsn()))->lock('killed', MEMCACHED_TTL + 3), 'the lock of a process that was killed');
+same(true, (new DistributedLock($server->dsn()))->lock('killed', 60), 'the lock of a process that was killed');
 
 // With a server that does not answer, a request ends all the same.
 $child = php_child('

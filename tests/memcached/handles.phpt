@@ -71,7 +71,7 @@ fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager-
 // The lease goes on to be renewed after attach().
 $lease = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('renewed');
 $lease = $manager->attach($lease->detach());
-pause(2 * MEMCACHED_TTL);
+pause(1.5 * MEMCACHED_TTL);
 same([true, true], [$lease->isHeld(), $lease->release()], 'one that is renewed');
 
 // A lease that is over.

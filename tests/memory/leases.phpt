@@ -19,7 +19,7 @@ final class Stop extends Exception
 {
 }
 
-$ttl = 0.5;
+$ttl = 6.0;
 $make = fn (mixed ...$options) => new DistributedLock('memory://', ...['ttl' => $ttl, ...$options]);
 $plain = $make();
 $always = $make(renew: true);
@@ -60,10 +60,10 @@ foreach ($leases as $what => [, $take]) {
 foreach ($locks as $what => [, $take]) {
     same(true, $take($what), $what);
 }
-ini_set('dlock.max_hold', '1');
+ini_set('dlock.max_hold', '2');
 $limited = $make()->acquire('limited');
 ini_set('dlock.max_hold', '0');
-nap(3 * $ttl + 0.2);
+nap(1.5 * $ttl);
 foreach ($leases as $what => [$goes_on]) {
     same([$goes_on ? LeaseState::Held : LeaseState::Lost, $goes_on], [$held[$what]->state(), $plain->isLocked($what)], "$what: state()");
     same($goes_on, $held[$what]->release(), "$what: release()");

@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 
-$lock = new DistributedLock('memory://', ttl: 3.0);
+$lock = new DistributedLock('memory://', ttl: 6.0);
 $before = belongings();
 $lock->lock('lock', 0, 1000);
 $lease = $lock->acquire('lease', 0, 1000);
@@ -33,7 +33,7 @@ $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease,
     same([false, false, true], [$lock->isLocked('lease'), $lock->isLocked('renewed'), $lock->lock('lock', 0)], 'the child\'s table');
     $own = $lock->acquire('lease', 0, 1000);
     $its = $lock->acquire('renewed');
-    nap(4);
+    nap(8);
     same([true, true, true, true], [$own->isHeld(), $its->isHeld(), $lock->isLocking('lock'), $lock->release('lock')], 'the child\'s own');
     return ob_get_clean();
 });

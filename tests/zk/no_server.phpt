@@ -42,7 +42,7 @@ within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () =>
 $silent = stream_socket_server('tcp://127.0.0.1:0');
 $hosts = stream_socket_get_name($silent, false);
 $lock = new ZkLock($hosts, sessionTimeout: 0.5);
-$time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at $hosts: no connection for 0.5* s*", fn () => $lock->lock('x')));
+$time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at $hosts: no connection for * s*", fn () => $lock->lock('x')));
 within(0.1, $time, SOON, 'seconds with a silent server');
 
 // Names that nobody knows, which the client library does not take in a list either.
@@ -68,7 +68,7 @@ same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'the ar
 $server = zk_private();
 $lock = new ZkLock($server->hosts(), sessionTimeout: 2);
 $server->kill();
-fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: no connection for 2* s (*Connection refused)", fn () => $lock->lock('x'));
+fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: no connection for * s (*Connection refused)", fn () => $lock->lock('x'));
 $server->restart();
 same(true, wait_for(function () use ($lock) {
     try {
