@@ -177,9 +177,11 @@ without_torn_memory() {
 	done
 }
 
-# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them.
+# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them. Those in tests/long are run
+# by scripts/test-all.sh.
+# shellcheck disable=SC2046 # the paths have no blanks
 test_files() {
-	[ $# -gt 0 ] || set -- tests
+	[ $# -gt 0 ] || set -- $(printf '%s\n' tests/*/ | grep -v '^tests/long/$')
 	local path
 	for path; do
 		path=$(realpath --relative-to="$root" "$path")
