@@ -76,8 +76,7 @@ foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src"
 $source = preg_replace('/"\s*\n\s*"/', '', $source); // a literal over several lines
 $source = str_replace('\"', '"', $source);
 
-[, $chapter] = explode('## When something is wrong', document('docs/operations.md'));
-[$table] = explode('| symptom |', $chapter);
+[$table] = explode('| symptom |', document('docs/troubleshooting.md'));
 preg_match_all('/^\| (.*?) \|/m', $table, $rows);
 $pieces = 0;
 foreach (array_slice($rows[1], 2) as $cell) {

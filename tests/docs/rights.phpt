@@ -73,9 +73,9 @@ $permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowl
 same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
     $permits_confirmed, 'permits, where replicas confirm');
 
-$looking = listed('/^- `inspect\(\)` and the command `dlock` need `([^`]*)` more/m');
+$looking = listed('/^- `inspect\(\)` and the command `dlock` also need `([^`]*)`/m');
 same(commands(['inspect', 'seen', 'break'], [], [...$locks, ...$clock]), $looking, 'for those who look at locks');
-$of_permits = listed('/^- `inspect\(\)`.*\n  `Dlock\\\\Semaphore`[^`]*`([^`]*)`/m');
+$of_permits = listed('/^- `inspect\(\)`[^.]*\. To show[^`]*`([^`]*)`/m');
 same(commands(['permits_inspect', 'permits_break', 'describe', 'seen'], [], [...$permits, ...$clock]), $of_permits, 'and at permits');
 
 echo "done\n";
