@@ -398,7 +398,7 @@ static void test_wait_storm(void)
 		atomic_fetch_add(want, 1);
 		for (volatile int k = 0; k < i % 64 * 50; k++) { /* meets the child at another moment each time */
 		}
-		missed += dlock_wait_poll(NULL, 0, dlock_now() + 5 * DLOCK_SECOND, &wait) != DLOCK_WAIT_INTERRUPTED;
+		missed += dlock_wait_poll(NULL, 0, dlock_now() + 30 * DLOCK_SECOND, &wait) != DLOCK_WAIT_INTERRUPTED;
 	}
 	if (missed) {
 		kill(pid, SIGKILL);

@@ -221,7 +221,7 @@ static void asker_free(asker *asker)
 static dlock_status discover(asker *asker)
 {
 	asker->error.message[0] = '\0';
-	return discover_until(&asker->pool, asker->topology, dlock_now() + 5 * DLOCK_SECOND, &asker->error);
+	return discover_until(&asker->pool, asker->topology, dlock_now() + 30 * DLOCK_SECOND, &asker->error);
 }
 
 static int port_of(const asker *asker, int slot)

@@ -86,7 +86,7 @@ pid_t signal_later(pid_t target, int signal, int ms)
 
 bool eventually(bool (*condition)(void *context), void *context)
 {
-	dlock_nanos end = dlock_now() + 5 * DLOCK_SECOND;
+	dlock_nanos end = dlock_now() + 30 * DLOCK_SECOND;
 
 	while (!condition(context)) {
 		if (dlock_now() > end) {

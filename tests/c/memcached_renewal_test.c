@@ -71,20 +71,20 @@ static bool renewed_since(unsigned long before)
 static void test_many_times(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);
-	long longest = 0, shortest = 10000, missing = 0;
+	long longest = 0, shortest = 20000, missing = 0;
 	kept lease;
 
-	keep(&lease, &c, "kept", 4000, 0);
-	for (int i = 0; i < 90; i++) { /* 9 s */
+	keep(&lease, &c, "kept", 8000, 0);
+	for (int i = 0; i < 120; i++) { /* 12 s */
 		long left = left_ms(lease.claim);
 		longest = left > longest ? left : longest;
 		shortest = left < shortest ? left : shortest;
 		missing += strcmp(memcached_value(&server, "Lock:kept"), lease.claim->token) != 0;
 		sleep_ms(100);
 	}
-	check(missing == 0 && shortest > 500 && atomic_load(&lease.losses) == 0,
+	check(missing == 0 && shortest > 0 && atomic_load(&lease.losses) == 0,
 		"kept over many renewals (%ld ms at least)", shortest);
-	check(longest <= 1960, "never believed for longer than its key may last (%ld ms)", longest);
+	check(longest <= 5920, "never believed for longer than its key may last (%ld ms)", longest);
 	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:kept") == -2,
 		"released: %s", c.error.message);
 	dlock_claim_free(lease.claim);

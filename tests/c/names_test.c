@@ -258,7 +258,7 @@ static void test_silent_address(void)
 	int filler[4], listener = silent_listener("127.0.0.2", server->port, filler);
 
 	names_are("half.test 0 127.0.0.2,127.0.0.1\nsilent.test 0 127.0.0.2\n");
-	client c = client_named("half.test", "?connect_timeout=1"),
+	client c = client_named("half.test", "?connect_timeout=6"),
 		   silent = client_named("silent.test", "?connect_timeout=0.4");
 	dlock_claim *claim = claim_on(&c, "silent", 60000);
 	check(acquire(&c, claim, 0) == DLOCK_OK, "the first of two addresses does not answer: the second (%s)",

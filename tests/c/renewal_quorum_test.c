@@ -119,7 +119,7 @@ static void test_lapsed_unseen(void)
 	client c = client_by_relays(servers, SERVERS, relays, 0, SERVERS, "");
 	atomic_store(&relays[2].stop, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	atomic_store(&relays[1].stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
-	ward_begin(&ward, &c, "lapsed", 1500, 0, RENEW);
+	ward_begin(&ward, &c, "lapsed", 5000, 0, RENEW);
 	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "held by two of three");
 	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim),
 		"one of them loses it, while the other is renewed");

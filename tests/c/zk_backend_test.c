@@ -33,7 +33,7 @@ static void test_basic(void)
 	check(acquire(&other, second, 0) == DLOCK_OK && second->fencing_token > token,
 		"another's try succeeds, the token rises");
 	dlock_claim_abandon(second);
-	dlock_zk_pool_drain(other.pool, dlock_now() + 5 * DLOCK_SECOND);
+	dlock_zk_pool_drain(other.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(children("basic") == 0, "abandoned and drained: the node is gone");
 	dlock_claim_free(second);
 	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "one session");
@@ -160,7 +160,7 @@ static void test_interruption(void)
 	interrupt_now();
 	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
 	dlock_claim_abandon(third);
-	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(settles_at("interruption", 1), "abandoned while it is created: no node");
 	dlock_claim_free(third);
 	interrupt_clear();
@@ -169,7 +169,7 @@ static void test_interruption(void)
 	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted in the queue");
 	dlock_claim_abandon(third);
 	dlock_claim_free(third);
-	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(children("interruption") == 1, "abandoned in the queue: no node");
 	release(&other, waiter);
 	client_free(&c);

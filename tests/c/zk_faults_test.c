@@ -49,12 +49,12 @@ static void test_lost_replies(void)
 	p.mode = PROXY_LOSE;
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
-	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(p.mode == PROXY_PASS && children("lost") == 0,
 		"abandoned, deleted in the background though the delete was lost");
 	/* The creation executed, its reply lost, and the waiter gone before it could find out. */
 	claim = claim_on(&c, "lost");
-	dlock_wait wait = { .deadline = dlock_now() + 5 * DLOCK_SECOND, .interrupted = interrupted };
+	dlock_wait wait = { .deadline = dlock_now() + 30 * DLOCK_SECOND, .interrupted = interrupted };
 	p.op = OP_CREATE2;
 	p.mode = PROXY_LOSE_REPLY;
 	interrupt_now();
@@ -62,7 +62,7 @@ static void test_lost_replies(void)
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	interrupt_clear();
-	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(p.mode == PROXY_PASS && children("lost") == 0, "no node is left of it (%d, %d)", p.mode, children("lost"));
 	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all in one session");
 	client_free(&c);
@@ -203,6 +203,8 @@ static void test_stopped(void)
 /* The process does other things, but its session must be kept alive meanwhile. */
 static void test_busy(void)
 {
+	dlock_nanos usual = zk_session_timeout;
+	zk_session_timeout = 8 * DLOCK_SECOND;
 	client c = client_new();
 	dlock_claim *claim = claim_on(&c, "busy");
 	int other = 0;
@@ -214,6 +216,7 @@ static void test_busy(void)
 	check(other == 0, "held through three session timeouts");
 	check(release(&c, claim) == DLOCK_OK, "released");
 	client_free(&c);
+	zk_session_timeout = usual;
 }
 
 static void test_no_server(void)
@@ -274,7 +277,7 @@ static void test_flapping(void)
 		}
 	}
 	check(bad == 0, "a connection that breaks in every section (%d)", bad);
-	dlock_zk_pool_drain(c.pool, dlock_now() + 5 * DLOCK_SECOND);
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(settles_at("flapping", 0), "no node is left");
 	client_free(&c);
 	proxy_stop(&p);
