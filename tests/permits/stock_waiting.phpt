@@ -174,6 +174,13 @@ $waiting->hear();
 fails(Dlock\LimitExceededException::class, '*', fn () => $limited->reserve('cap', 'ann', 'r2', 10));
 $waiting->kill();
 
+// "Nothing is free before that time" is not believed by a clock that was set back: it was noted 1,000 s later than now, for 2 ^ 10 ms.
+$stock->restock('coat', 2);
+$stock->reserve('coat', 'ann', 'r');
+$noted = (time() + 1000) * 1000;
+redis_raw()->cmd('ZADD', "{$prefix}coat", -64 * ($noted + 2 ** 10) - 10, '$full');
+same(['coat' => 1], $stock->reserve('coat', 'bob', 'r')?->items, 'one was available');
+
 // More pieces are for those who wait.
 $stock->restock('tie', 1);
 $stock->reserve('tie', 'eve', 'r');

@@ -96,7 +96,7 @@
 	script(STOCK_REFUND, "stock_refund", \
 		"f1121ee63528229718f3692827e4d7ac2d4e4926", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"a0a54c96851bee075ab0fa69d59b653a8d1083ed", DLOCK_LUA_STOCK_RESERVE) \
+		"1647d7433ad9f270a407607739f57c49e6efd9b0", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
 		"c1a2df8acfd04843c90438e2e724538479fb08e2", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
@@ -1896,14 +1896,15 @@
 #define DLOCK_LUA_STOCK_RESERVE \
 	"local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil\n" \
 	"if not ARGV[5] then\n" \
-	"local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')\n" \
+	"local n = redis.call('ZMSCORE', pool, '$full', held)\n" \
 	"local full = n[1]\n" \
 	"if full and not n[2] then\n" \
 	"if full == '0' then\n" \
 	"return 0\nend\n" \
 	"time = redis.pcall('TIME')\n" \
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
-	"if us and us < -full * 1000 and us > -n[3] - 1e6 then\n" \
+	"local ends = math.floor(-full / 64)\n" \
+	"if us and us < ends * 1000 and us > (ends - 2 ^ (-full % 64) - 1000) * 1000 then\n" \
 	"return 0\nend\nend\nend\n" \
 	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
 	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
@@ -1973,6 +1974,11 @@
 	"if nobody_passes ~= '' then\n" \
 	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
 	"stock.queue, new = true, added > 2\nend\n" \
+	"local function full_until()\n" \
+	"if stock.used == 0 or not stock.next then\n" \
+	"return 0\nend\n" \
+	"local _, bits = math.frexp(stock.next - stock.now + 1)\n" \
+	"return -64 * (stock.now + 2 ^ (bits - 1)) - (bits - 1)\nend\n" \
 	"local reply = settled()\n" \
 	"if reply then\n" \
 	"return reply[1] == -2 and reply or leave(reply)\nend\n" \
@@ -1995,7 +2001,7 @@
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
 	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
-	"redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')\nend\n" \
+	"redis.call('ZADD', pool, full_until(), '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
 	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, " \

@@ -6,8 +6,8 @@
 --   negative        $fence      minus the last fencing token, or ticket, that was given out
 --                   $next       minus a time in ms before which no reservation ends (a lower bound; none: nothing is
 --                               reserved)
---                   $full       minus a time in ms before which nothing is free; 0: not before units come. See
---                               stock_reserve.lua
+--                   $full       a time before which nothing is free, and when that was noted; 0: not before units
+--                               come. See stock_reserve.lua
 --                   $queue      orders wait
 --                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                               1000

@@ -20,10 +20,11 @@
 -- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at,
 -- four; for each reservation that has ended, two.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
--- $full: nothing is free before that time; 0: before a unit comes. Whoever frees one removes it. So most requests of a
--- sale end here.
+-- $full: nothing is free before a time; 0: before a unit comes. Whoever frees one removes it. So most requests of a
+-- sale end here, and it is each number that is read that costs them time. Two are in one: minus 64 times the time, and
+-- less the bits of how long before it was noted: a clock that says an earlier time was set back.
 if not ARGV[5] then
-	local n = redis.call('ZMSCORE', pool, '$full', held, '$fence')
+	local n = redis.call('ZMSCORE', pool, '$full', held)
 	local full = n[1]
 	if full and not n[2] then
 		if full == '0' then
@@ -31,7 +32,8 @@ if not ARGV[5] then
 		end
 		time = redis.pcall('TIME')
 		us = not time.err and time[1] * 1000000 + time[2]
-		if us and us < -full * 1000 and us > -n[3] - 1e6 then
+		local ends = math.floor(-full / 64)
+		if us and us < ends * 1000 and us > (ends - 2 ^ (-full % 64) - 1000) * 1000 then
 			return 0
 		end
 	end
@@ -128,6 +130,15 @@ local function enqueue()
 	stock.queue, new = true, added > 2
 end
 
+-- The number of $full. 2 ^ bits is rounded down: the time is noted anew when half of it has passed.
+local function full_until()
+	if stock.used == 0 or not stock.next then
+		return 0
+	end
+	local _, bits = math.frexp(stock.next - stock.now + 1)
+	return -64 * (stock.now + 2 ^ (bits - 1)) - (bits - 1)
+end
+
 local reply = settled()
 if reply then
 	return reply[1] == -2 and reply or leave(reply)
@@ -154,7 +165,7 @@ elseif again or waiter and stock.more then
 	return {-2, string.format('%.0f', ticket)}
 elseif not waiter or not possible then
 	if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then
-		redis.call('ZADD', pool, stock.used > 0 and stock.next and -stock.next or 0, '$full')
+		redis.call('ZADD', pool, full_until(), '$full')
 	end
 	return waiter and leave({0, -1, -1, '0', 0}) or 0
 end
