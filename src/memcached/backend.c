@@ -181,13 +181,13 @@ static dlock_nanos deadline_of(const dlock_memcached_request *request, dlock_nan
 }
 
 /* Deletes the key if it is the claim's, without waiting. */
-static void discard(dlock_claim *claim, const char *instead)
+static void discard(dlock_claim *claim, const char *instead, dlock_nanos now)
 {
 	memcached_backend *backend = backend_of(claim);
 
 	if (item_of(claim)) {
 		dlock_memcached_discard_key(backend->pool, backend->conn, &item_of(claim)->key, claim->token,
-			((memcached_claim *) claim)->known, instead, dlock_after(dlock_now(), claim->ttl));
+			((memcached_claim *) claim)->known, instead, dlock_after(now, claim->ttl));
 	}
 }
 
@@ -264,9 +264,10 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 }
 
 /* What is discarded must not hit the next attempt, which has another token. */
-static dlock_status discard_and_rename(memcached_claim *claim, dlock_status status, dlock_error *error)
+static dlock_status discard_and_rename(
+	memcached_claim *claim, dlock_status status, dlock_nanos now, dlock_error *error)
 {
-	discard(&claim->base, NULL);
+	discard(&claim->base, NULL, now);
 	if (status == DLOCK_TIMEOUT) {
 		status = dlock_claim_renew_token(&claim->base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 		strcpy(claim->item->token, claim->base.token);
@@ -293,7 +294,7 @@ static dlock_status take_lock(waiter *own, dlock_nanos now)
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		return DLOCK_OK;
 	}
-	return discard_and_rename(claim, status, own->error);
+	return discard_and_rename(claim, status, now, own->error);
 }
 
 /* DLOCK_TIMEOUT: somebody has it. */
@@ -311,7 +312,7 @@ static dlock_status take_attempt(waiter *own, dlock_nanos now)
 	} else if (!has_code(add, DLOCK_MEMCACHED_NS)) {
 		status = no_reply(backend, add, own->error);
 		if (add && add->sent) { /* a late success must not lock everyone out until the ttl */
-			discard(base, NULL);
+			discard(base, NULL, now);
 		}
 	}
 	if (status != DLOCK_OK) {
@@ -551,7 +552,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else if (status != DLOCK_OK) {
-		discard(claim, NULL);
+		discard(claim, NULL, dlock_now());
 	}
 	dlock_memcached_release(request);
 	return status;
@@ -560,7 +561,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 static void abandon(dlock_claim *claim)
 {
 	if (claim->state != DLOCK_CLAIM_NEW) {
-		discard(claim, NULL);
+		discard(claim, NULL, dlock_now());
 	}
 }
 
@@ -621,7 +622,7 @@ static dlock_status attach(dlock_claim *base, const char *token, dlock_error *er
 	if (status == DLOCK_LOST) {
 		dlock_claim_came_late(base, error);
 	} else if (status != DLOCK_OK && done && done->sent) {
-		discard(base, token);
+		discard(base, token, dlock_now());
 	}
 	dlock_memcached_release(done);
 	dlock_memcached_release(counted);

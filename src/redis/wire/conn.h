@@ -95,8 +95,8 @@ bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 int dlock_conn_fd(const dlock_conn *conn);
 short dlock_conn_events(const dlock_conn *conn);
 
-/* For a source that polls it: as its poll(); and what its begin_turn() and end_turn() do so that no task misses what the
- * step of a later one has taken in: each call that is sent looks for the end of its connection first. */
+/* For a source that polls it: as its poll(); and for its begin_turn() and end_turn(), so that no task misses what the
+ * step of a later one has taken in: whoever sends a call looks for the end of the connection first. */
 int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room);
 void dlock_conn_note_news(dlock_conn *conn);
 bool dlock_conn_has_news(const dlock_conn *conn);
