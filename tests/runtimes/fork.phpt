@@ -69,11 +69,13 @@ foreach (['Redis' => redis_server(), 'memory' => 'memory://strands'] as $name =>
     $child = fork_child(function () use ($got) {
         Strands::hurry();
         Strands::run();
+        $got->ksort();
         return array_map(fn (?Throwable $e) => $e ? [$e::class, $e->getMessage()] : null, $got->getArrayCopy());
     });
     same(array_fill(0, 3, [Dlock\LeaseLostException::class, 'The wait began in a parent process']), $child->result(), "a stock, $name: the child");
     same(true, $first->cancel(), "a stock, $name: cancel()");
     Strands::run();
+    $got->ksort();
     same([null, null, null], $got->getArrayCopy(), "a stock, $name: in the parent all have it");
     same([1, 0], [$stock->counts($sku)['available'], $stock->counts($sku)['waiting']], "a stock, $name: nothing is left");
 }
