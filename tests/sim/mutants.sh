@@ -159,8 +159,6 @@ all_mutants() {
 	# ---- several strands in a process; tests/c/sleepers_test.c has the rest ----
 	mutant +watch_not_handed_over "single work=strands" "who has polled for all strands goes, and no other one polls" \
 		src/net/sleepers.c 's/if \(next\) \{\n\t\t\tdlock_wakeup_send\(&next->bell\);\n\t\t\}/(void) next;/'
-	mutant watcher_not_hastened c:sleepers "who polls for all strands is not told that something begins earlier" \
-		src/net/sleepers.c 's/(static void hasten_watcher\(.*\n\{\n)/$1\treturn;\n/'
 	mutant unable_polls_nothing "single work=strands" "who cannot be suspended relies on who polls for all" \
 		src/net/loop.c 's/(const dlock_wait \*lent = own->lends \? wait : NULL;)/$1\n\tcount = own->cannot_suspend ? 0 : count;/'
 	mutant strands_not_rung "single work=strands" "who has what it waited for is not rung" \
