@@ -10,6 +10,7 @@
 #                    --short              about two minutes (the default): the first four and Sentinel; beside them the next
 #                                         three, one after the other; and the checker's own tests
 #                    --seconds N          N seconds of faults for each class; RedLock: a sixth more for the first seconds of sets
+#                    --strands            each process has eight clients, each in a fiber; not of stocks
 #                    --forget             servers lose their data at a restart, too
 #                    --keep DIR           keep the histories there
 #   scripts/faults.sh [--class …] --counter-examples   what is not promised to survive: must be found out
@@ -35,6 +36,7 @@ while [ $# -gt 0 ]; do
 		--keep) keep=$(realpath -m "${2-}"); shift ;;
 		--short) seconds=60 ;;
 		--forget) flags=forget ;;
+		--strands) flags=strands ;;
 		--counter-examples) mode=counter-examples ;;
 		--mutants) mode=mutants ;;
 		-*) usage ;;

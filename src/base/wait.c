@@ -4,8 +4,6 @@
 
 #include "wait.h"
 
-#include "watch.h"
-
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -152,9 +150,8 @@ static int watch_bell(dlock_watch *watch, const dlock_wakeup *bell, const dlock_
 
 /* DLOCK_CANNOT_SUSPEND: what it would come to is for poll() to say. */
 static dlock_suspension suspend_for_bell(
-	const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait, int *result)
+	const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait, dlock_watch *watch, int *result)
 {
-	dlock_watch watch = { .count = 0 };
 	dlock_process process = dlock_process_current();
 	dlock_suspension suspension = DLOCK_SUSPENDED;
 
@@ -170,7 +167,7 @@ static dlock_suspension suspend_for_bell(
 		if (until != DLOCK_FOREVER && dlock_now() >= until) {
 			break;
 		}
-		int fd = watch_bell(&watch, bell, wait);
+		int fd = watch_bell(watch, bell, wait);
 		suspension = fd >= 0 ? wait->suspend(wait->context, bell, fd, until) : DLOCK_CANNOT_SUSPEND;
 		if (process != dlock_process_current()) { /* the wait is the parent's */
 			suspension = DLOCK_SUSPENSION_CANCELLED;
@@ -178,18 +175,17 @@ static dlock_suspension suspend_for_bell(
 			dlock_wakeup_clear(wait->wakeup); /* before it is asked: nothing may be left of what is over */
 		}
 	}
-	dlock_watch_end(&watch);
 	return suspension;
 }
 
-int dlock_wait_bell(const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait)
+int dlock_wait_bell(const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait, dlock_watch *watch)
 {
 	struct pollfd fd = { .fd = bell->read_fd, .events = POLLIN };
 	dlock_suspension suspension = DLOCK_CANNOT_SUSPEND;
 	int result = DLOCK_WAIT_INTERRUPTED;
 
 	if (wait->suspend) {
-		suspension = suspend_for_bell(bell, until, wait, &result);
+		suspension = suspend_for_bell(bell, until, wait, watch, &result);
 	}
 	return suspension == DLOCK_CANNOT_SUSPEND ? dlock_wait_poll(&fd, 1, until, wait)
 		: suspension == DLOCK_SUSPENDED       ? result

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "wakeup.h"
+#include "watch.h"
 
 typedef enum {
 	DLOCK_SUSPENDED,          /* and gone on: there may be a reason to look */
@@ -41,8 +42,9 @@ enum { DLOCK_WAIT_MOST = 64 };
  * missed. `wait` may be NULL: then signals do not end the sleep. The deadline inside `wait` is not looked at. */
 int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait);
 
-/* The same for a bell alone, and where the wait can be suspended, suspended. It is not cleared. */
-int dlock_wait_bell(const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait);
+/* The same for a bell alone, and where the wait can be suspended, suspended. It is not cleared. The watch is closed at
+ * first, and the caller's to end: one that is suspended may never go on. */
+int dlock_wait_bell(const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait, dlock_watch *watch);
 
 /* Polls for a moment, whatever else there is: for what is mostly ready before it would be worth to do something else
  * meanwhile. Returns how many descriptors are ready. */

@@ -212,9 +212,31 @@ static dlock_nanos timer(const dlock_source *source)
 	return first;
 }
 
+static unsigned long count_news(const dlock_db_pool *pool)
+{
+	unsigned long news = 0;
+
+	for (const dlock_db_session *session = pool->first; session; session = session->next) {
+		news += session->news;
+	}
+	return news;
+}
+
+static void begin_turn(dlock_source *source)
+{
+	pool_of(source)->news_before = count_news(pool_of(source));
+}
+
+/* Whoever sends looks for the end of its session first, and so may take in what is news to a task that went on before
+ * it. */
+static bool end_turn(dlock_source *source)
+{
+	return count_news(pool_of(source)) != pool_of(source)->news_before;
+}
+
 void dlock_db_pool_join(dlock_db_pool *pool, dlock_loop *loop)
 {
-	static const dlock_source_ops ops = { poll_busy, advance, expire, timer, NULL, NULL };
+	static const dlock_source_ops ops = { poll_busy, advance, expire, timer, begin_turn, end_turn };
 
 	pool->source.ops = &ops;
 	pool->loop = loop;

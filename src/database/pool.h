@@ -14,6 +14,7 @@ typedef struct {
 	dlock_loop own_loop; /* for a pool that has joined none */
 	dlock_db_session *first;
 	dlock_db_background *background;
+	unsigned long news_before; /* of all sessions, at the beginning of a turn */
 } dlock_db_pool;
 
 void dlock_db_pool_join(dlock_db_pool *pool, dlock_loop *loop);

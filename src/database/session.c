@@ -59,6 +59,7 @@ static dlock_db_call *shift(dlock_db_session *session)
 
 	session->first = call->next;
 	session->last = session->first ? session->last : NULL;
+	session->news++;
 	return call;
 }
 
@@ -94,6 +95,7 @@ static void leave_to_parent(dlock_db_session *session)
 /* A listener has to ask: what was sent to it meanwhile is lost. */
 static void tell_listeners(dlock_db_session *session)
 {
+	session->news++;
 	for (dlock_db_listener *one = session->listeners; one; one = one->next) {
 		one->told = true;
 		one->granted = 0;
@@ -379,6 +381,7 @@ void dlock_db_session_notified(dlock_db_session *session, const char *text)
 	size_t len = strcspn(text, " ");
 	char *number = NULL;
 
+	session->news++;
 	for (dlock_db_listener *one = session->listeners; one; one = one->next) {
 		if (strlen(one->token) == len && !memcmp(one->token, text, len)) {
 			one->told = true;

@@ -46,6 +46,7 @@ struct dlock_db_session {
 
 	dlock_db_call *first, *last; /* whose answers are still to come */
 	dlock_db_call *unsent;       /* the first that was not sent yet; NULL: none */
+	unsigned long news;          /* calls that have come to something, and notifications */
 	dlock_nanos heard_at;        /* when the last answer came */
 	bool used;                   /* there was one over this connection */
 	unsigned long opened;        /* how often it was connected */

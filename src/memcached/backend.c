@@ -22,11 +22,13 @@ typedef struct {
 	char prefix[];
 } memcached_backend;
 
+typedef struct waiter waiter;
+
 typedef struct {
 	dlock_claim base;
 	dlock_memcached_item *item; /* NULL: not needed yet */
 	dlock_memcached_cas known;  /* of the key, while it is this claim's */
-	bool again;     /* the last attempt had it, but not for sure: it is worth another one at once */
+	waiter *waiter;             /* NULL: it is not being acquired */
 	bool change_open; /* a change had no answer, and may be made as long as the key has the same CAS */
 } memcached_claim;
 
@@ -179,13 +181,13 @@ static dlock_nanos deadline_of(const dlock_memcached_request *request, dlock_nan
 }
 
 /* Deletes the key if it is the claim's, without waiting. */
-static void discard(dlock_claim *claim, const char *instead)
+static void discard(dlock_claim *claim, const char *instead, dlock_nanos now)
 {
 	memcached_backend *backend = backend_of(claim);
 
 	if (item_of(claim)) {
 		dlock_memcached_discard_key(backend->pool, backend->conn, &item_of(claim)->key, claim->token,
-			((memcached_claim *) claim)->known, instead, dlock_after(dlock_now(), claim->ttl));
+			((memcached_claim *) claim)->known, instead, dlock_after(now, claim->ttl));
 	}
 }
 
@@ -225,10 +227,47 @@ static dlock_status read_count(
 
 /* ---- acquire ---- */
 
-/* What is discarded must not hit the next attempt, which has another token. */
-static dlock_status discard_and_rename(memcached_claim *claim, dlock_status status, dlock_error *error)
+/* A task. */
+struct waiter {
+	dlock_task task;
+	memcached_claim *claim;
+	asking asking;
+	dlock_memcached_request *add, *counted; /* of the attempt; NULL: none */
+	bool last;  /* the last attempt: the time is over */
+	bool again; /* it had the lock, but not for sure: that is worth another one at once */
+	int repeated;
+	dlock_nanos deadline, pause, until;
+	dlock_error *error;
+	dlock_status said;
+};
+
+static void end_attempt(waiter *own)
 {
-	discard(&claim->base, NULL);
+	dlock_memcached_release(own->add);
+	dlock_memcached_release(own->counted);
+	own->add = own->counted = NULL;
+}
+
+static void begin_attempt(waiter *own, dlock_nanos now)
+{
+	memcached_claim *claim = own->claim;
+
+	end_attempt(own);
+	own->last = own->deadline != DLOCK_FOREVER && now >= own->deadline;
+	own->again = false;
+	own->counted = count();
+	own->add = own->counted ? dlock_memcached_add(&claim->item->key, claim->base.token,
+		dlock_memcached_item_want(claim->item, claim->base.ttl)) : NULL;
+	own->asking = (asking) { .conn = backend_of(&claim->base)->conn, .first = own->add, .second = own->counted };
+	claim->known.cas = 0;
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING); /* what is sent now is to be given back, whatever comes */
+}
+
+/* What is discarded must not hit the next attempt, which has another token. */
+static dlock_status discard_and_rename(
+	memcached_claim *claim, dlock_status status, dlock_nanos now, dlock_error *error)
+{
+	discard(&claim->base, NULL, now);
 	if (status == DLOCK_TIMEOUT) {
 		status = dlock_claim_renew_token(&claim->base, error) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 		strcpy(claim->item->token, claim->base.token);
@@ -236,77 +275,134 @@ static dlock_status discard_and_rename(memcached_claim *claim, dlock_status stat
 	return status;
 }
 
-/* DLOCK_TIMEOUT: somebody has it. */
-static dlock_status attempt(memcached_claim *claim, dlock_error *error)
+/* DLOCK_TIMEOUT: it is over already. */
+static dlock_status take_lock(waiter *own, dlock_nanos now)
 {
+	memcached_claim *claim = own->claim;
 	dlock_claim *base = &claim->base;
+	const dlock_memcached_request *add = own->add;
+
+	claim->known = (dlock_memcached_cas) { add->reply.cas, add->opened };
+	claim->change_open = false;
+	base->deadline = deadline_of(add, lasting(base->ttl));
+	dlock_status status = read_count(backend_of(base), own->counted, &base->fencing_token, own->error);
+	if (status == DLOCK_OK && now >= base->deadline) { /* it took longer than the lease lasts */
+		own->again = add->late > 0 && own->repeated++ < TRIES - 1;
+		status = DLOCK_TIMEOUT;
+	}
+	if (status == DLOCK_OK) {
+		dlock_claim_move(base, DLOCK_CLAIM_HELD);
+		return DLOCK_OK;
+	}
+	return discard_and_rename(claim, status, now, own->error);
+}
+
+/* DLOCK_TIMEOUT: somebody has it. */
+static dlock_status take_attempt(waiter *own, dlock_nanos now)
+{
+	dlock_claim *base = &own->claim->base;
 	memcached_backend *backend = backend_of(base);
-	dlock_memcached_request *add = dlock_memcached_add(&claim->item->key, base->token,
-		dlock_memcached_item_want(claim->item, base->ttl)), *counted = count();
+	const dlock_memcached_request *add = own->add;
 	dlock_status status = DLOCK_TIMEOUT;
 
-	claim->known.cas = 0;
-	claim->again = false;
-	if (add && counted) {
-		ask_both(backend, add, 0, counted);
-	} else { /* neither was sent */
-		dlock_memcached_release(add);
-		add = NULL;
-	}
 	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
-		status = no_cas(backend, error);
+		status = no_cas(backend, own->error);
 	} else if (has_code(add, DLOCK_MEMCACHED_HD)) {
-		claim->known = (dlock_memcached_cas) { add->reply.cas, add->opened };
-		claim->change_open = false;
-		base->deadline = deadline_of(add, lasting(base->ttl));
-		status = read_count(backend, counted, &base->fencing_token, error);
-		if (status == DLOCK_OK && dlock_now() >= base->deadline) { /* it took longer than the lease lasts */
-			claim->again = add->late > 0;
-			status = DLOCK_TIMEOUT;
-		}
-		if (status == DLOCK_OK) {
-			dlock_claim_move(base, DLOCK_CLAIM_HELD);
-		} else {
-			status = discard_and_rename(claim, status, error);
-		}
+		status = take_lock(own, now);
 	} else if (!has_code(add, DLOCK_MEMCACHED_NS)) {
-		status = no_reply(backend, add, error);
+		status = no_reply(backend, add, own->error);
 		if (add && add->sent) { /* a late success must not lock everyone out until the ttl */
-			discard(base, NULL);
+			discard(base, NULL, now);
 		}
 	}
-	dlock_memcached_release(add);
-	dlock_memcached_release(counted);
+	if (status != DLOCK_OK) {
+		dlock_claim_move(base, DLOCK_CLAIM_NEW);
+	}
 	return status;
+}
+
+/* Nothing tells of a release. */
+static void plan_pause(waiter *own, dlock_nanos now)
+{
+	own->claim->base.waited = true;
+	own->until = now + (1 + dlock_jitter((uint32_t) (own->pause / DLOCK_US))) * DLOCK_US;
+	own->until = own->until < own->deadline ? own->until : own->deadline;
+	own->pause = 2 * own->pause < LONGEST_PAUSE ? 2 * own->pause : LONGEST_PAUSE;
+}
+
+static bool is_pause_over(const waiter *own, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_loop_lend(loop);
+	return dlock_loop_is_time(loop, own->until, now);
+}
+
+static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	waiter *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	for (;;) {
+		begin_attempt(own, now);
+		if (own->add) {
+			DLOCK_JOIN(&own->task, own->said, ask_step(&own->asking, loop, now));
+		}
+		own->said = take_attempt(own, now);
+		if (own->said != DLOCK_TIMEOUT || (own->last && !own->again)) {
+			break;
+		}
+		if (own->again) { /* first what it has set is deleted */
+			own->until = now + LONGEST_PAUSE;
+			DLOCK_AWAIT(&own->task, dlock_memcached_pool_is_at_rest(backend_of(&own->claim->base)->pool)
+				|| dlock_loop_is_time(loop, own->until, now));
+			continue;
+		}
+		plan_pause(own, now);
+		DLOCK_AWAIT(&own->task, is_pause_over(own, loop, now));
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
+static void end_waiter(memcached_claim *claim)
+{
+	if (claim->waiter) {
+		end_attempt(claim->waiter);
+		free(claim->waiter);
+		claim->waiter = NULL;
+	}
+}
+
+static waiter *waiter_new(memcached_claim *claim)
+{
+	waiter *own = calloc(1, sizeof *own);
+
+	if (own) {
+		own->claim = claim;
+		own->pause = FIRST_PAUSE;
+	}
+	return own;
 }
 
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	memcached_claim *claim = (memcached_claim *) base;
-	dlock_nanos pause = FIRST_PAUSE;
-	int repeated = 0;
+	memcached_backend *backend = backend_of(base);
 	dlock_status status = have_item(claim, error);
 
-	while (status == DLOCK_OK) {
-		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
-		status = attempt(claim, error);
-		claim->again = claim->again && ++repeated < TRIES;
-		if (status != DLOCK_TIMEOUT || (last && !claim->again)) {
-			return status;
-		}
-		if (claim->again) { /* first what it has set is deleted */
-			dlock_memcached_pool_drain(backend_of(base)->pool, dlock_now() + LONGEST_PAUSE);
-			status = DLOCK_OK;
-			continue;
-		}
-		base->waited = true;
-		dlock_nanos until = dlock_now() + (1 + dlock_jitter((uint32_t) (pause / DLOCK_US))) * DLOCK_US;
-		until = until < wait->deadline ? until : wait->deadline;
-		if (dlock_loop_pause(dlock_memcached_pool_loop(backend_of(base)->pool), until, wait) == DLOCK_INTERRUPTED) {
-			return DLOCK_INTERRUPTED;
-		}
-		pause = 2 * pause < LONGEST_PAUSE ? 2 * pause : LONGEST_PAUSE;
-		status = DLOCK_OK;
+	if (status != DLOCK_OK) {
+		return status;
+	}
+	claim->waiter = claim->waiter ? claim->waiter : waiter_new(claim);
+	if (!claim->waiter) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
+	claim->waiter->deadline = wait->deadline;
+	claim->waiter->error = error;
+	dlock_memcached_pool_catch_up(backend->pool);
+	status = dlock_loop_run(
+		dlock_memcached_pool_loop(backend->pool), acquire_step, claim->waiter, DLOCK_FOREVER, wait);
+	if (status != DLOCK_INTERRUPTED) {
+		end_waiter(claim);
 	}
 	return status;
 }
@@ -456,7 +552,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else if (status != DLOCK_OK) {
-		discard(claim, NULL);
+		discard(claim, NULL, dlock_now());
 	}
 	dlock_memcached_release(request);
 	return status;
@@ -465,7 +561,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 static void abandon(dlock_claim *claim)
 {
 	if (claim->state != DLOCK_CLAIM_NEW) {
-		discard(claim, NULL);
+		discard(claim, NULL, dlock_now());
 	}
 }
 
@@ -526,7 +622,7 @@ static dlock_status attach(dlock_claim *base, const char *token, dlock_error *er
 	if (status == DLOCK_LOST) {
 		dlock_claim_came_late(base, error);
 	} else if (status != DLOCK_OK && done && done->sent) {
-		discard(base, token);
+		discard(base, token, dlock_now());
 	}
 	dlock_memcached_release(done);
 	dlock_memcached_release(counted);
@@ -679,6 +775,7 @@ static struct dlock_renewal_round *new_round(const dlock_claim *claim)
 
 static void dispose(dlock_claim *claim)
 {
+	end_waiter((memcached_claim *) claim);
 	dlock_memcached_item_release(item_of(claim));
 }
 

@@ -56,6 +56,7 @@ static dlock_memcached_request *shift(dlock_memcached_conn *conn)
 
 	conn->first = request->next;
 	conn->last = conn->first ? conn->last : NULL;
+	conn->news++;
 	return request;
 }
 
@@ -475,4 +476,17 @@ static dlock_nanos source_timer(const dlock_source *source)
 	return dlock_memcached_is_busy(conn_of(source)) ? dlock_memcached_timer(conn_of(source)) : DLOCK_FOREVER;
 }
 
-static const dlock_source_ops source_ops = { poll_source, advance_source, expire_source, source_timer, NULL, NULL };
+static void begin_turn(dlock_source *source)
+{
+	conn_of(source)->news_before = conn_of(source)->news;
+}
+
+/* What one task sends may end the connection, and with it what another has asked that went on before it. */
+static bool end_turn(dlock_source *source)
+{
+	return conn_of(source)->news != conn_of(source)->news_before;
+}
+
+static const dlock_source_ops source_ops = {
+	poll_source, advance_source, expire_source, source_timer, begin_turn, end_turn
+};

@@ -162,9 +162,9 @@ void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_con
 }
 
 /* A child of fork() has none of its parent's. */
-static bool has_none(void *pool)
+bool dlock_memcached_pool_is_at_rest(const dlock_memcached_pool *pool)
 {
-	for (const dlock_memcached_discard *one = ((const dlock_memcached_pool *) pool)->discards; one; one = one->next) {
+	for (const dlock_memcached_discard *one = pool->discards; one; one = one->next) {
 		if (one->adopted.process == dlock_process_current()) {
 			return false;
 		}
@@ -172,10 +172,15 @@ static bool has_none(void *pool)
 	return true;
 }
 
+static bool is_at_rest(void *pool)
+{
+	return dlock_memcached_pool_is_at_rest(pool);
+}
+
 void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline)
 {
 	dlock_memcached_pool_catch_up(pool);
-	dlock_loop_await(dlock_memcached_pool_loop(pool), has_none, pool, deadline);
+	dlock_loop_await(dlock_memcached_pool_loop(pool), is_at_rest, pool, deadline);
 }
 
 void dlock_memcached_pool_join(dlock_memcached_pool *pool, dlock_loop *loop)

@@ -38,6 +38,9 @@ void dlock_memcached_discard_key(dlock_memcached_pool *pool, dlock_memcached_con
 /* Takes in what has arrived, or has failed, since the loop ran last: that must not fail what is asked next. */
 void dlock_memcached_pool_catch_up(dlock_memcached_pool *pool);
 
+/* Are there none? */
+bool dlock_memcached_pool_is_at_rest(const dlock_memcached_pool *pool);
+
 /* Waits for them, until `deadline`. */
 void dlock_memcached_pool_drain(dlock_memcached_pool *pool, dlock_nanos deadline);
 

@@ -73,6 +73,7 @@ static void leave(memory_claim *claim)
 	if (claim->queued) {
 		dlock_memory_leave(name_of(&claim->base), &claim->waiter);
 		dlock_wakeup_close(&claim->waiter.wakeup);
+		dlock_watch_end(&claim->waiter.watch);
 		claim->queued = false;
 	}
 }
@@ -98,10 +99,12 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 /* Waits until there is a reason to try again. */
 static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos next_try, const dlock_wait *wait)
 {
-	int woken = dlock_wait_bell(&claim->waiter.wakeup, next_try < wait->deadline ? next_try : wait->deadline, wait);
+	dlock_memory_waiter *waiter = &claim->waiter;
+	dlock_nanos until = next_try < wait->deadline ? next_try : wait->deadline;
+	int woken = dlock_wait_bell(&waiter->wakeup, until, wait, &waiter->watch);
 
 	if (woken != DLOCK_WAIT_INTERRUPTED) {
-		dlock_wakeup_clear(&claim->waiter.wakeup);
+		dlock_wakeup_clear(&waiter->wakeup);
 	}
 	return woken == DLOCK_WAIT_INTERRUPTED ? DLOCK_INTERRUPTED : DLOCK_OK;
 }

@@ -259,6 +259,7 @@ static void leave(dlock_stock_turn *turn)
 	}
 	dlock_memory_leave_room();
 	dlock_wakeup_close(&waits->wakeup);
+	dlock_watch_end(&waits->watch);
 	free(waits);
 	turn->state = NULL;
 }
@@ -278,9 +279,10 @@ static void step_aside(dlock_stock_turn *turn, bool away)
 	}
 }
 
-static int wait_for_turn(const dlock_memory_buyer *waits, dlock_nanos next_try, const dlock_wait *wait)
+static int wait_for_turn(dlock_memory_buyer *waits, dlock_nanos next_try, const dlock_wait *wait)
 {
-	int woken = dlock_wait_bell(&waits->wakeup, next_try < wait->deadline ? next_try : wait->deadline, wait);
+	dlock_nanos until = next_try < wait->deadline ? next_try : wait->deadline;
+	int woken = dlock_wait_bell(&waits->wakeup, until, wait, &waits->watch);
 
 	if (woken != DLOCK_WAIT_INTERRUPTED) {
 		dlock_wakeup_clear(&waits->wakeup);

@@ -28,6 +28,7 @@ typedef struct {
  * dlock_memory_stop_waiting(). */
 typedef struct dlock_memory_buyer {
 	dlock_wakeup wakeup; /* sent when it should look again */
+	dlock_watch watch;   /* while it is suspended */
 	const char *id;
 	int64_t units, limit; /* as of a dlock_stock_turn */
 	bool strict, away, withdrawn;

@@ -31,6 +31,7 @@ typedef struct {
  * dlock_memory_leave(). */
 typedef struct dlock_memory_waiter {
 	dlock_wakeup wakeup; /* sent when it should look again */
+	dlock_watch watch;   /* while it is suspended */
 	dlock_memory_demand demand;
 	uint64_t ticket;
 	const char *token; /* of its claim, for those who look */

@@ -1,6 +1,7 @@
 #include "helpers.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -154,4 +155,29 @@ dlock_nanos median(dlock_nanos *times, int count)
 {
 	qsort(times, (size_t) count, sizeof *times, ascending);
 	return times[count / 2];
+}
+
+static int count_entries(const char *path)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	int count = 0;
+
+	while (directory && (entry = readdir(directory))) {
+		count += entry->d_name[0] != '.';
+	}
+	if (directory) {
+		closedir(directory);
+	}
+	return count;
+}
+
+int count_threads(void)
+{
+	return count_entries("/proc/self/task");
+}
+
+int count_descriptors(void)
+{
+	return count_entries("/proc/self/fd") - 1; /* its own */
 }

@@ -40,6 +40,10 @@ void interrupt_clear(void);
 /* A socket of 127.0.0.1 that listens, and its port. */
 int listen_anywhere(int *port, int backlog);
 
+/* Of this process. */
+int count_threads(void);
+int count_descriptors(void);
+
 /* The median of times; sorts them. */
 dlock_nanos median(dlock_nanos *times, int count);
 

@@ -2,6 +2,7 @@
  * memory_test [word in the names of the tests to run] */
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -519,6 +520,38 @@ static void test_fork(void)
 	dlock_backend_release(backend);
 }
 
+/* A strand that is suspended and never goes on, as after a fatal error. */
+static jmp_buf scheduler;
+
+static dlock_suspension never_go_on(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	(void) context, (void) bell, (void) fd, (void) until;
+	longjmp(scheduler, 1);
+}
+
+static void test_never_goes_on(void)
+{
+	dlock_backend *backend = backend_of("left");
+	dlock_claim *first = claim_on(backend, "a", 30000), *second = claim_on(backend, "a", 30000);
+	dlock_wakeup other;
+	dlock_wait wait = {
+		.deadline = DLOCK_FOREVER, .interrupted = interrupted, .suspend = never_go_on, .wakeup = &other
+	};
+
+	check(acquire(first, 0) == DLOCK_OK && dlock_wakeup_open(&other), "held");
+	int descriptors = count_descriptors();
+	if (setjmp(scheduler) == 0) {
+		dlock_claim_acquire(second, &wait, &error);
+	}
+	check(count_descriptors() > descriptors, "another one waits");
+	dlock_claim_abandon(second);
+	dlock_claim_free(second);
+	check(count_descriptors() == descriptors, "and leaves no descriptor");
+	check(release_and_free(first) && !is_locked(backend, "a"), "and no place");
+	dlock_wakeup_close(&other);
+	dlock_backend_release(backend);
+}
+
 static void reset(void)
 {
 	interrupt_clear();
@@ -538,6 +571,7 @@ int main(int argc, char **argv)
 		{ "renewal", test_renewal },
 		{ "attach", test_attach },
 		{ "fork", test_fork },
+		{ "never_goes_on", test_never_goes_on },
 	};
 
 	dlock_process_init();

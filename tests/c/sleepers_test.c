@@ -378,7 +378,10 @@ static void wait_for_bell(strand *self)
 		.deadline = DLOCK_FOREVER, .interrupted = never, .suspend = suspend, .wakeup = &stale
 	};
 
-	self->wanted = dlock_wait_bell(&bell, dlock_now() + 50 * DLOCK_MS, &wait);
+	dlock_watch watch = { .count = 0 };
+
+	self->wanted = dlock_wait_bell(&bell, dlock_now() + 50 * DLOCK_MS, &wait, &watch);
+	dlock_watch_end(&watch);
 }
 
 static void test_stale_ring(void)

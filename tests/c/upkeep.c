@@ -1,6 +1,5 @@
 #include "upkeep.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,26 +87,6 @@ bool eventually_in_state(dlock_claim *claim, dlock_claim_state state)
 	return eventually(is_in_state, &(expectation) { claim, state });
 }
 
-static int count_entries(const char *path)
-{
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-	int count = 0;
-
-	while (directory && (entry = readdir(directory))) {
-		count += entry->d_name[0] != '.';
-	}
-	if (directory) {
-		closedir(directory);
-	}
-	return count;
-}
-
-int count_threads(void)
-{
-	return count_entries("/proc/self/task");
-}
-
 static bool has_threads(void *count)
 {
 	return count_threads() == *(int *) count;
@@ -116,11 +95,6 @@ static bool has_threads(void *count)
 bool eventually_threads(int count)
 {
 	return eventually(has_threads, &count);
-}
-
-int count_descriptors(void)
-{
-	return count_entries("/proc/self/fd") - 1; /* its own */
 }
 
 void know_scripts(test_server *server)

@@ -35,9 +35,7 @@ bool eventually_lost(ward *ward);
 bool eventually_in_state(dlock_claim *claim, dlock_claim_state state);
 
 /* Of this process. */
-int count_threads(void);
 bool eventually_threads(int count); /* one that was joined is still in /proc for a moment */
-int count_descriptors(void);
 
 /* The server knows all that the thread says, so that nothing is said twice. */
 void know_scripts(test_server *server);

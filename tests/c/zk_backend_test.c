@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../src/zookeeper/lock/claim.h"
+#include "../../src/zookeeper/session/op.h"
+#include "../../src/zookeeper/session/pool.h"
+#include "../../src/zookeeper/session/response.h"
 #include "helpers.h"
 #include "tap.h"
 #include "zk_client.h"
@@ -348,6 +352,35 @@ static void test_deleted_by_hand(void)
 	client_free(&c);
 }
 
+static bool is_closed(void *session)
+{
+	return dlock_zk_session_view(session).ended;
+}
+
+static bool is_dead(dlock_zk_op *op)
+{
+	bool dead = op && op->done && dlock_zk_is_dead(op->rc);
+
+	dlock_zk_op_release(op);
+	return dead;
+}
+
+/* By a strand, while another one waits for an answer in it, which then asks for more. */
+static void test_discarded_session(void)
+{
+	client c = client_that_stays();
+	dlock_claim *claim = claim_on(&c, "discarded");
+
+	check(acquire(&c, claim, -1) == DLOCK_OK, "acquired");
+	dlock_zk_session *session = ((dlock_zk_claim *) claim)->session;
+	dlock_zk_pool_discard(c.pool, session);
+	check(eventually(is_closed, session), "its session is closed");
+	check(is_dead(dlock_zk_ask(session, DLOCK_ZK_LIST, "/")), "what is asked there is answered as dead");
+	check(is_dead(dlock_zk_create(session, "/x", &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL)), "and what is created");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -357,6 +390,7 @@ int main(int argc, char **argv)
 		{ "timeout", test_timeout },
 		{ "interruption", test_interruption },
 		{ "fork", test_fork },
+		{ "discarded_session", test_discarded_session },
 		{ "names", test_names },
 		{ "auth", test_auth },
 		{ "chroot", test_chroot },

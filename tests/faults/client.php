@@ -1,7 +1,8 @@
 <?php
 /* One client: takes locks, holds them in various ways, and logs what it asked, when it was answered, and what it believed.
  *
- *   php client.php CONFIG      JSON: class, servers, record, dir, name, seed, kind ("steady", "busy", "sleepy"), work
+ *   php client.php CONFIG      JSON: class, servers, record, dir, name, seed, kind ("steady", "busy", "sleepy"), work, strands (how many clients
+ *                              there are in the process, each in a fiber)
  *
  * "steady" neither dies by itself nor goes away: its descriptors, threads and memory are looked at. SIGTERM: no more after
  * the present one. SIGUSR1: leave a wait by an exception. */
@@ -149,7 +150,7 @@ final class Client extends Participant
             'too long' => ($ttl ?? $this->ttls['default']) * $this->chance->between(0.9, 1.4),
         });
         $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + (Setting::isOnZooKeeper($this->class) ? [] : ['hand on' => 1.5])
-            + ($this->kind === 'steady' || $this->isChild ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
+            + ($this->kind === 'steady' || $this->isChild || isset($this->config['strand']) ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
         switch ($end) {
             case 'fork':
                 $this->fork($lease);
@@ -328,4 +329,10 @@ final class Client extends Participant
     }
 }
 
-(new Client(json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR)))->run();
+$config = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
+if (isset($config['strands'])) {
+    Strands::run($config['name'], $config['dir'], array_map(
+        fn (int $i) => new Client(['name' => "$config[name]s$i", 'process' => $config['name'], 'strand' => $i] + $config), range(0, $config['strands'] - 1)));
+} else {
+    (new Client($config))->run();
+}

@@ -6,7 +6,8 @@
  * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "restart": nothing but that, on
  * one server. "fail-over": nothing but that, from one server to its replica. "needed-key": nothing but that one server of a quorum
  * forgets a lock's key. "unconfirmed": no replica has to confirm
- * anything. "young": no faults but in the first seconds of sets of servers, one set after the other. "until": end at the first violation. The last line
+ * anything. "strands": fewer processes, with
+ * eight clients in each. "young": no faults but in the first seconds of sets of servers, one set after the other. "until": end at the first violation. The last line
  * is "N passed, N failed". */
 declare(strict_types=1);
 
@@ -35,13 +36,15 @@ final class Run
     private $auditor = null;
     private float $seconds = 0;
 
-    private const CLIENTS = 12;
+    private const CLIENTS = 12, PROCESSES_WITH_STRANDS = 5, STRANDS = 8;
+    private readonly int $clients;
 
     /** @param list<string> $flags */
     public function __construct(private readonly string $class, private readonly int $seed, private readonly string $dir, private readonly array $flags)
     {
         mkdir("$dir/history", 0700, true);
         $this->journal = new Journal("$dir/runner.jsonl");
+        $this->clients = $this->has('strands') ? self::PROCESSES_WITH_STRANDS : self::CLIENTS;
         $this->recordServer = new RedisProcess("$dir/record", ['save ""', 'appendonly no']);
         $permits = Setting::hasPermits($class) ? Setting::capacity($class) : null;
         $this->servers = match (Setting::servers($class)) {
@@ -54,8 +57,9 @@ final class Run
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
             + ($this->longer() ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1] + (Setting::hasReplicas($class) ? ['over a fail-over' => 2] : [])] : []);
+        $config += $this->has('strands') ? ['strands' => self::STRANDS] : [];
         // Fencing tokens outlive the end of all servers by the clients' clocks.
-        $this->crew = new Crew(self::CLIENTS, $config, $this->journal, $this->servers, !$this->has('young'));
+        $this->crew = new Crew($this->clients, $config, $this->journal, $this->servers, !$this->has('young'));
         $this->auditor = $this->servers instanceof RedisServers && $this->servers->permits !== null ? $this->auditor() : null;
         $this->faults = $this->has('young') ? new YoungSets($seed, $this->servers, $this->crew, $this->journal) : $this->nemesis();
     }
@@ -82,7 +86,7 @@ final class Run
             $this->has('forget'), $this->has('restart') => 'server restart without data',
             default => null,
         };
-        return new Nemesis($this->seed, $this->servers, $this->crew, self::CLIENTS, $this->journal, $special,
+        return new Nemesis($this->seed, $this->servers, $this->crew, $this->clients, $this->journal, $special,
             $this->has('fail-over') || $this->has('restart') || $this->has('needed-key'), Setting::weather($this->class),
             $this->class === 'Memcached' && !$this->has('restart') ? 2.0 : 1.0);
     }
@@ -135,7 +139,7 @@ final class Run
                 return $this->crew->size() === 0;
             }, Setting::LONGEST_TIMEOUT + 2 * Setting::MARGIN);
         } catch (RuntimeException) {
-            for ($place = 0; $place < self::CLIENTS; $place++) {
+            for ($place = 0; $place < $this->clients; $place++) {
                 $this->crew->name($place) === null || $this->journal->write('stuck', ['name' => $this->crew->name($place), 't0' => $started]);
             }
             $this->crew->killAll();

@@ -76,6 +76,30 @@ foreach ($kinds as $name => $kind) {
         $kind->waitUntilGone($resource);
     }
 }
+
+// A fatal error in the waiter, of one that has been granted the lock meanwhile.
+$resource = unique('granted');
+$child = php_child('require ' . var_export(__DIR__ . '/../inc/strands.inc', true) . ';
+    $lock = new DistributedLock(redis_server());
+    $raw = redis_raw();
+    Dlock\\setWaiter($none = fn () => null);
+    $fiber = new Fiber(fn () => $lock->acquire($argv[1], 0));
+    $fiber->start();
+    Dlock\\setWaiter(function () use ($fiber, $lock, $raw, $argv) {
+        if ($raw->cmd("ZCARD", "dlock:queue:{Lock:$argv[1]}") === 1) {
+            $fiber->getReturn()->release();
+            for ($i = 0; $i < 20; $i++) { // takes in what comes
+                $lock->isLocked($argv[1]);
+                pause(0.005);
+            }
+            trigger_error("fatal", E_USER_ERROR);
+        }
+    });
+    $lock->acquire($argv[1], 60);
+    echo "went on\n";
+', [$resource], '-d display_errors=0 -d log_errors=0');
+same(['', 255], [$child->readAll(), $child->wait()], 'a fatal error in the waiter of one that has the lock already');
+wait_for(fn () => !(new DistributedLock(redis_server()))->isLocked($resource), 60, 'the lock to be free');
 echo "done\n";
 ?>
 --EXPECT--

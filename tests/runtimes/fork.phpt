@@ -14,9 +14,6 @@ require __DIR__ . '/../inc/openmetrics.inc';
 
 Strands::install();
 foreach (strand_kinds() as $name => $kind) {
-    if ($name === 'memcached') {
-        continue;
-    }
     $manager = $kind->manager();
     $resource = unique($name);
     $lease = $manager->acquire($resource, timeout: 0, ttl: $kind->ttl(100));
@@ -54,6 +51,33 @@ foreach (strand_kinds() as $name => $kind) {
     $got->ksort();
     same([null, null, null], $got->getArrayCopy(), "$name: in the parent all have it");
     $kind->waitUntilGone($resource);
+}
+
+// Units of a stock.
+foreach (['Redis' => redis_server(), 'memory' => 'memory://strands'] as $name => $dsn) {
+    $stock = new Dlock\Stock($dsn);
+    $sku = unique('stock');
+    $stock->restock($sku, 1);
+    $first = $stock->reserve($sku, 'first', 'order', ttl: 100);
+    $got = new ArrayObject();
+    for ($i = 0; $i < 3; $i++) {
+        Strands::spawn(function () use ($stock, $sku, $got, $i) {
+            $got[$i] = thrown_by(fn () => $stock->reserve($sku, "buyer-$i", 'order', timeout: 60, ttl: 100)->cancel());
+        });
+    }
+    Strands::run(fn () => $stock->counts($sku)['waiting'] === 3);
+    $child = fork_child(function () use ($got) {
+        Strands::hurry();
+        Strands::run();
+        $got->ksort();
+        return array_map(fn (?Throwable $e) => $e ? [$e::class, $e->getMessage()] : null, $got->getArrayCopy());
+    });
+    same(array_fill(0, 3, [Dlock\LeaseLostException::class, 'The wait began in a parent process']), $child->result(), "a stock, $name: the child");
+    same(true, $first->cancel(), "a stock, $name: cancel()");
+    Strands::run();
+    $got->ksort();
+    same([null, null, null], $got->getArrayCopy(), "a stock, $name: in the parent all have it");
+    same([1, 0], [$stock->counts($sku)['available'], $stock->counts($sku)['waiting']], "a stock, $name: nothing is left");
 }
 echo "done\n";
 ?>

@@ -1,27 +1,40 @@
 --TEST--
 runtimes: a server that hangs holds nobody up but who asked it; connections that break while strands wait
+--EXTENSIONS--
+pdo
+pdo_pgsql
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
 ?>
 --FILE--
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/strands.inc';
+require __DIR__ . '/../inc/database.inc';
+require_once __DIR__ . '/../inc/relay.inc';
 
 Strands::install();
+$database = new PrivatePostgres();
 
 // ---- a server that hangs ----
-foreach (['DistributedLock', 'Semaphore', 'Stock'] as $name) {
-    $server = redis_private();
-    $dsn = $server->dsn() . '?read_timeout=2';
+foreach (['DistributedLock', 'Semaphore', 'Stock', 'RedLock', 'memcached', 'PostgreSQL'] as $name) {
+    $server = match ($name) {
+        'memcached' => new PrivateMemcached(),
+        'PostgreSQL' => relay($database->address()),
+        default => redis_private(),
+    };
+    $dsn = $name === 'PostgreSQL' ? str_replace($database->address(), $server->address(), $database->dsn('create=1&read_timeout=2'))
+        : $server->dsn() . '?read_timeout=2';
     $ask = match ($name) {
-        'DistributedLock' => fn () => (new DistributedLock($dsn))->acquire('x', 30),
+        'RedLock' => fn () => (new RedLock([$dsn]))->acquire('x', 30),
+        'DistributedLock', 'memcached', 'PostgreSQL' => fn () => (new DistributedLock($dsn))->acquire('x', 30),
         'Semaphore' => fn () => (new Dlock\Semaphore(3, $dsn))->acquire('x', 1, 30),
         'Stock' => fn () => (new Dlock\Stock($dsn))->reserve('x', 'buyer', 'order', 30),
     };
     thrown_by($ask); // connects
-    $server->pause();
+    $server instanceof Relays ? $server->cut() : $server->pause();
     $other = new DistributedLock(redis_server());
     $now = (object) ['sections' => 0, 'error' => null, 'over' => false];
     $resource = unique($name);
@@ -38,9 +51,9 @@ foreach (['DistributedLock', 'Semaphore', 'Stock'] as $name) {
         });
     }
     Strands::run();
-    same(Dlock\ConnectionException::class, get_debug_type($now->error), "$name: who asked the server that hangs");
+    same($name === 'RedLock' ? Dlock\QuorumException::class : Dlock\ConnectionException::class, get_debug_type($now->error), "$name: who asked the server that hangs");
     holds($now->sections >= 10, "$name: others go on meanwhile", $now->sections);
-    $server->resume();
+    $server instanceof Relays ? $server->mend() : $server->resume();
 }
 
 // ---- connecting ----

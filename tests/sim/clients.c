@@ -113,7 +113,7 @@ static void work(client *client, dlock_backend *backend, holding *mine, nanos le
 
 	while (now < until) {
 		nanos left = until - now, slice = 1 * MS + draw_below(random, 500 * MS);
-		fiber_sleep(slice < left ? slice : left);
+		client_sleep(slice < left ? slice : left);
 		if (!look(client, mine)) {
 			return;
 		}
@@ -217,7 +217,7 @@ static void break_lock(client *client, dlock_backend *backend, int resource)
 	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
 		dlock_break how = { .id = seen.parties[0].id, .by = "somebody" };
 		if (draw_chance(&client->random, 0.3)) {
-			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+			client_sleep(draw_below(&client->random, 2 * SECOND));
 		}
 		note_broken(resource, how.id, false);
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
@@ -235,7 +235,7 @@ static nanos draw_timeout(stream *random)
 
 static dlock_status acquire(client *client, dlock_claim *claim, int resource, nanos timeout, dlock_error *error)
 {
-	dlock_wait wait = { .deadline = dlock_now() + timeout, .suspend = strand_suspend(client->process) };
+	dlock_wait wait = strand_wait(client->process, dlock_now() + timeout);
 
 	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource,
 		(double) claim->ttl / SECOND, (double) timeout / SECOND, claim->token);
@@ -255,7 +255,11 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 
 	dlock_status status = acquire(client, claim, resource, last ? LAST_TIMEOUT : draw_timeout(random), &error);
 	note_waited(client);
-	client->asks_anew = status != DLOCK_OK && status != DLOCK_TIMEOUT;
+	if (status == DLOCK_INTERRUPTED) {
+		say(client->process->name, "does not want seat:%d any more", resource);
+		dlock_claim_abandon(claim);
+	}
+	client->asks_anew = status != DLOCK_OK && status != DLOCK_TIMEOUT && status != DLOCK_INTERRUPTED;
 	if (status == DLOCK_OK) {
 		sum.acquired++;
 		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token,
@@ -265,11 +269,11 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 			last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl / 2), draw_chance(random, 0.7),
 			last ? NULL : handles[resource]);
 	} else {
-		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
+		*(status == DLOCK_TIMEOUT || status == DLOCK_INTERRUPTED ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got seat:%d: %s", resource,
 			status == DLOCK_TIMEOUT ? "time is over" : error.message);
 		client->waiting.waits = false;
-		if (status != DLOCK_TIMEOUT) {
+		if (status != DLOCK_TIMEOUT && status != DLOCK_INTERRUPTED) {
 			note_failed(client, error.message);
 		}
 		note_ended(client, claim->token, resource);
@@ -287,24 +291,20 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 static void last_sections(client *client, dlock_backend *backend)
 {
 	client->process->pause_at = 0;
-	fiber_sleep(10 * SECOND);
+	client_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, backend, 0, true);
-		fiber_sleep(20 * MS);
+		client_sleep(20 * MS);
 	}
 	say(client->process->name, "ends");
 }
 
-static void *client_main(void *argument)
+static void live(client *client, dlock_backend *backend)
 {
-	client *client = argument;
 	stream *random = &client->random;
-	connections *own = client->connections = connections_new();
 
-	dlock_process_init();
-	dlock_backend *backend = lock_backend(own);
 	while (now < end_of_faults) {
-		fiber_sleep(draw_below(random, draw_chance(random, 0.05) ? 4 * SECOND : 300 * MS));
+		client_sleep(draw_below(random, draw_chance(random, 0.05) ? 4 * SECOND : 300 * MS));
 		int passed_on = (int) draw_below(random, options.resources);
 		if (*handles[passed_on] && draw_chance(random, 0.5)) {
 			attach(client, backend, passed_on);
@@ -315,11 +315,50 @@ static void *client_main(void *argument)
 		}
 	}
 	last_sections(client, backend);
+}
+
+static void *end_process(client *client, dlock_backend *backend)
+{
 	dlock_renewal_shutdown();
 	dlock_backend_release(backend);
-	connections_end(own);
+	connections_end(client->connections);
 	client->process->alive = false;
 	return NULL;
+}
+
+static void *client_main(void *argument)
+{
+	client *client = argument;
+
+	client->connections = connections_new();
+	dlock_process_init();
+	dlock_backend *backend = lock_backend(client->connections);
+	live(client, backend);
+	return end_process(client, backend);
+}
+
+/* ---- several in a process, over the same connections ---- */
+
+static void live_in_strand(client *client)
+{
+	dlock_backend *backend = lock_backend(client->connections);
+
+	live(client, backend);
+	dlock_backend_release(backend);
+}
+
+static void *strands_main(void *argument)
+{
+	client *first = argument;
+
+	first->connections = connections_new();
+	dlock_process_init();
+	for (int i = 1; i < STRANDS; i++) {
+		first[i * options.clients].connections = first->connections;
+	}
+	dlock_backend *backend = lock_backend(first->connections);
+	strands_run(first, live_in_strand);
+	return end_process(first, backend);
 }
 
 /* ---- the workload ---- */
@@ -328,6 +367,19 @@ static void killed(client *client)
 {
 	client->depth = 0;
 	client->waiting.waits = false;
+}
+
+static void strands_are_killed(client *first)
+{
+	for (int i = 0; i < STRANDS; i++) {
+		killed(first + i * options.clients);
+	}
+	strands_killed(first->process);
+}
+
+int client_count(void)
+{
+	return options.work == &locks_of_strands ? STRANDS * options.clients : options.clients;
 }
 
 static void end(void)
@@ -342,3 +394,4 @@ static void end(void)
 }
 
 const workload locks = { "locks", rules_begin, client_main, killed, end };
+const workload locks_of_strands = { "strands", rules_begin, strands_main, strands_are_killed, end };

@@ -34,6 +34,9 @@ void draw_plan(void)
 	int drawn_ttl = pick(&random, ttls, 3);
 
 	options.clients = options.clients ? options.clients : drawn_clients;
+	if (options.work == &locks_of_strands && options.clients > CLIENTS / STRANDS) {
+		options.clients = CLIENTS / STRANDS;
+	}
 	options.resources = options.resources ? options.resources : drawn_resources;
 	options.faults = options.faults >= 0 ? options.faults : drawn_faults;
 	options.pauses = options.pauses >= 0 ? options.pauses : options.faults > 0;

@@ -156,6 +156,14 @@ all_mutants() {
 		src/redis/script/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
+	# ---- several strands in a process; tests/c/sleepers_test.c has the rest ----
+	mutant +watch_not_handed_over "single work=strands" "who has polled for all strands goes, and no other one polls" \
+		src/net/sleepers.c 's/if \(next\) \{\n\t\t\tdlock_wakeup_send\(&next->bell\);\n\t\t\}/(void) next;/'
+	mutant unable_polls_nothing "single work=strands" "who cannot be suspended relies on who polls for all" \
+		src/net/loop.c 's/(const dlock_wait \*lent = own->lends \? wait : NULL;)/$1\n\tcount = own->cannot_suspend ? 0 : count;/'
+	mutant strands_not_rung "single work=strands" "who has what it waited for is not rung" \
+		src/net/sleepers.c 's/sleeper->is_over = true;\n\tdlock_wakeup_send\(&sleeper->bell\);/sleeper->is_over = true;/'
+
 	# ---- memcached ----
 	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const workload *const workloads[] = { &locks, &semaphores, &read_write_locks, &stocks };
+static const workload *const workloads[] = { &locks, &locks_of_strands, &semaphores, &read_write_locks, &stocks };
 
 /* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second
  * of CPU time. */
@@ -22,6 +22,11 @@ static const combination combinations[] = {
 	{ &stocks, SINGLE, 1, 0.3 },
 	{ &stocks, REPLICATED, 1, 0.3 },
 	{ &stocks, CLUSTER, 1, 0.2 },
+	{ &locks_of_strands, SINGLE, 1, 0.5 },
+	{ &locks_of_strands, REPLICATED, 1, 0.3 },
+	{ &locks_of_strands, QUORUM, 1, 0.1 },
+	{ &locks_of_strands, CLUSTER, 1, 0.2 },
+	{ &locks_of_strands, MEMCACHED, 1, 0.1 },
 };
 
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };

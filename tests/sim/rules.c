@@ -134,7 +134,7 @@ void check_holders(void)
 	const client *holder[RESOURCES] = { NULL };
 	const holding *held[RESOURCES];
 
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
 			if (!h->relies || h->robbed || !believes(&clients[i], h)) {
@@ -195,7 +195,7 @@ void note_acquired(client *client, holding *h)
 	}
 	/* In the order in which they came. Who attaches a handle has not waited; a turn is lost with a grant whose key is
 	 * taken away by force. */
-	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < options.clients; i++) {
+	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < client_count(); i++) {
 		const waiting *other = &clients[i].waiting;
 		if (&clients[i] != client && other->waits && other->resource == r
 			&& other->begun + together(&clients[i]) < client->waiting.begun && has_time_left(other)
@@ -213,7 +213,7 @@ void note_acquired(client *client, holding *h)
 void note_key_deleted(int resource)
 {
 	deleted[resource] = now;
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
 			if (h->resource == resource && !h->robbed) { /* also one that is being extended */
@@ -240,7 +240,7 @@ void note_broken(int resource, const char *id, bool done)
 {
 	broken[resource] = now;
 	sum.broken += done;
-	for (int i = 0; done && i < options.clients; i++) {
+	for (int i = 0; done && i < client_count(); i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
 			if (h->resource == resource && !h->broken && !strncmp(h->claim->token, id, DLOCK_TOKEN_ID_LEN)) {
@@ -274,7 +274,7 @@ static bool is_free(int resource)
 
 static void check_waiters(int resource)
 {
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const waiting *w = &clients[i].waiting;
 		nanos since = larger(
 			free_since[resource], larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
@@ -294,7 +294,9 @@ void note_waited(client *client)
 
 	sum.longest_wait = larger(sum.longest_wait, took);
 	sum.longest_overrun = larger(sum.longest_overrun, over);
-	if (over > longest_overrun[options.setup]) {
+	/* What a strand has asked is asked again where another one has the connection replaced. */
+	nanos again = options.work == &locks_of_strands ? 1 * SECOND : 0;
+	if (over > longest_overrun[options.setup] + again) {
 		violation("%s waited for %.3f s, %.3f s beyond its time", client->process->name, seconds(took), seconds(over));
 	}
 }
@@ -388,7 +390,7 @@ static void sample(void *context, uint64_t unused)
 			check_waiters(r);
 		}
 	}
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
 			check_told(&clients[i], h);

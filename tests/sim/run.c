@@ -37,6 +37,10 @@ static void start_clients(void)
 		pauses_begin(clients[i].process);
 		process_start(clients[i].process, options.work->client_main, &clients[i]);
 	}
+	for (int i = options.clients; i < client_count(); i++) {
+		clients[i].random = stream_of(run_seed(&options), "client", i);
+		clients[i].process = clients[i % options.clients].process;
+	}
 }
 
 static bool any_client(void)

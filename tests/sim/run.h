@@ -10,6 +10,7 @@
 #include "redis/wire/pool.h"
 
 enum { CLIENTS = 24, RESOURCES = 8, REDIS = 8, FAULTS = 4096, PAUSES = 4096, DEPTH = 2 };
+enum { STRANDS = 3 }; /* clients of one process, where there are several */
 enum { CLIENT_HOST = 21 }; /* the first client's; servers are at hosts 1 …, Sentinels at 11 … */
 enum { SINGLE, REPLICATED, QUORUM, CLUSTER, MEMCACHED, SETUPS };
 
@@ -24,7 +25,7 @@ typedef struct {
 	void (*end)(void);              /* nobody has been there for 70 s: what is left on the servers? */
 } workload;
 
-extern const workload locks, semaphores, read_write_locks, stocks;
+extern const workload locks, locks_of_strands, semaphores, read_write_locks, stocks;
 
 /* ---- what goes wrong ---- */
 
@@ -167,7 +168,9 @@ struct client {
 	int laps; /* of the last phase */
 };
 
+/* One for each process, or where each has STRANDS of them: behind these the second of each, then the third. */
 extern client clients[CLIENTS];
+int client_count(void);
 extern nanos end_of_faults, end_of_work;
 void lock_name(int resource, char *name, size_t size); /* "seat:2" */
 void lock_key(int resource, char *key, size_t size);   /* on the servers */
@@ -254,7 +257,17 @@ void pauses_begin(process *process);
 /* Those that are drawn up to such a call, at most so many; returns how many. */
 int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *out, int most);
 
-/* How a wait of the process is suspended; NULL: it sleeps (strands.c). */
+/* ---- several clients in a process (strands.c) ---- */
+
+/* Runs them until all are over. */
+void strands_run(client *first, void (*run)(client *client));
+void strands_killed(const process *process);
+
+/* How a wait of the process, or of the running strand, is suspended; NULL: it sleeps. */
 dlock_suspend *strand_suspend(const process *process);
+dlock_wait strand_wait(const process *process, dlock_nanos deadline); /* DLOCK_INTERRUPTED: it was cancelled */
+
+/* Of a client that holds a lock, or has none to do: others of its process go on. */
+void client_sleep(nanos length);
 
 #endif

@@ -1,29 +1,203 @@
-/* Waits that are suspended: half of the processes have a waiter. It polls the descriptor that it is given, comes back
- * too early, or says that it cannot wait. A process has one strand here; tests/c/sleepers_test.c has several. */
+/* Waits that are suspended. Half of the processes have a waiter: it polls the descriptor that it is given, comes back
+ * too early, or says that it cannot wait. Where a process has several clients, each in a strand with a stack of its
+ * own, the others go on meanwhile. */
 #include "run.h"
+#include "stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
+
+enum { STACK = 256 * 1024 };
+
+typedef struct {
+	stack_context context;
+	char *stack;
+	void (*run)(client *client);
+	client *client;
+	bool is_over;
+	bool is_refused; /* it has not been suspended where it should: its wait is to end */
+	int fd; /* what it waits for; -1: for its time alone */
+	dlock_nanos until; /* by its host's clock */
+} strand;
+
+/* Of a process. */
+typedef struct {
+	stack_context loop;
+	strand all[STRANDS];
+	strand *current; /* NULL: the loop runs, or there are none */
+} strands;
+
+static strands of_processes[CLIENTS];
+
+static strands *of_this_process(void)
+{
+	return &of_processes[current_process->number];
+}
+
+static int ms_until(dlock_nanos until)
+{
+	dlock_nanos left = until - dlock_now();
+
+	return left > 60 * DLOCK_SECOND ? 60000 : left > 0 ? (int) (left / DLOCK_MS) + 1 : 0;
+}
+
+/* ---- what a strand does ---- */
+
+static void wait_in_strand(int fd, dlock_nanos until)
+{
+	strands *own = of_this_process();
+	strand *self = own->current;
+
+	self->fd = fd;
+	self->until = until;
+	stack_switch(&self->context, &own->loop);
+}
 
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
 	static unsigned calls; /* no random number: seeds go on meaning what they have meant */
 	struct pollfd one = { .fd = fd, .events = POLLIN };
-	dlock_nanos left = until == DLOCK_FOREVER ? 60 * DLOCK_SECOND : until - dlock_now();
 
 	(void) context;
 	(void) bell;
 	calls++;
-	if (calls % 11 == 0) {
+	strand *self = of_this_process()->current;
+	if (self && calls % 307 == 0) {
+		return DLOCK_SUSPENSION_CANCELLED;
+	}
+	if (calls % (self ? 211 : 11) == 0) {
+		if (self) {
+			self->is_refused = true;
+		}
 		return DLOCK_CANNOT_SUSPEND;
 	}
-	if (calls % 5 == 0) {
-		left = left < 2 * DLOCK_MS ? left : 2 * DLOCK_MS;
+	until = until == DLOCK_FOREVER ? dlock_now() + 60 * DLOCK_SECOND : until;
+	if (calls % 5 == 0 && until > dlock_now() + 2 * DLOCK_MS) {
+		until = dlock_now() + 2 * DLOCK_MS;
 	}
-	__wrap_poll(&one, 1, left > 0 ? (int) (left / DLOCK_MS) + 1 : 0);
+	if (self) {
+		wait_in_strand(fd, until);
+	} else {
+		__wrap_poll(&one, 1, ms_until(until));
+	}
 	return DLOCK_SUSPENDED;
 }
 
 dlock_suspend *strand_suspend(const process *process)
 {
-	return process->number % 2 ? suspend : NULL;
+	return process->number % 2 || of_processes[process->number].current ? suspend : NULL;
+}
+
+/* As PHP has it: it might wait for what another strand of its process holds. */
+static bool is_refused(void *context)
+{
+	(void) context;
+	return of_this_process()->current && of_this_process()->current->is_refused;
+}
+
+dlock_wait strand_wait(const process *process, dlock_nanos deadline)
+{
+	strand *self = of_this_process()->current;
+
+	if (self) {
+		self->is_refused = false;
+	}
+	return (dlock_wait) {
+		.deadline = deadline, .suspend = strand_suspend(process), .interrupted = self ? is_refused : NULL
+	};
+}
+
+void client_sleep(nanos length)
+{
+	if (!of_this_process()->current) {
+		fiber_sleep(length);
+		return;
+	}
+	for (nanos until = now + length; now < until;) {
+		wait_in_strand(-1, dlock_now() + host_duration(current_process->host, until - now));
+	}
+}
+
+/* ---- all of them ---- */
+
+static void begin(void)
+{
+	strands *own = of_this_process();
+	strand *self = own->current;
+
+	self->run(self->client);
+	self->is_over = true;
+	stack_switch(&self->context, &own->loop);
+}
+
+/* One that cannot be suspended, or that releases, keeps the others from running: for them the process stands still. */
+#define HELD_UP (10 * MS)
+
+static void go_on(strands *own, strand *self)
+{
+	process *process = current_process;
+	nanos begun = now, paused = process->paused_total;
+
+	own->current = self;
+	stack_switch(&own->loop, &self->context);
+	own->current = NULL;
+	nanos others = now - begun - (process->paused_total - paused);
+	if (others > HELD_UP) {
+		process->paused_total += others;
+		process->paused_until = now;
+		note_stopped(now);
+	}
+}
+
+/* Where all are over: false. */
+static bool turn(strands *own)
+{
+	struct pollfd fds[STRANDS];
+	dlock_nanos until = DLOCK_FOREVER;
+	bool any = false;
+
+	for (int i = 0; i < STRANDS; i++) {
+		const strand *one = &own->all[i];
+		fds[i] = (struct pollfd) { .fd = one->is_over ? -1 : one->fd, .events = POLLIN };
+		any |= !one->is_over;
+		until = !one->is_over && one->until < until ? one->until : until;
+	}
+	if (any) {
+		__wrap_poll(fds, STRANDS, ms_until(until));
+	}
+	for (int i = 0; i < STRANDS; i++) {
+		strand *one = &own->all[i];
+		if (!one->is_over && (fds[i].revents || dlock_now() >= one->until)) {
+			go_on(own, one);
+		}
+	}
+	return any;
+}
+
+void strands_run(client *first, void (*run)(client *client))
+{
+	strands *own = of_this_process();
+
+	own->current = NULL;
+	for (int i = 0; i < STRANDS; i++) {
+		strand *one = &own->all[i];
+		one->stack = one->stack ? one->stack
+			: mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		one->run = run;
+		one->client = first + i * options.clients;
+		one->is_over = one->is_refused = false;
+		one->fd = -1;
+		one->until = 0;
+		stack_begin(&one->context, one->stack, STACK, begin);
+	}
+	while (turn(own)) {
+	}
+}
+
+void strands_killed(const process *process)
+{
+	of_processes[process->number].current = NULL;
 }

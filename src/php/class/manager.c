@@ -433,6 +433,9 @@ static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock
 	hold->is_acquired_now = true;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, hold, resource, limit, error);
+	if (status == DLOCK_OK && dlock_strand_is_cancelled()) { /* after it had been granted */
+		status = DLOCK_INTERRUPTED;
+	}
 	if (status == DLOCK_OK && is_suspended && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {
 		status = DLOCK_PENDING;
 	}

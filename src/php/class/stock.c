@@ -259,6 +259,10 @@ static dlock_status wait_for_turn(dlock_turn *turn, dlock_nanos timeout, dlock_s
 			break;
 		}
 		dlock_go_on_waiting(&wait);
+		if (turn->process != dlock_process_current()) {
+			status = dlock_fail(error, DLOCK_LOST, "The wait began in a parent process");
+			break;
+		}
 	}
 	if (dlock_strand_is_cancelled()) {
 		if (status == DLOCK_OK && answer->outcome == DLOCK_STOCK_DONE && turn->turn.waited) {

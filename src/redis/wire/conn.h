@@ -39,6 +39,7 @@ typedef struct dlock_conn {
 	bool peeking;            /* no new connection is begun */
 	bool refused;            /* the last handshake was refused: the user, the password, the database */
 	unsigned long sequence;  /* of the call that was sent last */
+	unsigned long news, news_before; /* replies, and ends of calls without one; and at the beginning of a turn */
 	bool heard;              /* the server has sent something over this connection */
 	dlock_nanos confirmed_at; /* when replicas were last asked that have confirmed what its server had written, */
 	unsigned long confirmed_generation; /* and over which connection; 0: never */
@@ -94,8 +95,11 @@ bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 int dlock_conn_fd(const dlock_conn *conn);
 short dlock_conn_events(const dlock_conn *conn);
 
-/* For a source that polls it: as its poll(). */
+/* For a source that polls it: as its poll(); and for its begin_turn() and end_turn(), so that no task misses what the
+ * step of a later one has taken in: whoever sends a call looks for the end of the connection first. */
 int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room);
+void dlock_conn_note_news(dlock_conn *conn);
+bool dlock_conn_has_news(const dlock_conn *conn);
 
 /* Goes on as far as it can without blocking. To be called when the descriptor is ready. */
 void dlock_conn_advance(dlock_conn *conn);

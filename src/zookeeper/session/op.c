@@ -5,7 +5,8 @@
 
 #include "watches.h"
 
-/* A new op, with a reference for the caller and one for the library. */
+/* A new op, with a reference for the caller and one for the library. No handle: another strand may have discarded the
+ * session since this one has looked, and the handle is closed then. */
 static dlock_zk_op *new_op(dlock_zk_session *session, dlock_zk_then *then, void *context, zhandle_t **handle)
 {
 	dlock_zk_op *op = calloc(1, sizeof *op);
@@ -24,7 +25,7 @@ static dlock_zk_op *new_op(dlock_zk_session *session, dlock_zk_then *then, void 
 		op->next->at = &op->next;
 	}
 	session->ops = op;
-	*handle = session->handle;
+	*handle = session->stop ? NULL : session->handle;
 	pthread_mutex_unlock(&session->mutex);
 	return op;
 }
@@ -187,6 +188,9 @@ static int sent(dlock_zk_op *op, int rc)
 
 static int send_request(dlock_zk_op *op, zhandle_t *handle, dlock_zk_request request, const char *path)
 {
+	if (!handle) {
+		return sent(op, ZCLOSING);
+	}
 	switch (request) {
 	case DLOCK_ZK_EXISTS:
 		return sent(op, zoo_aexists(handle, path, 0, responded_with_stat, op));
@@ -209,7 +213,7 @@ dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const 
 	dlock_zk_op *op = new_op(session, NULL, NULL, &handle);
 
 	if (op) {
-		sent(op, zoo_acreate2(handle, path, "", 0, acl, mode, created, op));
+		sent(op, handle ? zoo_acreate2(handle, path, "", 0, acl, mode, created, op) : ZCLOSING);
 	}
 	return op;
 }

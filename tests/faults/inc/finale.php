@@ -8,8 +8,8 @@ require_once __DIR__ . '/setting.php';
 /** What is looked at when the faults are over. */
 final class Finale
 {
-    /** Redis forgets a queue whose waiters all died after this. */
-    private const FORGOTTEN = 75;
+    /** What is waited for, and who waited and died, Redis forgets after this: two minutes at most. */
+    private const FORGOTTEN = 125;
     /** Of five servers. */
     private const MINORITY = [3, 4];
     /** Of those that compete for a lock: how wrong their wall clocks are, in seconds. More than those of the clients before. */

@@ -191,7 +191,7 @@ final class History
         $sum = 0;
         foreach ($this->faults as $fault) {
             if (isset($fault['name']) && preg_match('/^client .*stop/', $fault['kind'])
-                    && preg_match('/^' . preg_quote(preg_replace('/x\d+$/', '', (string) $fault['name']), '/') . '($|[fhx])/', $client)) {
+                    && preg_match('/^' . preg_quote(preg_replace('/x\d+$/', '', (string) $fault['name']), '/') . '($|[fhsx])/', $client)) {
                 $sum += max(0, min($to, $fault['t1']) - max($from, $fault['t0']));
             }
         }

@@ -5,6 +5,7 @@ declare(strict_types=1);
 require_once __DIR__ . '/journal.php';
 require_once __DIR__ . '/chance.php';
 require_once __DIR__ . '/locks.php';
+require_once __DIR__ . '/strands.php';
 
 final class Interrupted extends Exception
 {
@@ -23,6 +24,7 @@ abstract class Participant
     protected bool $waiting = false;
     protected bool $isChild = false;
     public bool $goesOn = true;
+    public bool $isInterrupted = false; // where it is one of several strands: its wait is to end
 
     public function __construct(protected readonly array $config)
     {
@@ -33,13 +35,29 @@ abstract class Participant
         $this->journal = new Journal("$config[dir]/history/$this->name.jsonl");
         $this->begin();
         $this->journal->write('start', ['t' => nanoseconds(), 'pid' => getmypid(), 'kind' => $this->kind,
-            'sockets' => $this->descriptors('socket:') - $this->socketsOfLibrary()]);
+            'sockets' => ($config['strand'] ?? 0) > 0 ? 0 : $this->descriptors('socket:') - $this->socketsOfLibrary()]);
+        $this->handleSignals();
+    }
+
+    private function handleSignals(): void
+    {
         pcntl_async_signals(true);
         pcntl_signal(SIGTERM, function () {
             $this->goesOn = false;
             $this->waiting && throw new Interrupted();
         });
         pcntl_signal(SIGUSR1, fn () => $this->waiting && throw new Interrupted());
+    }
+
+    public function isWaiting(): bool
+    {
+        return $this->waiting;
+    }
+
+    /** Is it the process's first or only one, which speaks for it? */
+    protected function isFirst(): bool
+    {
+        return !$this->isChild && ($this->config['strand'] ?? 0) === 0;
     }
 
     /** What it needs to begin with. */
@@ -60,11 +78,11 @@ abstract class Participant
                 }
             }
             $this->pause($this->chance->between(0, 0.02));
-            if ($this->kind === 'steady' && !$this->isChild && $i % 10 === 0) {
+            if ($this->kind === 'steady' && $this->isFirst() && $i % 10 === 0) {
                 $this->logResources();
             }
         }
-        $this->kind === 'steady' && !$this->isChild && $this->logResources();
+        $this->kind === 'steady' && $this->isFirst() && $this->logResources();
         $this->journal->write('end', ['t' => nanoseconds()]);
     }
 
@@ -84,7 +102,7 @@ abstract class Participant
             posix_kill($parent, SIGSTOP);
             $this->pause($for);
             posix_kill($parent, SIGCONT);
-            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->name, 't0' => $from, 't1' => nanoseconds()]);
+            $this->journal->write('fault', ['kind' => $kind, 'name' => $this->isChild ? $this->name : $this->config['process'] ?? $this->name, 't0' => $from, 't1' => nanoseconds()]);
         }
         posix_kill(getmypid(), SIGKILL); // no destructors
     }
@@ -94,6 +112,7 @@ abstract class Participant
     {
         $parent = "$this->name/$this->number";
         $this->isChild = true;
+        isset($this->config['strand']) && $this->handleSignals();
         $this->children = 0;
         $this->name .= $suffix;
         $this->journal = new Journal("{$this->config['dir']}/history/$this->name.jsonl");
@@ -131,7 +150,7 @@ abstract class Participant
 
     protected function pause(float $seconds): void
     {
-        usleep((int) ($seconds * 1e6));
+        Strands::pause($seconds) || usleep((int) ($seconds * 1e6));
     }
 
     /** Another program takes the process over. PHP's own sockets survive exec(); those of the extension must not. */
