@@ -89,13 +89,8 @@ void dlock_conn_uncork(dlock_conn *conn);
  * True: it has. After the read timeout it is false again, so that the next call tries a new connection. */
 bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 
-/* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait
- * for. */
-int dlock_conn_fd(const dlock_conn *conn);
-short dlock_conn_events(const dlock_conn *conn);
-
-/* For a source that polls it: as its poll(). */
-int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room);
+/* What to poll, which may change with each step; -1 when there is only time to wait for. */
+struct pollfd dlock_conn_poll(const dlock_conn *conn);
 
 /* Goes on as far as it can without blocking. To be called when the descriptor is ready. */
 void dlock_conn_advance(dlock_conn *conn);
