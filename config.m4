@@ -178,6 +178,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/net/dsn.c
       src/net/loop.c
       src/net/options.c
+      src/net/pool.c
       src/net/resolve.c
       src/net/endpoint.c
       src/net/endpoint_parse.c
@@ -188,23 +189,24 @@ if test "$PHP_DLOCK" != "no"; then
       src/lock/description.c
       src/lock/inspection.c
       src/lock/operations.c
+      src/lock/pool_renewer.c
       src/lock/registry.c
       src/lock/renewal.c
       src/lock/renewal_list.c
       src/lock/renewal_thread.c
       src/database/acquire.c
       src/database/backend.c
+      src/database/background.c
       src/database/call.c
       src/database/inspect.c
-      src/database/pool.c
       src/database/question.c
       src/database/renewal.c
       src/database/session.c
       src/database/sql_text.c
       src/memcached/backend.c
       src/memcached/conn.c
+      src/memcached/discard.c
       src/memcached/item.c
-      src/memcached/pool.c
       src/memcached/renewal.c
       src/memcached/request.c
       src/memcached/server_clock.c

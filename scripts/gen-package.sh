@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 role_of() {
 	case $1 in
 		tests/*) echo test ;;
-		console/* | sql/*) echo data ;;
+		console/* | *.sql) echo data ;;
 		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
 		*) echo doc ;;
 	esac

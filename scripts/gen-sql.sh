@@ -20,16 +20,16 @@ text_of() {
 }
 
 generate() {
-	echo "/* Generated from sql/ by scripts/gen-sql.sh. */"
+	echo "/* Generated from the SQL files beside it by scripts/gen-sql.sh. */"
 	local name
 	for name in postgresql mysql; do
 		printf 'const char dlock_sql_%s[] =\n' "$name"
-		text_of "sql/$name.sql" "${name#postgresql}" | sed '$s/$/;/'
+		text_of "src/database/$name.sql" "${name#postgresql}" | sed '$s/$/;/'
 	done
 }
 
 if [ "${1-}" = --check ]; then
-	generate | diff - "$out" > /dev/null || { echo "gen-sql: $out is not what sql/ gives: run scripts/gen-sql.sh" >&2; exit 1; }
+	generate | diff - "$out" > /dev/null || { echo "gen-sql: $out is not what the SQL files give: run scripts/gen-sql.sh" >&2; exit 1; }
 else
 	generate > "$out"
 fi

@@ -113,7 +113,7 @@ run_checks() {
 	[ ! -x scripts/gen-stubs.php ] || check "packages/stubs is what the stub gives" scripts/gen-stubs.php --check
 	[ ! -x bench/document.php ] || check "docs/performance.md and its plots are what the measured data give" bench/document.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
-	[ ! -x scripts/gen-sql.sh ] || check "the header of SQL is what the files in sql/ give" scripts/gen-sql.sh --check
+	[ ! -x scripts/gen-sql.sh ] || check "the header of SQL is what the SQL files give" scripts/gen-sql.sh --check
 	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
 		check "package.xml names every file; it and both changelogs have the version" scripts/gen-package.sh --check
 	fi

@@ -67,7 +67,7 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 	if (call) {
 		strcpy(call->other, own->queue && !own->last ? "inbox" : ""); /* the session knows its name */
 		call->numbers[0] = dlock_db_ms(claim->base.ttl);
-		call->numbers[1] = dlock_db_ms(session_of(own)->server->guard);
+		call->numbers[1] = dlock_db_ms(session_of(own)->base.server->guard);
 		call->numbers[2] = claim->ticket;
 		call->numbers[3] = own->number;
 	}
@@ -118,7 +118,7 @@ static void explain(waiter *own, const dlock_db_call *call)
 	if (call->answer[3] == DLOCK_DB_UNSETTLED) {
 		dlock_fail(own->error, DLOCK_TIMEOUT,
 			"%s at %s crashed or was replaced, and may have forgotten leases: no lock is granted for another %.1f s",
-			session->client->name, session->server->label, (double) call->answer[1] / 1000);
+			session->client->name, session->base.server->label, (double) call->answer[1] / 1000);
 	} else if (claim->explained) {
 		dlock_fail(own->error, DLOCK_TIMEOUT,
 			"The lock \"%s\" is free, but a transaction that relies on its last holder is not over yet",
@@ -142,7 +142,7 @@ static void take_refusal(waiter *own, dlock_nanos now)
 static void take_attempt(waiter *own, dlock_nanos now)
 {
 	const dlock_db_call *call = own->question.call;
-	bool may_end = call && (call->transient || own->claim->base.waited || session_of(own)->server->seed_count > 1);
+	bool may_end = call && (call->transient || own->claim->base.waited || session_of(own)->base.server->seed_count > 1);
 
 	if (own->said == DLOCK_OK && call->answer[0] > 0) {
 		accept(own, now);
@@ -175,7 +175,7 @@ static void begin_queueing(waiter *own)
 	if (!own->queue && backend->session->client->notifies) {
 		dlock_db_listen(backend->session, &own->listener);
 	} else if (!own->queue) {
-		own->spare = dlock_db_pool_spare(backend->pool, backend->session->server);
+		own->spare = dlock_db_session_spare(backend->pool, backend->session->base.server);
 	}
 	own->queue = true;
 	dlock_claim_move(&own->claim->base, DLOCK_CLAIM_WAITING);
@@ -292,9 +292,9 @@ dlock_status dlock_db_acquire(dlock_claim *base, const dlock_wait *wait, dlock_e
 	waiter *own = claim->waiter;
 	own->deadline = wait->deadline;
 	own->error = error;
-	dlock_db_pool_look(dlock_db_backend_of(base)->pool);
+	dlock_net_pool_catch_up(dlock_db_backend_of(base)->pool);
 	dlock_status status = dlock_loop_run(
-		dlock_db_pool_loop(dlock_db_backend_of(base)->pool), step, own, DLOCK_FOREVER, wait);
+		dlock_net_pool_loop(dlock_db_backend_of(base)->pool), step, own, DLOCK_FOREVER, wait);
 	if (status == DLOCK_INTERRUPTED) {
 		return status;
 	}

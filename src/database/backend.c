@@ -62,7 +62,7 @@ static void call_without_waiting(dlock_claim *claim, dlock_db_call *call, dlock_
 {
 	const dlock_db_backend *backend = dlock_db_backend_of(claim);
 
-	dlock_db_pool_call(backend->pool, backend->session, call, useful_until);
+	dlock_db_call_in_background(backend->pool, backend->session, call, useful_until);
 }
 
 void dlock_db_give_back(dlock_claim *base)
@@ -104,9 +104,9 @@ dlock_status dlock_db_ask(
 	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error)
 {
 	dlock_db_question_begin(question, backend->session, call);
-	dlock_db_pool_look(backend->pool);
+	dlock_net_pool_catch_up(backend->pool);
 	dlock_status status = dlock_loop_run(
-		dlock_db_pool_loop(backend->pool), dlock_db_question_step, question, DLOCK_FOREVER, NULL);
+		dlock_net_pool_loop(backend->pool), dlock_db_question_step, question, DLOCK_FOREVER, NULL);
 	if (status != DLOCK_OK) {
 		dlock_db_question_explain(question, error);
 	}
@@ -193,7 +193,7 @@ static dlock_db_call *exchange_call(const dlock_claim *claim, const char *token,
 
 	if (call) {
 		strcpy(call->other, old);
-		call->numbers[0] = dlock_db_ms(dlock_db_backend_of(claim)->session->server->guard);
+		call->numbers[0] = dlock_db_ms(dlock_db_backend_of(claim)->session->base.server->guard);
 	}
 	return call;
 }
@@ -213,7 +213,7 @@ static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call,
 	case DLOCK_DB_NOT_SETTLED:
 		return dlock_fail(error, DLOCK_CONNECTION,
 			"%s at %s crashed or was replaced: no lock is attached until its guard is over", session->client->name,
-			session->server->label);
+			session->base.server->label);
 	default:
 		claim->fencing_token = call->answer[1];
 		claim->deadline = call->sent_at + left - dlock_drift(left);
@@ -226,7 +226,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 {
 	const dlock_db_backend *backend = dlock_db_backend_of(claim);
 	dlock_db_question question = { .call = NULL };
-	dlock_nanos until = dlock_after(dlock_now(), backend->session->server->read_timeout);
+	dlock_nanos until = dlock_after(dlock_now(), backend->session->base.server->read_timeout);
 	dlock_status status;
 	bool again;
 
@@ -238,7 +238,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 		status = dlock_db_ask(backend, &question, call, error);
 		again = status == DLOCK_OK && call->answer[0] == DLOCK_DB_NOT_YET && dlock_now() < until;
 		if (again) {
-			dlock_loop_pause(dlock_db_pool_loop(backend->pool), dlock_now() + LOOK_AGAIN, NULL);
+			dlock_loop_pause(dlock_net_pool_loop(backend->pool), dlock_now() + LOOK_AGAIN, NULL);
 		} else if (status == DLOCK_OK) {
 			status = take_exchange(claim, call, error);
 		} else if (dlock_db_question_may_run_later(&question)) {
@@ -277,7 +277,7 @@ static bool is_same(const dlock_claim *base, dlock_backend *other, const char *r
 	return claim->name && claim->name_len == backend->prefix_len + len
 		&& !memcmp(claim->name, backend->prefix, backend->prefix_len)
 		&& !memcmp(claim->name + backend->prefix_len, resource, len)
-		&& dlock_endpoint_is_same(dlock_db_backend_of(base)->session->server, backend->session->server);
+		&& dlock_endpoint_is_same(dlock_db_backend_of(base)->session->base.server, backend->session->base.server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *base)
@@ -285,7 +285,7 @@ static struct dlock_renewal_round *new_round(const dlock_claim *base)
 	const dlock_db_claim *claim = (const dlock_db_claim *) base;
 
 	return dlock_db_round_new(
-		dlock_db_backend_of(base)->session->server, claim->name, claim->name_len, claim->base.token);
+		dlock_db_backend_of(base)->session->base.server, claim->name, claim->name_len, claim->base.token);
 }
 
 static void dispose(dlock_claim *claim)
@@ -308,7 +308,7 @@ static void destroy(dlock_backend *backend)
 static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };
 static const dlock_backend_ops mysql_ops = { .name = "mysql", COMMON };
 
-dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len)
+dlock_backend *dlock_db_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len)
 {
 	dlock_db_backend *backend = calloc(1, sizeof *backend + prefix_len);
 	bool is_mysql = server->kind == DLOCK_ENDPOINT_MYSQL;
@@ -321,7 +321,7 @@ dlock_backend *dlock_db_new(dlock_db_pool *pool, dlock_endpoint *server, const c
 	backend->pool = pool;
 	backend->prefix_len = prefix_len;
 	memcpy(backend->prefix, prefix, prefix_len);
-	backend->session = dlock_db_pool_session(pool, server, DLOCK_FOREVER);
+	backend->session = dlock_db_session_of(pool, server, DLOCK_FOREVER);
 	if (!backend->session) {
 		free(backend);
 		return NULL;

@@ -8,7 +8,7 @@
 #include "../base/error.h"
 #include "../base/token.h"
 
-/* One call of a function in the database (sql/), and what became of it. Each is a transaction of its own, and answers
+/* One call of a function in the database, and what became of it. Each is a transaction of its own, and answers
  * with a row of whole numbers. Any of them may be called again where its answer was lost. */
 
 typedef enum {
@@ -60,7 +60,7 @@ typedef struct dlock_db_call {
 
 /* How each is called. */
 typedef struct {
-	const char *name; /* as it is in sql/ */
+	const char *name; /* as it is in the SQL files */
 	int texts;        /* of token and other */
 	int numbers;
 	bool tells; /* by a text */

@@ -2,7 +2,7 @@
 #define DLOCK_DATABASE_LOCK_H
 
 #include "../lock/claim.h"
-#include "pool.h"
+#include "background.h"
 #include "question.h"
 
 /* What the files of the back end share. */
@@ -11,7 +11,7 @@ struct dlock_db_waiter;
 
 typedef struct {
 	dlock_backend base;
-	dlock_db_pool *pool;
+	dlock_net_pool *pool;
 	dlock_db_session *session; /* the pool's */
 	size_t prefix_len;
 	char prefix[];

@@ -19,7 +19,7 @@
 typedef enum {
 	MY_CONNECTING,
 	MY_SETTING_UP, /* `statement` of the set-up is under way */
-	MY_CREATING,   /* a statement of sql/mysql.sql */
+	MY_CREATING,   /* a statement of mysql.sql */
 	MY_IDLE,
 	MY_CALLING
 } my_stage;
@@ -65,9 +65,9 @@ static const char *advice(unsigned code)
 {
 	switch (code) {
 	case 1305: case 1146:
-		return ": run sql/mysql.sql there, or add create=1 to the address";
+		return ": run mysql.sql there, or add create=1 to the address";
 	case 1370: case 1142: case 1044: case 1227:
-		return ": GRANT EXECUTE on the database to the user, or let the owner run sql/mysql.sql";
+		return ": GRANT EXECUTE on the database to the user, or let the owner run mysql.sql";
 	case 1290: case 1836: case 1792:
 		return ": it is read-only (read_only, or a replica); name all hosts in the address";
 	case 1040: case 1203: case 1226:

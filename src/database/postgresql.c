@@ -59,10 +59,10 @@ static const char *advice(const char *state)
 	static const struct {
 		const char *state, *text;
 	} known[] = {
-		{ "3F000", ": run sql/postgresql.sql there, or add create=1 to the address" },
-		{ "42883", ": run sql/postgresql.sql there, or add create=1 to the address" },
-		{ "42P01", ": run sql/postgresql.sql there, or add create=1 to the address" },
-		{ "42501", ": GRANT dlock_user TO the user, or let the owner of the schema run sql/postgresql.sql" },
+		{ "3F000", ": run postgresql.sql there, or add create=1 to the address" },
+		{ "42883", ": run postgresql.sql there, or add create=1 to the address" },
+		{ "42P01", ": run postgresql.sql there, or add create=1 to the address" },
+		{ "42501", ": GRANT dlock_user TO the user, or let the owner of the schema run postgresql.sql" },
 		{ "25006", ": it is read-only (default_transaction_read_only, or a standby)" },
 		{ "0A000", ": it is a standby; name all hosts in the address" },
 		{ "55000", ": it is a standby; name all hosts in the address" },

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "../lock/backend.h"
-#include "pool.h"
+#include "../lock/pool_renewer.h"
+#include "session.h"
 
 typedef struct {
 	dlock_renewal_round base;
@@ -15,13 +16,6 @@ typedef struct {
 	char name[];
 } db_round;
 
-typedef struct {
-	dlock_renewer base;
-	dlock_db_pool pool;
-} db_renewer;
-
-/* ---- one lease ---- */
-
 /* What is under way yet may be answered, to nobody. */
 static void discard_call(db_round *round)
 {
@@ -29,12 +23,11 @@ static void discard_call(db_round *round)
 	round->call = NULL;
 }
 
-static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos ttl, bool extends)
+static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	db_round *round = (db_round *) base;
-	dlock_db_pool *pool = &((db_renewer *) owner)->pool;
-	dlock_db_session *session = dlock_db_pool_session(
-		pool, round->server, dlock_timeout_cap(round->server, extends ? base->within : DLOCK_TTL_MAX));
+	dlock_db_session *session = dlock_db_session_of(dlock_pool_renewer_pool(renewer), round->server,
+		dlock_timeout_cap(round->server, extends ? base->within : DLOCK_TTL_MAX));
 
 	discard_call(round);
 	round->call = session ? dlock_db_call_new(
@@ -45,37 +38,15 @@ static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos t
 	}
 }
 
-static bool is_under_way(const dlock_renewal_round *base)
-{
-	const dlock_db_call *call = ((const db_round *) base)->call;
-
-	return call && call->state == DLOCK_DB_PENDING;
-}
-
 static dlock_round_result result(const dlock_renewal_round *base)
 {
 	const dlock_db_call *call = ((const db_round *) base)->call;
 
-	if (is_under_way(base)) {
-		return DLOCK_ROUND_OPEN;
-	}
-	if (!call || call->state == DLOCK_DB_FAILED) {
-		return DLOCK_ROUND_FAILED;
+	if (!call || call->state != DLOCK_DB_ANSWERED) {
+		return call && call->state == DLOCK_DB_PENDING ? DLOCK_ROUND_OPEN : DLOCK_ROUND_FAILED;
 	}
 	bool kept = call->function == DLOCK_DB_EXTEND ? call->answer[0] > 0 : call->answer[0] >= 0;
 	return kept ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;
-}
-
-static bool collect(dlock_renewal_round *round, bool released)
-{
-	(void) released;
-	return is_under_way(round);
-}
-
-/* It is sent at once, or waits for its session. */
-static void cancel(dlock_renewal_round *round)
-{
-	(void) round;
 }
 
 static bool has_calls(const dlock_renewal_round *round)
@@ -85,10 +56,7 @@ static bool has_calls(const dlock_renewal_round *round)
 
 static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
-	const dlock_endpoint *server = ((const db_round *) base)->server;
-	dlock_nanos cap = dlock_timeout_cap(server, ttl);
-
-	return cap < server->read_timeout ? cap : server->read_timeout;
+	return dlock_answer_time(((const db_round *) base)->server, ttl);
 }
 
 static void free_round(dlock_renewal_round *base)
@@ -100,53 +68,10 @@ static void free_round(dlock_renewal_round *base)
 	free(round);
 }
 
-/* ---- connections ---- */
-
-static dlock_renewer *create(void);
-
-static void destroy(dlock_renewer *renewer)
-{
-	dlock_db_pool_clear(&((db_renewer *) renewer)->pool);
-	free(renewer);
-}
-
-static void join(dlock_renewer *renewer, dlock_loop *loop)
-{
-	dlock_db_pool_join(&((db_renewer *) renewer)->pool, loop);
-}
-
-static dlock_renewer_counts count(const dlock_renewer *base)
-{
-	dlock_renewer_counts counts;
-
-	dlock_db_pool_count(&((const db_renewer *) base)->pool, &counts.connections, &counts.reconnections);
-	return counts;
-}
-
-static const dlock_renewer_ops renewer_ops = {
-	.create = create,
-	.destroy = destroy,
-	.join = join,
-	.count = count,
-};
-
-static dlock_renewer *create(void)
-{
-	db_renewer *renewer = calloc(1, sizeof *renewer);
-
-	if (!renewer) {
-		return NULL;
-	}
-	renewer->base.ops = &renewer_ops;
-	return &renewer->base;
-}
-
 static const dlock_renewal_round_ops round_ops = {
-	.renewer = &renewer_ops,
+	.renewer = &dlock_pool_renewer_ops,
 	.begin = begin,
 	.result = result,
-	.collect = collect,
-	.cancel = cancel,
 	.has_calls = has_calls,
 	.longest_wait = longest_wait,
 	.free = free_round,

@@ -9,24 +9,6 @@
 /* An address that does not answer gets half of the time that is left, where there is another one to try. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
-dlock_db_session *dlock_db_session_new(dlock_endpoint *server, dlock_nanos timeout_cap)
-{
-	dlock_db_session *session = calloc(1, sizeof *session);
-
-	if (session) {
-#ifdef DLOCK_MYSQL
-		session->client = server->kind == DLOCK_ENDPOINT_MYSQL ? &dlock_db_mysql : NULL;
-#endif
-#ifdef DLOCK_PGSQL
-		session->client = server->kind == DLOCK_ENDPOINT_PGSQL ? &dlock_db_postgresql : session->client;
-#endif
-		session->server = dlock_endpoint_retain(server);
-		session->process = dlock_process_current();
-		session->timeout_cap = timeout_cap;
-	}
-	return session;
-}
-
 /* ---- closing ---- */
 
 static bool is_inherited(const dlock_db_session *session)
@@ -74,11 +56,13 @@ static void fail_all(dlock_db_session *session, bool transient)
 	}
 }
 
-void dlock_db_session_free(dlock_db_session *session)
+static void session_free(dlock_net_conn *base)
 {
+	dlock_db_session *session = (dlock_db_session *) base;
+
 	disconnect(session);
 	fail_all(session, false);
-	dlock_endpoint_release(session->server);
+	dlock_endpoint_release(base->server);
 	free(session);
 }
 
@@ -107,8 +91,8 @@ static void name_server(const dlock_db_session *session, dlock_error *error, con
 {
 	char shown[sizeof error->message];
 
-	dlock_endpoint_quote(session->server, what, shown, sizeof shown);
-	dlock_fail(error, DLOCK_CONNECTION, "%s at %s: %s", session->client->name, session->server->label, shown);
+	dlock_endpoint_quote(session->base.server, what, shown, sizeof shown);
+	dlock_fail(error, DLOCK_CONNECTION, "%s at %s: %s", session->client->name, session->base.server->label, shown);
 }
 
 static void fail(dlock_db_session *session, const char *what, bool transient)
@@ -131,12 +115,12 @@ static void note_obstacle(dlock_db_session *session, const char *what, bool tran
 
 static const char *host_of(const dlock_db_session *session)
 {
-	return session->server->path ? NULL : session->server->seeds[session->seed].host;
+	return session->base.server->path ? NULL : session->base.server->seeds[session->seed].host;
 }
 
 static int hosts(const dlock_db_session *session)
 {
-	return session->server->path ? 1 : session->server->seed_count;
+	return session->base.server->path ? 1 : session->base.server->seed_count;
 }
 
 static void take_lookup(dlock_db_session *session)
@@ -182,7 +166,7 @@ static void set_step(dlock_db_session *session, dlock_nanos now)
 
 static void open_address(dlock_db_session *session, dlock_nanos now)
 {
-	const dlock_endpoint *server = session->server;
+	const dlock_endpoint *server = session->base.server;
 	const char *host = host_of(session), *address = session->addresses.text[session->tried++];
 
 	session->link = session->client->open(
@@ -228,14 +212,14 @@ static void try_next(dlock_db_session *session, dlock_nanos now)
 
 static void open_session(dlock_db_session *session, dlock_nanos now)
 {
-	dlock_nanos timeout = session->server->connect_timeout;
+	dlock_nanos timeout = session->base.server->connect_timeout;
 
-	timeout = timeout < session->timeout_cap ? timeout : session->timeout_cap;
+	timeout = timeout < session->base.timeout_cap ? timeout : session->base.timeout_cap;
 	session->deadline = dlock_after(now, timeout);
 	session->seeds_tried = 0;
 	*session->obstacle = '\0';
 	session->transient = false;
-	session->opened++;
+	session->base.opened++;
 	begin_host(session);
 	try_next(session, now);
 }
@@ -414,19 +398,7 @@ void dlock_db_session_answered(dlock_db_session *session)
 	dlock_db_call_release(call);
 }
 
-/* ---- from outside ---- */
-
-int dlock_db_fd(const dlock_db_session *session)
-{
-	return session->link    ? session->client->fd(session->link)
-		: session->lookup ? dlock_lookup_fd(session->lookup)
-						  : -1;
-}
-
-short dlock_db_events(const dlock_db_session *session)
-{
-	return session->link ? session->client->events(session->link) : session->lookup ? POLLIN : 0;
-}
+/* ---- in a pool ---- */
 
 static void connect_on(dlock_db_session *session, dlock_nanos now)
 {
@@ -447,13 +419,11 @@ static void connect_on(dlock_db_session *session, dlock_nanos now)
 	}
 }
 
-void dlock_db_advance(dlock_db_session *session)
+static void advance(dlock_source *source)
 {
+	dlock_db_session *session = (dlock_db_session *) source;
 	dlock_nanos now = dlock_now();
 
-	if (is_inherited(session)) {
-		return;
-	}
 	if (session->state == DLOCK_DB_RESOLVING) {
 		try_next(session, now);
 	} else if (session->state == DLOCK_DB_CONNECTING) {
@@ -466,18 +436,17 @@ void dlock_db_advance(dlock_db_session *session)
 
 static dlock_nanos read_timeout(const dlock_db_session *session)
 {
-	return session->server->read_timeout < session->timeout_cap ? session->server->read_timeout : session->timeout_cap;
+	return dlock_read_timeout(session->base.server, session->base.timeout_cap);
 }
 
-dlock_nanos dlock_db_timer(const dlock_db_session *session)
+static dlock_nanos timer(const dlock_source *source)
 {
-	if (is_inherited(session) || session->state == DLOCK_DB_CLOSED) {
-		return DLOCK_FOREVER;
-	}
+	const dlock_db_session *session = (const dlock_db_session *) source;
+	const dlock_db_call *call = dlock_db_session_next(session);
+
 	if (session->state != DLOCK_DB_OPEN) {
 		return session->step < session->deadline ? session->step : session->deadline;
 	}
-	const dlock_db_call *call = dlock_db_session_next(session);
 	if (!call) {
 		return DLOCK_FOREVER;
 	}
@@ -493,32 +462,107 @@ static void fail_late(dlock_db_session *session, const char *what, dlock_nanos w
 	fail(session, text, false);
 }
 
-void dlock_db_expire(dlock_db_session *session)
+static void expire(dlock_source *source)
 {
-	dlock_nanos now = dlock_now();
+	dlock_db_session *session = (dlock_db_session *) source;
 
-	if (now < dlock_db_timer(session)) {
+	if (dlock_now() < timer(source)) {
 		return;
 	}
-	dlock_db_advance(session); /* what has arrived by now counts */
-	now = dlock_now();
-	if (now < dlock_db_timer(session)) {
+	advance(source); /* what has arrived by now counts */
+	dlock_nanos now = dlock_now();
+	if (session->state == DLOCK_DB_CLOSED || now < timer(source)) {
 		return;
 	}
 	if (session->state == DLOCK_DB_OPEN) {
 		fail_late(session, "no answer", read_timeout(session));
 	} else if (now >= session->deadline) {
-		dlock_nanos timeout = session->server->connect_timeout;
+		dlock_nanos timeout = session->base.server->connect_timeout;
 		fail_late(session, *session->obstacle ? session->obstacle
 				: session->link               ? "no connection"
 											  : "the name was not resolved",
-			timeout < session->timeout_cap ? timeout : session->timeout_cap);
+			timeout < session->base.timeout_cap ? timeout : session->base.timeout_cap);
 	} else if (session->state != DLOCK_DB_CLOSED) {
 		try_other(session, session->link ? "no connection in time" : "the name was not resolved", false, now);
 	}
 }
 
-bool dlock_db_is_busy(const dlock_db_session *session)
+/* While it has calls of this process under way, or somebody who listens. */
+static bool poll_session(const dlock_source *source, struct pollfd *fd)
 {
-	return !is_inherited(session) && session->state != DLOCK_DB_CLOSED && (session->first || session->listeners);
+	const dlock_db_session *session = (const dlock_db_session *) source;
+	bool is_busy = !is_inherited(session) && session->state != DLOCK_DB_CLOSED
+		&& (session->first || session->listeners);
+
+	if (is_busy && session->link) {
+		*fd = (struct pollfd) {
+			.fd = session->client->fd(session->link), .events = session->client->events(session->link)
+		};
+	} else {
+		*fd = (struct pollfd) { .fd = session->lookup ? dlock_lookup_fd(session->lookup) : -1, .events = POLLIN };
+	}
+	return is_busy;
+}
+
+static void begin_turn(dlock_source *source)
+{
+	dlock_db_session *session = (dlock_db_session *) source;
+
+	session->news_before = session->news;
+}
+
+/* Whoever sends looks for the end of the session first, and so may take in what is news to a task that went on before
+ * it. */
+static bool end_turn(dlock_source *source)
+{
+	const dlock_db_session *session = (const dlock_db_session *) source;
+
+	return session->news != session->news_before;
+}
+
+static dlock_net_conn *session_new(dlock_endpoint *server, dlock_nanos timeout_cap)
+{
+	static const dlock_source_ops ops = { poll_session, advance, expire, timer, begin_turn, end_turn };
+	dlock_db_session *session = calloc(1, sizeof *session);
+
+	if (!session) {
+		return NULL;
+	}
+#ifdef DLOCK_MYSQL
+	session->client = server->kind == DLOCK_ENDPOINT_MYSQL ? &dlock_db_mysql : NULL;
+#endif
+#ifdef DLOCK_PGSQL
+	session->client = server->kind == DLOCK_ENDPOINT_PGSQL ? &dlock_db_postgresql : session->client;
+#endif
+	session->base = (dlock_net_conn) {
+		.source.ops = &ops, .free = session_free, .server = dlock_endpoint_retain(server), .timeout_cap = timeout_cap
+	};
+	session->process = dlock_process_current();
+	return &session->base;
+}
+
+dlock_db_session *dlock_db_session_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
+{
+	dlock_net_conn *conn = dlock_net_pool_find(pool, server, timeout_cap);
+
+	return (dlock_db_session *) (conn ? conn : dlock_net_pool_add(pool, session_new(server, timeout_cap)));
+}
+
+static bool is_free(const dlock_db_session *session)
+{
+	return !session->reserved && !session->first;
+}
+
+dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *server)
+{
+	dlock_net_conn *conn = pool->first;
+
+	while (conn && !(conn->spare && dlock_net_conn_leads_to(conn, server) && is_free((dlock_db_session *) conn))) {
+		conn = conn->next;
+	}
+	conn = conn ? conn : dlock_net_pool_add(pool, session_new(server, DLOCK_FOREVER));
+	if (conn) {
+		conn->spare = ((dlock_db_session *) conn)->reserved = true;
+	}
+	return (dlock_db_session *) conn;
 }

@@ -1,9 +1,8 @@
 #ifndef DLOCK_DATABASE_SESSION_H
 #define DLOCK_DATABASE_SESSION_H
 
-#include <poll.h>
-
 #include "../base/process.h"
+#include "../net/pool.h"
 #include "../net/resolve.h"
 #include "client.h"
 
@@ -28,9 +27,8 @@ typedef struct dlock_db_listener {
 } dlock_db_listener;
 
 struct dlock_db_session {
+	dlock_net_conn base; /* `spare`: for somebody who sleeps in the database */
 	const dlock_db_client *client;
-	dlock_endpoint *server;
-	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	dlock_process process;
 	dlock_db_session_state state;
 	dlock_db_link *link;  /* NULL: none */
@@ -46,24 +44,22 @@ struct dlock_db_session {
 
 	dlock_db_call *first, *last; /* whose answers are still to come */
 	dlock_db_call *unsent;       /* the first that was not sent yet; NULL: none */
-	unsigned long news;          /* calls that have come to something, and notifications */
+	unsigned long news, news_before; /* calls that have come to something, and notifications; at a turn's beginning */
 	dlock_nanos heard_at;        /* when the last answer came */
 	bool used;                   /* there was one over this connection */
-	unsigned long opened;        /* how often it was connected */
-
-	bool spare;    /* it is for somebody who sleeps in the database */
-	bool reserved; /* somebody does */
+	bool reserved;               /* somebody sleeps in it */
 
 	char inbox[DLOCK_TOKEN_MAX + 1]; /* the channel on which it listens; "": it does not */
 	dlock_db_listener *listeners;
 
 	dlock_error error; /* why it broke last; names the server */
-	dlock_db_session *next;
 };
 
-/* NULL when out of memory. */
-dlock_db_session *dlock_db_session_new(dlock_endpoint *server, dlock_nanos timeout_cap);
-void dlock_db_session_free(dlock_db_session *session);
+/* The pool's with this database whose timeouts are at most this long. NULL when out of memory. */
+dlock_db_session *dlock_db_session_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
+
+/* One of its own for somebody who sleeps in the database, who reserves it. NULL when out of memory. */
+dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *server);
 
 /* Queues the call and retains it; opens the session where needed. Where that is not possible, the call has failed. */
 void dlock_db_send(dlock_db_session *session, dlock_db_call *call);
@@ -72,22 +68,6 @@ void dlock_db_send(dlock_db_session *session, dlock_db_call *call);
  * sent next, and ends with the last listener. */
 void dlock_db_listen(dlock_db_session *session, dlock_db_listener *listener);
 void dlock_db_unlisten(dlock_db_session *session, dlock_db_listener *listener);
-
-/* What to poll; -1 and 0 when there is only time to wait for. */
-int dlock_db_fd(const dlock_db_session *session);
-short dlock_db_events(const dlock_db_session *session);
-
-/* Goes on as far as it can. */
-void dlock_db_advance(dlock_db_session *session);
-
-/* When dlock_db_expire() has something to do; DLOCK_FOREVER for never. */
-dlock_nanos dlock_db_timer(const dlock_db_session *session);
-
-/* Ends what has taken longer than the server's timeouts allow. */
-void dlock_db_expire(dlock_db_session *session);
-
-/* Has it calls of this process under way, or somebody who listens? */
-bool dlock_db_is_busy(const dlock_db_session *session);
 
 /* ---- for clients ---- */
 

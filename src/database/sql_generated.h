@@ -1,4 +1,4 @@
-/* Generated from sql/ by scripts/gen-sql.sh. */
+/* Generated from the SQL files beside it by scripts/gen-sql.sh. */
 const char dlock_sql_postgresql[] =
 	"BEGIN;\n"
 	"SET LOCAL client_min_messages = warning;\n"

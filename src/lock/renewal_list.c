@@ -223,6 +223,14 @@ static void apply(dlock_renewal_list *list, dlock_renewal *renewal, dlock_round_
 	}
 }
 
+static bool is_under_way(const dlock_renewal *renewal)
+{
+	dlock_renewal_round *round = renewal->round;
+
+	return round->ops->collect ? round->ops->collect(round, renewal->state == DLOCK_RENEWAL_ENDED)
+							   : round->ops->result(round) == DLOCK_ROUND_OPEN;
+}
+
 /* Takes in what was answered, or has failed. */
 static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nanos now)
 {
@@ -239,8 +247,7 @@ static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nano
 	if (dlock_renewal_is_asking(renewal)) {
 		apply(list, renewal, round->ops->result(round));
 	}
-	renewal->busy = was_busy && round->ops->collect
-		&& round->ops->collect(round, renewal->state == DLOCK_RENEWAL_ENDED);
+	renewal->busy = was_busy && is_under_way(renewal);
 	if (was_busy && !renewal->busy) {
 		pthread_cond_broadcast(&list->idle);
 	}

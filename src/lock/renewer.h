@@ -69,12 +69,13 @@ typedef struct {
 	/* Under the mutex. */
 	dlock_round_result (*result)(const dlock_renewal_round *round);
 
-	/* Optional: a round that is decided within begin() has nothing to collect, nothing to cancel, and takes no time.
-	 * Under the mutex, as the next two. Takes in what was answered. True while anything is under way. Once the lease is
-	 * `released`, no answer settles a repair any more. */
+	/* Optional: a round that is decided with its last answer has nothing more to collect. Under the mutex, as the next
+	 * two. Takes in what was answered. True while anything is under way. Once the lease is `released`, no answer
+	 * settles a repair any more. */
 	bool (*collect)(dlock_renewal_round *round, bool released);
 
-	/* The holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent
+	/* Optional, as the next two: nothing is shared, and no time taken, by a round that is decided within begin(). The
+	 * holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent
 	 * again. */
 	void (*cancel)(dlock_renewal_round *round);
 

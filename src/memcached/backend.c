@@ -15,7 +15,7 @@
 
 typedef struct {
 	dlock_backend base;
-	dlock_memcached_pool *pool;
+	dlock_net_pool *pool;
 	dlock_memcached_conn *conn; /* the pool's */
 	dlock_memcached_digest *digest;
 	size_t prefix_len;
@@ -77,7 +77,7 @@ static dlock_status no_cas(const memcached_backend *backend, dlock_error *error)
 {
 	return dlock_fail(error, DLOCK_CONNECTION,
 		"memcached at %s gives no CAS, without which a lock cannot be held safely: start it without -C",
-		backend->conn->server->label);
+		backend->conn->base.server->label);
 }
 
 /* One request, or two in a row. A task. */
@@ -121,8 +121,8 @@ static void ask_both(memcached_backend *backend, dlock_memcached_request *first,
 {
 	asking own = { .conn = backend->conn, .first = first, .second = second, .over = over };
 
-	dlock_memcached_pool_catch_up(backend->pool);
-	dlock_loop_run(dlock_memcached_pool_loop(backend->pool), ask_step, &own, DLOCK_FOREVER, NULL);
+	dlock_net_pool_catch_up(backend->pool);
+	dlock_loop_run(dlock_net_pool_loop(backend->pool), ask_step, &own, DLOCK_FOREVER, NULL);
 }
 
 static void ask(memcached_backend *backend, dlock_memcached_request *request)
@@ -148,7 +148,7 @@ static dlock_status no_reply(
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 	}
 	if (request->state == DLOCK_MEMCACHED_ANSWERED) {
-		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->server->label,
+		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->base.server->label,
 			request->reply.code == DLOCK_MEMCACHED_ERROR ? request->reply.value
 														 : "a reply that does not belong to the request");
 	}
@@ -220,7 +220,7 @@ static dlock_status read_count(
 		return dlock_fail(error, DLOCK_CONNECTION,
 			"memcached at %s: the key " DLOCK_MEMCACHED_FENCE " must be a number from 1 to "
 			"9223372036854775806, and normally is a time in us: delete it",
-			backend->conn->server->label);
+			backend->conn->base.server->label);
 	}
 	return DLOCK_OK;
 }
@@ -352,7 +352,7 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		}
 		if (own->again) { /* first what it has set is deleted */
 			own->until = now + LONGEST_PAUSE;
-			DLOCK_AWAIT(&own->task, dlock_memcached_pool_is_at_rest(backend_of(&own->claim->base)->pool)
+			DLOCK_AWAIT(&own->task, dlock_net_pool_is_at_rest(backend_of(&own->claim->base)->pool)
 				|| dlock_loop_is_time(loop, own->until, now));
 			continue;
 		}
@@ -398,9 +398,9 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	}
 	claim->waiter->deadline = wait->deadline;
 	claim->waiter->error = error;
-	dlock_memcached_pool_catch_up(backend->pool);
+	dlock_net_pool_catch_up(backend->pool);
 	status = dlock_loop_run(
-		dlock_memcached_pool_loop(backend->pool), acquire_step, claim->waiter, DLOCK_FOREVER, wait);
+		dlock_net_pool_loop(backend->pool), acquire_step, claim->waiter, DLOCK_FOREVER, wait);
 	if (status != DLOCK_INTERRUPTED) {
 		end_waiter(claim);
 	}
@@ -491,7 +491,7 @@ static dlock_status change(
 		*done = NULL;
 	}
 	return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: the key of \"%s\" is changed all the time",
-		backend->conn->server->label, dlock_claim_name(claim).text);
+		backend->conn->base.server->label, dlock_claim_name(claim).text);
 }
 
 static dlock_memcached_request *make_extension(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl)
@@ -765,12 +765,12 @@ static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char
 	make_key(ours, &mine, claim->resource, claim->resource_len);
 	make_key(other, &key, resource, len);
 	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text)
-		&& dlock_endpoint_is_same(ours->conn->server, other->conn->server);
+		&& dlock_endpoint_is_same(ours->conn->base.server, other->conn->base.server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)
 {
-	return dlock_memcached_round_new(backend_of(claim)->conn->server, item_of(claim));
+	return dlock_memcached_round_new(backend_of(claim)->conn->base.server, item_of(claim));
 }
 
 static void dispose(dlock_claim *claim)
@@ -807,7 +807,7 @@ static const dlock_backend_ops ops = {
 	.destroy = destroy,
 };
 
-dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_endpoint *server, const char *prefix,
+dlock_backend *dlock_memcached_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len, dlock_memcached_digest *digest)
 {
 	memcached_backend *backend = calloc(1, sizeof *backend + prefix_len);
@@ -820,7 +820,7 @@ dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_endpoint *s
 	backend->digest = digest;
 	backend->prefix_len = prefix_len;
 	memcpy(backend->prefix, prefix, prefix_len);
-	backend->conn = dlock_memcached_pool_conn(pool, server, DLOCK_FOREVER);
+	backend->conn = dlock_memcached_conn_of(pool, server, DLOCK_FOREVER);
 	if (!backend->conn) {
 		free(backend);
 		return NULL;

@@ -2,7 +2,7 @@
 #define DLOCK_MEMCACHED_BACKEND_H
 
 #include "../lock/backend.h"
-#include "pool.h"
+#include "discard.h"
 
 /* Locks on one memcached server. It forgets: a restart, an eviction or a flush gives a lock away.
  *
@@ -14,7 +14,7 @@
 extern const dlock_ttl_range dlock_memcached_ttls;
 
 /* `prefix` is put before each resource to make its key. NULL when out of memory. */
-dlock_backend *dlock_memcached_new(dlock_memcached_pool *pool, dlock_endpoint *server, const char *prefix,
+dlock_backend *dlock_memcached_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len, dlock_memcached_digest *digest);
 
 #endif

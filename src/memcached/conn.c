@@ -1,6 +1,5 @@
 #include "conn.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +11,6 @@
 #define OLDEST_MINOR 6
 
 /* ---- opening and closing ---- */
-
-static const dlock_source_ops source_ops;
-
-dlock_memcached_conn *dlock_memcached_conn_new(dlock_endpoint *server, dlock_nanos timeout_cap)
-{
-	dlock_memcached_conn *conn = calloc(1, sizeof *conn);
-
-	if (conn) {
-		conn->source.ops = &source_ops;
-		conn->server = dlock_endpoint_retain(server);
-		conn->channel.process = dlock_process_current();
-		conn->timeout_cap = timeout_cap;
-	}
-	return conn;
-}
 
 static bool is_connected(const dlock_memcached_conn *conn)
 {
@@ -69,11 +53,13 @@ static void fail_all(dlock_memcached_conn *conn)
 	}
 }
 
-void dlock_memcached_conn_free(dlock_memcached_conn *conn)
+static void conn_free(dlock_net_conn *base)
 {
+	dlock_memcached_conn *conn = (dlock_memcached_conn *) base;
+
 	disconnect(conn);
 	fail_all(conn);
-	dlock_endpoint_release(conn->server);
+	dlock_endpoint_release(base->server);
 	free(conn);
 }
 
@@ -88,7 +74,7 @@ static void leave_to_parent(dlock_memcached_conn *conn)
 
 static void fail(dlock_memcached_conn *conn, const char *what)
 {
-	dlock_fail(&conn->error, DLOCK_CONNECTION, "memcached at %s: %s", conn->server->label, what);
+	dlock_fail(&conn->error, DLOCK_CONNECTION, "memcached at %s: %s", conn->base.server->label, what);
 	dlock_channel_abort(&conn->channel);
 	forget_connection(conn);
 	fail_all(conn);
@@ -96,12 +82,12 @@ static void fail(dlock_memcached_conn *conn, const char *what)
 
 static bool open_connection(dlock_memcached_conn *conn)
 {
-	if (!dlock_channel_open(&conn->channel, conn->server, conn->timeout_cap)) {
+	if (!dlock_channel_open(&conn->channel, conn->base.server, conn->base.timeout_cap)) {
 		fail(conn, conn->channel.problem);
 		return false;
 	}
 	conn->state = DLOCK_MEMCACHED_CONNECTING;
-	conn->opened++;
+	conn->base.opened++;
 	return true;
 }
 
@@ -121,7 +107,7 @@ static void send_requests(dlock_memcached_conn *conn)
 	for (; may_send(conn); conn->unsent = conn->unsent->next) {
 		dlock_memcached_request *request = conn->unsent;
 		request->sent = true;
-		request->opened = conn->opened;
+		request->opened = conn->base.opened;
 		request->sent_at = dlock_now();
 		if (!dlock_channel_append(&conn->channel, request->text, request->len)) {
 			fail(conn, conn->channel.problem);
@@ -195,7 +181,7 @@ void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *r
 void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened)
 {
 	close_outdated(conn);
-	if (conn->state == DLOCK_MEMCACHED_READY && conn->opened == opened) {
+	if (conn->state == DLOCK_MEMCACHED_READY && conn->base.opened == opened) {
 		enqueue(conn, request);
 	} else {
 		request->state = DLOCK_MEMCACHED_FAILED;
@@ -381,8 +367,10 @@ static void receive(dlock_memcached_conn *conn)
 
 /* ---- from outside ---- */
 
-void dlock_memcached_advance(dlock_memcached_conn *conn)
+static void advance(dlock_source *source)
 {
+	dlock_memcached_conn *conn = (dlock_memcached_conn *) source;
+
 	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
 		switch (dlock_channel_connect(&conn->channel)) {
 		case DLOCK_DIAL_GOES_ON:
@@ -400,33 +388,31 @@ void dlock_memcached_advance(dlock_memcached_conn *conn)
 	receive(conn);
 }
 
-static dlock_nanos read_timeout(const dlock_memcached_conn *conn)
-{
-	return conn->server->read_timeout < conn->timeout_cap ? conn->server->read_timeout : conn->timeout_cap;
-}
-
 /* The oldest request that was sent waits for its reply. */
-dlock_nanos dlock_memcached_timer(const dlock_memcached_conn *conn)
+static dlock_nanos timer(const dlock_source *source)
 {
-	if (dlock_channel_is_inherited(&conn->channel)) {
-		return DLOCK_FOREVER;
-	}
+	const dlock_memcached_conn *conn = (const dlock_memcached_conn *) source;
+
 	if (conn->state == DLOCK_MEMCACHED_CONNECTING) {
 		return dlock_channel_timer(&conn->channel);
 	}
-	return conn->first && conn->first->sent ? dlock_after(conn->first->sent_at, read_timeout(conn)) : DLOCK_FOREVER;
+	return conn->first && conn->first->sent
+		? dlock_after(conn->first->sent_at, dlock_read_timeout(conn->base.server, conn->base.timeout_cap))
+		: DLOCK_FOREVER;
 }
 
-void dlock_memcached_expire(dlock_memcached_conn *conn)
+static void expire(dlock_source *source)
 {
+	dlock_memcached_conn *conn = (dlock_memcached_conn *) source;
 	char what[64];
 
-	if (dlock_now() < dlock_memcached_timer(conn)) {
+	if (dlock_now() < timer(source)) {
 		return;
 	}
-	dlock_memcached_advance(conn); /* what has arrived by now counts */
-	if (is_connected(conn) && dlock_now() >= dlock_memcached_timer(conn)) {
-		snprintf(what, sizeof what, "no answer within %.3g s", (double) read_timeout(conn) / DLOCK_SECOND);
+	advance(source); /* what has arrived by now counts */
+	if (is_connected(conn) && dlock_now() >= timer(source)) {
+		snprintf(what, sizeof what, "no answer within %.3g s",
+			(double) dlock_read_timeout(conn->base.server, conn->base.timeout_cap) / DLOCK_SECOND);
 		fail(conn, what);
 	}
 }
@@ -436,57 +422,49 @@ bool dlock_memcached_is_busy(const dlock_memcached_conn *conn)
 	return conn->first && !dlock_channel_is_inherited(&conn->channel);
 }
 
-/* ---- as a source ---- */
+/* ---- in a pool ---- */
 
-static dlock_memcached_conn *conn_of(const dlock_source *source)
+static bool poll_channel(const dlock_source *source, struct pollfd *fd)
 {
-	return (dlock_memcached_conn *) ((char *) source - offsetof(dlock_memcached_conn, source));
-}
+	const dlock_memcached_conn *conn = (const dlock_memcached_conn *) source;
 
-static int poll_source(dlock_source *source, struct pollfd *fds, int room)
-{
-	const dlock_channel *channel = &conn_of(source)->channel;
-
-	if (!dlock_memcached_is_busy(conn_of(source))) {
-		return 0;
-	}
-	if (room > 0) {
-		*fds = (struct pollfd) { .fd = dlock_channel_fd(channel), .events = dlock_channel_events(channel) };
-	}
-	return 1;
-}
-
-static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
-{
-	(void) count;
-	if (fds->revents) {
-		dlock_memcached_advance(conn_of(source));
-	}
-}
-
-static void expire_source(dlock_source *source)
-{
-	if (dlock_memcached_is_busy(conn_of(source))) {
-		dlock_memcached_expire(conn_of(source));
-	}
-}
-
-static dlock_nanos source_timer(const dlock_source *source)
-{
-	return dlock_memcached_is_busy(conn_of(source)) ? dlock_memcached_timer(conn_of(source)) : DLOCK_FOREVER;
+	*fd = (struct pollfd) { .fd = dlock_channel_fd(&conn->channel), .events = dlock_channel_events(&conn->channel) };
+	return dlock_memcached_is_busy(conn);
 }
 
 static void begin_turn(dlock_source *source)
 {
-	conn_of(source)->news_before = conn_of(source)->news;
+	dlock_memcached_conn *conn = (dlock_memcached_conn *) source;
+
+	conn->news_before = conn->news;
 }
 
 /* What one task sends may end the connection, and with it what another has asked that went on before it. */
 static bool end_turn(dlock_source *source)
 {
-	return conn_of(source)->news != conn_of(source)->news_before;
+	const dlock_memcached_conn *conn = (const dlock_memcached_conn *) source;
+
+	return conn->news != conn->news_before;
 }
 
-static const dlock_source_ops source_ops = {
-	poll_source, advance_source, expire_source, source_timer, begin_turn, end_turn
-};
+static dlock_net_conn *conn_new(dlock_endpoint *server, dlock_nanos timeout_cap)
+{
+	static const dlock_source_ops ops = { poll_channel, advance, expire, timer, begin_turn, end_turn };
+	dlock_memcached_conn *conn = calloc(1, sizeof *conn);
+
+	if (!conn) {
+		return NULL;
+	}
+	conn->base = (dlock_net_conn) {
+		.source.ops = &ops, .free = conn_free, .server = dlock_endpoint_retain(server), .timeout_cap = timeout_cap
+	};
+	conn->channel.process = dlock_process_current();
+	return &conn->base;
+}
+
+dlock_memcached_conn *dlock_memcached_conn_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
+{
+	dlock_net_conn *conn = dlock_net_pool_find(pool, server, timeout_cap);
+
+	return (dlock_memcached_conn *) (conn ? conn : dlock_net_pool_add(pool, conn_new(server, timeout_cap)));
+}

@@ -5,7 +5,7 @@
 
 #include "../base/error.h"
 #include "../net/channel.h"
-#include "../net/loop.h"
+#include "../net/pool.h"
 #include "request.h"
 #include "server_clock.h"
 
@@ -20,12 +20,10 @@ typedef enum {
 	DLOCK_MEMCACHED_READY
 } dlock_memcached_conn_state;
 
-typedef struct dlock_memcached_conn {
-	dlock_source source; /* of its pool's loop */
-	dlock_endpoint *server;
+typedef struct {
+	dlock_net_conn base; /* `opened` is the generation of the connection */
 	dlock_memcached_conn_state state;
 	dlock_channel channel;
-	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	dlock_memcached_request *first, *last; /* whose replies are still to come */
 	dlock_memcached_request *unsent; /* the first that was not handed to the channel yet; NULL: none */
 	char line[256];        /* of a reply, as far as it has come */
@@ -36,14 +34,11 @@ typedef struct dlock_memcached_conn {
 	size_t value_got;      /* bytes of it, with its line end */
 	dlock_memcached_clock clock; /* the server's, as read over this connection */
 	dlock_nanos late;      /* by the last reading */
-	unsigned long opened;  /* how often it was connected: the generation of the connection */
 	dlock_error error;     /* why the last request failed; names the server */
-	struct dlock_memcached_conn *next;
 } dlock_memcached_conn;
 
-/* NULL when out of memory. */
-dlock_memcached_conn *dlock_memcached_conn_new(dlock_endpoint *server, dlock_nanos timeout_cap);
-void dlock_memcached_conn_free(dlock_memcached_conn *conn);
+/* The pool's to this server whose timeouts are at most this long. NULL when out of memory. */
+dlock_memcached_conn *dlock_memcached_conn_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
 
 /* Queues the request and retains it. Connects where needed: a connection that was closed by the server while it was
  * idle is replaced. Where that is not possible, the request has failed. */
@@ -53,15 +48,6 @@ void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *r
  * another holder's. Sends over the connection with that generation alone; where there is another one, or none, the
  * request has failed and is not sent. */
 void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened);
-
-/* Goes on as far as it can without blocking. */
-void dlock_memcached_advance(dlock_memcached_conn *conn);
-
-/* When dlock_memcached_expire() has something to do next; DLOCK_FOREVER for never. */
-dlock_nanos dlock_memcached_timer(const dlock_memcached_conn *conn);
-
-/* Ends the connection where an answer, or the connection, has taken longer than the server's timeouts allow. */
-void dlock_memcached_expire(dlock_memcached_conn *conn);
 
 /* Has it requests of this process under way? */
 bool dlock_memcached_is_busy(const dlock_memcached_conn *conn);

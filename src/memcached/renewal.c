@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "../lock/backend.h"
-#include "pool.h"
+#include "../lock/pool_renewer.h"
+#include "discard.h"
 
 /* A key that is changed all the time is left to the next round. */
 enum { TRIES = 8 };
@@ -22,13 +23,6 @@ typedef struct memcached_round {
 	dlock_round_result result;
 	dlock_adopted adopted;
 } memcached_round;
-
-typedef struct {
-	dlock_renewer base;
-	dlock_memcached_pool pool;
-} memcached_renewer;
-
-/* ---- one lease ---- */
 
 static void ask(memcached_round *round)
 {
@@ -131,12 +125,12 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	return round->request ? DLOCK_PENDING : DLOCK_OK;
 }
 
-static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos ttl, bool extends)
+static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	memcached_round *round = (memcached_round *) base;
-	memcached_renewer *renewer = (memcached_renewer *) owner;
+	dlock_net_pool *pool = dlock_pool_renewer_pool(renewer);
 	dlock_nanos cap = dlock_timeout_cap(round->server, extends ? ttl - DLOCK_MEMCACHED_MARGIN : DLOCK_FOREVER);
-	dlock_memcached_conn *conn = dlock_memcached_pool_conn(&renewer->pool, round->server, cap);
+	dlock_memcached_conn *conn = dlock_memcached_conn_of(pool, round->server, cap);
 
 	dlock_memcached_release(round->request); /* should it be under way yet, its answer is of no interest */
 	round->request = NULL;
@@ -150,18 +144,12 @@ static void begin(dlock_renewal_round *base, dlock_renewer *owner, dlock_nanos t
 	round->ttl = ttl;
 	round->result = DLOCK_ROUND_OPEN;
 	ask(round);
-	dlock_loop_adopt(dlock_memcached_pool_loop(&renewer->pool), &round->adopted, step, NULL, round);
+	dlock_loop_adopt(dlock_net_pool_loop(pool), &round->adopted, step, NULL, round);
 }
 
 static dlock_round_result result(const dlock_renewal_round *round)
 {
 	return ((const memcached_round *) round)->result;
-}
-
-static bool collect(dlock_renewal_round *round, bool released)
-{
-	(void) released;
-	return ((memcached_round *) round)->adopted.loop != NULL;
 }
 
 static void cancel(dlock_renewal_round *round)
@@ -185,52 +173,10 @@ static void free_round(dlock_renewal_round *base)
 	free(round);
 }
 
-/* ---- connections ---- */
-
-static dlock_renewer *create(void);
-
-static void destroy(dlock_renewer *renewer)
-{
-	dlock_memcached_pool_clear(&((memcached_renewer *) renewer)->pool);
-	free(renewer);
-}
-
-static void join(dlock_renewer *renewer, dlock_loop *loop)
-{
-	dlock_memcached_pool_join(&((memcached_renewer *) renewer)->pool, loop);
-}
-
-static dlock_renewer_counts count(const dlock_renewer *base)
-{
-	dlock_renewer_counts counts;
-
-	dlock_memcached_pool_count(&((const memcached_renewer *) base)->pool, &counts.connections, &counts.reconnections);
-	return counts;
-}
-
-static const dlock_renewer_ops renewer_ops = {
-	.create = create,
-	.destroy = destroy,
-	.join = join,
-	.count = count,
-};
-
-static dlock_renewer *create(void)
-{
-	memcached_renewer *renewer = calloc(1, sizeof *renewer);
-
-	if (!renewer) {
-		return NULL;
-	}
-	renewer->base.ops = &renewer_ops;
-	return &renewer->base;
-}
-
 static const dlock_renewal_round_ops round_ops = {
-	.renewer = &renewer_ops,
+	.renewer = &dlock_pool_renewer_ops,
 	.begin = begin,
 	.result = result,
-	.collect = collect,
 	.cancel = cancel,
 	.has_calls = has_calls,
 	.free = free_round,

@@ -171,6 +171,10 @@ dlock_endpoint *dlock_endpoint_sentinel(const dlock_endpoint *service, int seed)
  * enough. */
 dlock_nanos dlock_timeout_cap(const dlock_endpoint *server, dlock_nanos ttl);
 
+/* The server's read timeout, or the cap where that is shorter; and that of what asks for this lease time. */
+dlock_nanos dlock_read_timeout(const dlock_endpoint *server, dlock_nanos timeout_cap);
+dlock_nanos dlock_answer_time(const dlock_endpoint *server, dlock_nanos ttl);
+
 /* ---- options: what a specification says beside where the server is ----
  *
  * An option is a field of dlock_endpoint and a row in options.c. All that is done with options is a loop over the rows:

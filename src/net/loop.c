@@ -31,25 +31,36 @@ void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source)
 	}
 }
 
-static int poll_bell(dlock_source *source, struct pollfd *fds, int room)
+static void expire(dlock_source *source)
 {
-	const dlock_bell *bell = (dlock_bell *) source;
+	struct pollfd fd;
 
-	if (bell->process != dlock_process_current()) {
-		return 0;
+	if (source->ops->expire && source->ops->poll(source, &fd)) {
+		source->ops->expire(source);
 	}
-	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = bell->wakeup->read_fd, .events = POLLIN };
-	}
-	return 1;
 }
 
-static void clear_bell(dlock_source *source, const struct pollfd *fds, int count)
+void dlock_source_catch_up(dlock_source *source)
 {
-	(void) count;
-	if (fds[0].revents) {
-		dlock_wakeup_clear(((dlock_bell *) source)->wakeup);
+	struct pollfd fd;
+
+	if (source->ops->advance && source->ops->poll(source, &fd)) {
+		source->ops->advance(source);
 	}
+	expire(source);
+}
+
+static bool poll_bell(const dlock_source *source, struct pollfd *fd)
+{
+	const dlock_bell *bell = (const dlock_bell *) source;
+
+	*fd = (struct pollfd) { .fd = bell->wakeup->read_fd, .events = POLLIN };
+	return bell->process == dlock_process_current();
+}
+
+static void clear_bell(dlock_source *source)
+{
+	dlock_wakeup_clear(((dlock_bell *) source)->wakeup);
 }
 
 void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup *wakeup)
@@ -218,16 +229,24 @@ static void end_turn(dlock_loop *loop)
 
 /* ---- sleep ---- */
 
-/* What the sources wait for, as much as there is room for, which each takes note of. */
-static int fill(dlock_loop *loop)
+/* What the sources wait for, as much as there is room for, which each takes note of; and the first of their times. */
+static int fill(dlock_loop *loop, dlock_nanos *wake)
 {
 	int wanted = 0;
 
 	for (dlock_source *source = loop->sources; source; source = source->next) {
-		int room = loop->room > wanted ? loop->room - wanted : 0;
-		int more = source->ops->poll(source, room > 0 ? loop->fds + wanted : NULL, room);
-		source->polled = more < room ? more : room;
-		wanted += more;
+		struct pollfd fd;
+		source->polled = source->ops->poll(source, &fd);
+		if (!source->polled) {
+			continue;
+		}
+		dlock_nanos timer = source->ops->timer ? source->ops->timer(source) : DLOCK_FOREVER;
+		*wake = timer < *wake ? timer : *wake;
+		source->polled = wanted < loop->room;
+		if (source->polled) {
+			loop->fds[wanted] = fd;
+		}
+		wanted++;
 	}
 	return wanted;
 }
@@ -235,12 +254,8 @@ static int fill(dlock_loop *loop)
 /* Returns how much is to be polled; what there is no memory for is looked at when its time is up. */
 static int collect(dlock_loop *loop, dlock_nanos *wake, dlock_nanos now)
 {
-	int wanted = fill(loop);
+	int wanted = fill(loop, wake);
 
-	for (dlock_source *source = loop->sources; source; source = source->next) {
-		dlock_nanos timer = source->ops->timer ? source->ops->timer(source) : DLOCK_FOREVER;
-		*wake = timer < *wake ? timer : *wake;
-	}
 	if (wanted > loop->room) {
 		struct pollfd *fds = realloc(loop->fds, 2 * (size_t) wanted * sizeof *fds);
 		if (!fds) {
@@ -249,26 +264,22 @@ static int collect(dlock_loop *loop, dlock_nanos *wake, dlock_nanos now)
 		}
 		loop->fds = fds;
 		loop->room = 2 * wanted;
-		fill(loop);
+		fill(loop, wake);
 	}
 	return wanted;
 }
 
 static void advance(dlock_loop *loop, int ready)
 {
-	const struct pollfd *fds = loop->fds;
+	const struct pollfd *fd = loop->fds;
 
-	for (dlock_source *source = loop->sources; source; source = source->next) {
-		int polled = source->polled;
-		if (ready > 0 && polled > 0 && source->ops->advance) {
-			source->ops->advance(source, fds, polled);
+	for (dlock_source *source = loop->sources; source && ready > 0; source = source->next) {
+		if (source->polled && fd++->revents && source->ops->advance) {
+			source->ops->advance(source);
 		}
-		fds += polled;
 	}
 	for (dlock_source *source = loop->sources; source; source = source->next) {
-		if (source->ops->expire) {
-			source->ops->expire(source);
-		}
+		expire(source);
 	}
 }
 

@@ -16,13 +16,14 @@
 typedef struct dlock_loop dlock_loop;
 typedef struct dlock_source dlock_source;
 
-/* Whatever can be polled: the connections of a pool, a bell. Members may be NULL but for the first. */
+/* Whatever can be polled: a connection, a bell. Members may be NULL but for the first. */
 typedef struct {
-	/* Sets at most `room` of what is to be polled, and returns how much there is. */
-	int (*poll)(dlock_source *source, struct pollfd *fds, int room);
+	/* Sets what is to be polled; -1 where there is only time to wait for. False: nothing is under way, and the next
+	 * three are not called. */
+	bool (*poll)(const dlock_source *source, struct pollfd *fd);
 
-	/* Goes on where something of that is ready. `fds` is what poll() has set, but for what there was no room for. */
-	void (*advance)(dlock_source *source, const struct pollfd *fds, int count);
+	/* That is ready: goes on as far as it can. */
+	void (*advance)(dlock_source *source);
 
 	/* Gives up what takes too long; and when it has to be looked at for that: DLOCK_FOREVER for never. */
 	void (*expire)(dlock_source *source);
@@ -38,7 +39,7 @@ typedef struct {
 struct dlock_source {
 	const dlock_source_ops *ops;
 	dlock_source *next; /* the loop's, as the next */
-	int polled;         /* how much of what is polled is this one's */
+	bool polled;
 };
 
 /* The one by which other threads ring. */
@@ -86,6 +87,10 @@ void dlock_loop_end(dlock_loop *loop);
 
 void dlock_loop_add_source(dlock_loop *loop, dlock_source *source);
 void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source);
+
+/* Takes in what has come to it, or has failed, since the loop ran last. */
+void dlock_source_catch_up(dlock_source *source);
+
 void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup *wakeup);
 
 /* Takes a task over, and steps it in each turn, from the next one on, until it comes to something. In a child of fork()

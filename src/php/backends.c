@@ -20,22 +20,16 @@
 void dlock_pools_begin(dlock_pools *pools)
 {
 	dlock_pool_join(&pools->redis, &pools->loop);
-	dlock_memcached_pool_join(&pools->memcached, &pools->loop);
-	dlock_db_pool_join(&pools->databases, &pools->loop);
+	dlock_net_pool_join(&pools->others, &pools->loop);
 }
 
 dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 {
-	dlock_pools_counts counts = { .connections = dlock_pool_opened(&pools->redis),
-		.reconnections = dlock_pool_reopened(&pools->redis) };
+	dlock_pools_counts counts = { 0 };
 
-	unsigned long opened, reopened;
-	dlock_memcached_pool_count(&pools->memcached, &opened, &reopened);
-	counts.connections += opened;
-	counts.reconnections += reopened;
-	dlock_db_pool_count(&pools->databases, &opened, &reopened);
-	counts.connections += opened;
-	counts.reconnections += reopened;
+	dlock_net_pool_count(&pools->others, &counts.connections, &counts.reconnections);
+	counts.connections += dlock_pool_opened(&pools->redis);
+	counts.reconnections += dlock_pool_reopened(&pools->redis);
 #ifdef DLOCK_ZOOKEEPER
 	counts.sessions = pools->zookeeper ? dlock_zk_pool_sessions_opened(pools->zookeeper) : 0;
 #endif
@@ -45,8 +39,7 @@ dlock_pools_counts dlock_pools_count(const dlock_pools *pools)
 void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 {
 	dlock_pool_drain(&pools->redis, deadline);
-	dlock_memcached_pool_drain(&pools->memcached, deadline);
-	dlock_db_pool_drain(&pools->databases, deadline);
+	dlock_net_pool_drain(&pools->others, deadline);
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_drain(pools->zookeeper, deadline);
@@ -72,8 +65,7 @@ void dlock_pools_free_retired(dlock_pools *pools)
 void dlock_pools_clear(dlock_pools *pools)
 {
 	dlock_pool_clear(&pools->redis);
-	dlock_memcached_pool_clear(&pools->memcached);
-	dlock_db_pool_clear(&pools->databases);
+	dlock_net_pool_clear(&pools->others);
 #ifdef DLOCK_ZOOKEEPER
 	if (pools->zookeeper) {
 		dlock_zk_pool_free(pools->zookeeper);
@@ -106,10 +98,10 @@ dlock_backend *dlock_backend_on(
 {
 	switch (server->kind) {
 	case DLOCK_ENDPOINT_MEMCACHED:
-		return dlock_memcached_new(&pools->memcached, server, prefix, prefix_len, digest);
+		return dlock_memcached_new(&pools->others, server, prefix, prefix_len, digest);
 	case DLOCK_ENDPOINT_PGSQL:
 	case DLOCK_ENDPOINT_MYSQL:
-		return dlock_db_new(&pools->databases, server, prefix, prefix_len);
+		return dlock_db_new(&pools->others, server, prefix, prefix_len);
 	case DLOCK_ENDPOINT_MEMORY:
 		return dlock_memory_new(server->host, prefix, prefix_len, 1, false);
 	default:

@@ -2,9 +2,7 @@
 #define DLOCK_PHP_BACKENDS_H
 
 #include "../lock/backend.h"
-#include "../database/pool.h"
-#include "../memcached/pool.h"
-#include "../net/endpoint.h"
+#include "../net/pool.h"
 #include "../redis/wire/pool.h"
 #include "../stock/stock.h"
 #ifdef DLOCK_ZOOKEEPER
@@ -17,8 +15,7 @@
 typedef struct {
 	dlock_loop loop; /* of all of these */
 	dlock_pool redis;
-	dlock_memcached_pool memcached;
-	dlock_db_pool databases;
+	dlock_net_pool others; /* memcached and databases */
 #ifdef DLOCK_ZOOKEEPER
 	dlock_zk_pool *zookeeper; /* NULL: not used yet */
 #endif

@@ -136,7 +136,7 @@ static void attack(int way)
 	claim->deadline = dlock_now() + DLOCK_SECOND / 2; /* so the first renewal is due */
 	keep(claim, 500);
 	dlock_claim_free(claim);
-	dlock_memcached_pool_drain(c.pool, dlock_now() + DLOCK_SECOND / 4);
+	dlock_net_pool_drain(c.pool, dlock_now() + DLOCK_SECOND / 4);
 	memcached_client_free(&c);
 	end_child(pid);
 #undef JUDGE

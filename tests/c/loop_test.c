@@ -17,20 +17,18 @@ typedef struct {
 	dlock_nanos timer;
 } pipe_source;
 
-static int poll_pipe(dlock_source *source, struct pollfd *fds, int room)
+static bool poll_pipe(const dlock_source *source, struct pollfd *fd)
 {
-	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = ((pipe_source *) source)->fds[0], .events = POLLIN };
-	}
-	return 1;
+	*fd = (struct pollfd) { .fd = ((const pipe_source *) source)->fds[0], .events = POLLIN };
+	return true;
 }
 
-static void advance(dlock_source *source, const struct pollfd *fds, int count)
+static void advance(dlock_source *source)
 {
 	pipe_source *own = (pipe_source *) source;
 	char byte;
 
-	if (count > 0 && fds[0].revents && read(own->fds[0], &byte, 1) == 1) {
+	if (read(own->fds[0], &byte, 1) == 1) {
 		own->received++;
 	}
 }

@@ -139,7 +139,7 @@ static void test_rolled_back(void)
 		"the answer is lost: %s", c.error.message);
 	memcached_client_drain(&c);
 	long left = memcached_left(&server, "Lock:back");
-	check(!c.pool->discards && has_old("back") && left <= 30 && left >= 26,
+	check(!c.pool->background && has_old("back") && left <= 30 && left >= 26,
 		"what it has done is taken back, for the time that is left (%ld s)", left);
 	check(attach(&other, "back", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
 

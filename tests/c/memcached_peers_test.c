@@ -93,7 +93,7 @@ static void test_without_cas(void)
 		c.error.message);
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION, "nor a release: %s", c.error.message);
 	memcached_client_drain(&c);
-	check(!c.pool->discards, "what is to be deleted is not asked for again and again");
+	check(!c.pool->background, "what is to be deleted is not asked for again and again");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	memcached_kill(&bare);
@@ -108,7 +108,7 @@ static void test_nobody_there(void)
 	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"),
 		"nobody there: %s", c.error.message);
 	check(c.backend->ops->locked(c.backend, "nobody", 6, &locked, &c.error) == DLOCK_CONNECTION, "nor to ask");
-	check(!c.pool->discards, "nothing to discard");
+	check(!c.pool->background, "nothing to discard");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
@@ -122,7 +122,7 @@ static void test_closed_idle(void)
 	check(memcached_passes(&c, "idle", 0), "connected");
 	memcached_restart(&server);
 	check(memcached_passes(&c, "idle", 0), "connected again: %s", c.error.message);
-	dlock_memcached_pool_count(c.pool, &opened, &reopened);
+	dlock_net_pool_count(c.pool, &opened, &reopened);
 	check(opened == 2 && reopened == 1, "once");
 	memcached_client_free(&c);
 }
@@ -161,7 +161,7 @@ static void test_fork(void)
 		_exit(child_of_holder(&c, claim));
 	}
 	check(exit_of(pid) == 0, "a child has none of it, and locks by itself");
-	dlock_memcached_pool_count(c.pool, &opened, &reopened);
+	dlock_net_pool_count(c.pool, &opened, &reopened);
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && opened == 1, "its parent goes on over the same connection");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "and releases");
 	dlock_claim_free(claim);
@@ -180,12 +180,12 @@ static void test_fork_discards(void)
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		memcached_client_drain(&c);
-		_exit(c.pool->discards != NULL);
+		_exit(c.pool->background != NULL);
 	}
 	check(exit_of(pid) == 0, "a child leaves it alone");
 	memcached_thaw(&server);
 	memcached_client_drain(&c);
-	check(!c.pool->discards && memcached_left(&server, "Lock:discards") == -2, "its parent ends it");
+	check(!c.pool->background && memcached_left(&server, "Lock:discards") == -2, "its parent ends it");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }

@@ -223,14 +223,14 @@ typedef struct {
 	dlock_loop *loop;
 } rounds;
 
-static bool is_collected(void *round)
+static bool is_decided(void *round)
 {
-	return !((dlock_renewal_round *) round)->ops->collect(round, false);
+	return ((dlock_renewal_round *) round)->ops->result(round) != DLOCK_ROUND_OPEN;
 }
 
 static void advance(rounds *r, int ms)
 {
-	dlock_loop_await(r->loop, is_collected, r->round, dlock_now() + ms * DLOCK_MS);
+	dlock_loop_await(r->loop, is_decided, r->round, dlock_now() + ms * DLOCK_MS);
 }
 
 static rounds rounds_of(dlock_claim *claim)

@@ -250,13 +250,13 @@ memcached_client memcached_client_at(int port, int read_timeout_ms)
 void memcached_client_free(memcached_client *client)
 {
 	dlock_backend_release(client->backend);
-	dlock_memcached_pool_clear(client->pool);
+	dlock_net_pool_clear(client->pool);
 	free(client->pool);
 }
 
 void memcached_client_drain(memcached_client *client)
 {
-	dlock_memcached_pool_drain(
+	dlock_net_pool_drain(
 		client->pool, dlock_now() + 10 * DLOCK_SECOND); /* it ends as soon as nothing is left to be sent */
 }
 

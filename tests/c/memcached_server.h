@@ -37,7 +37,7 @@ pid_t memcached_peer(int *port, const char *first, const char *next);
 
 /* What a test works with: a pool and a back end, as a process has them. */
 typedef struct {
-	dlock_memcached_pool *pool;
+	dlock_net_pool *pool;
 	dlock_backend *backend;
 	dlock_error error;
 } memcached_client;

@@ -369,7 +369,7 @@ static void test_frozen(void)
 	pid_t pid = signal_later(server.pid, SIGCONT, 500);
 	memcached_client_drain(&c);
 	exit_of(pid);
-	check(!c.pool->discards && nobody_has("frozen"), "what it has done since is undone");
+	check(!c.pool->background && nobody_has("frozen"), "what it has done since is undone");
 	check(memcached_passes(&other, "frozen", 0), "and others have it: %s", other.error.message);
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
@@ -506,7 +506,7 @@ static void test_lost_answers(void)
 	lose(&relay, "md ");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION && nobody_has("lost"), "the answer to a release");
 	memcached_client_drain(&c);
-	check(!c.pool->discards && memcached_passes(&c, "lost", 0), "nothing is left to do");
+	check(!c.pool->background && memcached_passes(&c, "lost", 0), "nothing is left to do");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	relay_end(&relay);
@@ -528,12 +528,12 @@ static void test_late_success(void)
 	check(memcached_passes(&c, "late", 0), "connected");
 	atomic_store(&relay.stop, "ms Lock:late");
 	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION, "no answer: %s", c.error.message);
-	dlock_memcached_pool_drain(c.pool, dlock_now() + 50 * DLOCK_MS);
+	dlock_net_pool_drain(c.pool, dlock_now() + 50 * DLOCK_MS);
 	check(nobody_has("late"), "not yet executed");
 	atomic_store(&relay.stop, NULL);
 	check(eventually(has_key, "Lock:late"), "it is executed late");
 	memcached_client_drain(&c);
-	check(!c.pool->discards && nobody_has("late"), "what it has done since is undone");
+	check(!c.pool->background && nobody_has("late"), "what it has done since is undone");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	relay_end(&relay);

@@ -120,7 +120,7 @@ void client_free(client *client)
 void conn_await(dlock_conn *conn, const dlock_call *call)
 {
 	while (call->state == DLOCK_CALL_PENDING && dlock_conn_busy(conn)) {
-		struct pollfd fd = { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
+		struct pollfd fd = dlock_conn_poll(conn);
 		if (dlock_wait_poll(&fd, 1, dlock_conn_timer(conn), NULL) > 0) {
 			dlock_conn_advance(conn);
 		}

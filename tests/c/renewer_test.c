@@ -53,10 +53,11 @@ static dlock_renewal_round *new_round(const dlock_claim *claim)
 
 static _Atomic int looks;
 
-static int poll_nothing(dlock_source *source, struct pollfd *fds, int room)
+static bool poll_nothing(const dlock_source *source, struct pollfd *fd)
 {
-	(void) source, (void) fds, (void) room;
-	return 0;
+	(void) source;
+	*fd = (struct pollfd) { .fd = -1 };
+	return true;
 }
 
 static dlock_nanos long_past(const dlock_source *source)

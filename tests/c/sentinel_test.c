@@ -230,7 +230,7 @@ static void test_old_answer(void)
 	dlock_conn *conn = asker->pool.first;
 
 	while (dlock_conn_busy(conn)) {
-		dlock_wait_is_ready(dlock_conn_fd(conn), POLLIN);
+		dlock_wait_is_ready(dlock_conn_poll(conn).fd, POLLIN);
 		dlock_conn_advance(conn);
 	}
 	check(dlock_topology_is_asking(asker->topology), "an answer that nobody has taken");

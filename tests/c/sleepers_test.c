@@ -134,22 +134,20 @@ typedef struct {
 static dlock_loop loop;
 static pipe_source pipes[2];
 
-static int poll_pipe(dlock_source *source, struct pollfd *fds, int room)
+static bool poll_pipe(const dlock_source *source, struct pollfd *fd)
 {
-	const pipe_source *own = (pipe_source *) source;
+	const pipe_source *own = (const pipe_source *) source;
 
-	if (own->is_polled && room > 0) {
-		fds[0] = (struct pollfd) { .fd = own->fds[0], .events = POLLIN };
-	}
+	*fd = (struct pollfd) { .fd = own->fds[0], .events = POLLIN };
 	return own->is_polled;
 }
 
-static void advance(dlock_source *source, const struct pollfd *fds, int count)
+static void advance(dlock_source *source)
 {
 	pipe_source *own = (pipe_source *) source;
 	char byte;
 
-	if (count > 0 && fds[0].revents && read(own->fds[0], &byte, 1) == 1) {
+	if (read(own->fds[0], &byte, 1) == 1) {
 		own->received++;
 	}
 }

@@ -36,7 +36,7 @@ $server->query("CREATE USER app@'%' IDENTIFIED BY '" . SECRET . "'");
 $server->query("GRANT USAGE ON shop.* TO app@'%'");
 $fails("$at: *", fn () => $try(), 'no right to the database');
 $server->query("GRANT EXECUTE ON shop.* TO app@'%'");
-$fails("$at: *does not exist: run sql/mysql.sql there, or add create=1 to the address", fn () => $try(), 'no procedures');
+$fails("$at: *does not exist: run mysql.sql there, or add create=1 to the address", fn () => $try(), 'no procedures');
 $fails("$at: *denied*", fn () => $try('create=1'), 'no right to create them');
 same([1, 1, 1], fork_run(3, fn () => (new DistributedLock($server->dsn('create=1&connect_timeout=20&read_timeout=20')))->lock('r', 20) ? 1 : 0, 'exit'), 'created by several at once');
 same(true, $try(), 'with the right to execute them');
@@ -47,8 +47,8 @@ $lease = $lock->acquire('asserted', 0);
 $pdo->beginTransaction();
 $server->assert($pdo, 'Lock:asserted', $lease->fencingToken);
 same([true, true], [$pdo->commit(), $lease->release()], 'dlock_assert() by the application\'s user');
-exec('env -u LD_PRELOAD mariadb --no-defaults -uroot -S ' . escapeshellarg("$server->dir/data/s") . ' shop < ' . escapeshellarg(dirname(__DIR__, 2) . '/sql/mysql.sql') . ' 2>&1', $output, $code);
-same([0, []], [$code, $output], 'sql/mysql.sql once more');
+exec('env -u LD_PRELOAD mariadb --no-defaults -uroot -S ' . escapeshellarg("$server->dir/data/s") . ' shop < ' . escapeshellarg(dirname(__DIR__, 2) . '/src/database/mysql.sql') . ' 2>&1', $output, $code);
+same([0, []], [$code, $output], 'mysql.sql once more');
 
 // ---- read-only ----
 $server->query('SET GLOBAL read_only = 1');

@@ -34,7 +34,7 @@ $fails("$at: *password authentication failed*", fn () => $try('', 'app:wrong' . 
 $fails("$at: *database \"nowhere\" does not exist*", fn () => (new DistributedLock("pgsql://$user@{$server->address()}/nowhere"))->lock('r', 0), 'no such database');
 
 // ---- tables and rights ----
-$fails("$at: *dlock*does not exist: run sql/postgresql.sql there, or add create=1 to the address", fn () => $try(), 'no tables');
+$fails("$at: *dlock*does not exist: run postgresql.sql there, or add create=1 to the address", fn () => $try(), 'no tables');
 $fails("$at: *permission denied*", fn () => $try('create=1'), 'no right to create them');
 $theirs = new DistributedLock($server->dsn());
 same(true, $theirs->lock('theirs', 0), 'create=1');
@@ -57,9 +57,9 @@ $held = $admin->acquire('r', 0);
 same([true, '1'], [$held->isHeld(), (string) $server->query("SELECT count(*) AS n FROM my_locks.locks WHERE token = ?", [$held->token])[0]['n']], 'another schema');
 putenv('PGPASSWORD=' . PrivateDatabase::PASSWORD);
 run_command([PrivatePostgres::folder() . '/psql', '-h', '127.0.0.1', '-p', (string) $server->port, '-U', 'admin', '-q', '-v', 'ON_ERROR_STOP=1',
-    '-f', dirname(__DIR__, 2) . '/sql/postgresql.sql', 'postgres']);
+    '-f', dirname(__DIR__, 2) . '/src/database/postgresql.sql', 'postgres']);
 putenv('PGPASSWORD');
-same([true, true], [$try(), (new DistributedLock($server->dsn()))->isLocked('theirs')], 'sql/postgresql.sql once more: leases stay');
+same([true, true], [$try(), (new DistributedLock($server->dsn()))->isLocked('theirs')], 'postgresql.sql once more: leases stay');
 $processes = fork_run(4, fn () => (new DistributedLock($server->dsn('create=1&schema=at_once&connect_timeout=20&read_timeout=20')))->lock('r', 20) ? 1 : 0, 'kill');
 same(4, array_sum($processes), 'created by several at once');
 

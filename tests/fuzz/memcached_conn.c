@@ -9,16 +9,18 @@
 
 enum { MOST = 4, HANDSHAKE = 4 };
 
+static dlock_net_pool pool;
+
 static dlock_memcached_conn *connection(dlock_endpoint *server, int *peer)
 {
 	int fds[2];
-	dlock_memcached_conn *conn = dlock_memcached_conn_new(server, DLOCK_FOREVER);
+	dlock_memcached_conn *conn = dlock_memcached_conn_of(&pool, server, DLOCK_FOREVER);
 
 	MUST(conn && socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds) == 0);
 	conn->state = DLOCK_MEMCACHED_READY;
 	conn->channel.stage = DLOCK_CHANNEL_OPEN;
 	conn->channel.fd = fds[0];
-	conn->opened = 1;
+	conn->base.opened = 1;
 	*peer = fds[1];
 	return conn;
 }
@@ -59,10 +61,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t at = 2; at < size && conn->state != DLOCK_MEMCACHED_CLOSED; at += piece) {
 		size_t len = size - at < piece ? size - at : piece;
 		MUST(send(peer, data + at, len, MSG_NOSIGNAL) == (ssize_t) len);
-		dlock_memcached_advance(conn);
+		conn->base.source.ops->advance(&conn->base.source);
 	}
 	close(peer);
-	dlock_memcached_advance(conn);
+	conn->base.source.ops->advance(&conn->base.source);
 	MUST(conn->state == DLOCK_MEMCACHED_CLOSED && !conn->first && !conn->unsent);
 	MUST(memchr(conn->error.message, '\0', sizeof conn->error.message) && *conn->error.message);
 	bool failed = false;
@@ -72,6 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		failed = requests[i]->state == DLOCK_MEMCACHED_FAILED;
 		dlock_memcached_release(requests[i]);
 	}
-	dlock_memcached_conn_free(conn);
+	dlock_net_pool_clear(&pool);
 	return 0;
 }

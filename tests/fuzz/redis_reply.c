@@ -136,7 +136,7 @@ static void check_conn(const dlock_conn *conn, size_t most)
 	check_secret(conn, handshake->uptime.problem);
 	check_secret(conn, conn->error.message);
 	MUST(handshake->uptime.started == DLOCK_START_UNKNOWN || handshake->uptime.started <= dlock_now());
-	(void) dlock_conn_events(conn);
+	(void) dlock_conn_poll(conn);
 	(void) dlock_conn_timer(conn);
 }
 
@@ -216,7 +216,7 @@ static void advance(dlock_conn *conn)
 	if (conn->state == DLOCK_CONN_CLOSED) {
 		return;
 	}
-	struct pollfd fd = { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
+	struct pollfd fd = dlock_conn_poll(conn);
 	if (poll(&fd, 1, 0) > 0) {
 		dlock_conn_advance(conn);
 	}

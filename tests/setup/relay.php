@@ -10,7 +10,7 @@
  * {"link": 0, "delay": [0.01, 0.1]}      seconds that each piece takes, between these
  * {"link": 0, "cut": true}               closes all connections
  * {"link": 0, "swallow": true}           from now on: the server gets a request and answers, the answer is dropped and the
- *                                        connection closed
+ *                                        connection closed; with a number, of so many connections
  * {"link": 0, "target": "host:port"}     where new connections go
  *
  * Each message sets all that it does not name back to normal. Ends at the end of its input. */
@@ -184,6 +184,7 @@ final class Relay
                     $connection->asked = true;
                     $connection->inbox = $connection->inbox || str_contains($bytes, 'SUBSCRIBE');
                 } elseif ($mode['swallow'] && $connection->asked) {
+                    $this->modes[$connection->link]['swallow'] = $mode['swallow'] === true ? true : $mode['swallow'] - 1;
                     return false;
                 }
                 $flow->pieces[] = [microtime(true) + ($mode['delay'] ? $this->between(...$mode['delay']) : 0), $bytes];

@@ -123,7 +123,7 @@ dlock_endpoint *service_of_setup(int replicas)
 
 struct connections {
 	dlock_pool redis;
-	dlock_memcached_pool memcached;
+	dlock_net_pool memcached;
 };
 
 connections *connections_new(void)
@@ -134,14 +134,14 @@ connections *connections_new(void)
 void connections_drain(connections *own)
 {
 	dlock_pool_drain(&own->redis, dlock_now() + SECOND);
-	dlock_memcached_pool_drain(&own->memcached, dlock_now() + SECOND);
+	dlock_net_pool_drain(&own->memcached, dlock_now() + SECOND);
 }
 
 void connections_end(connections *own)
 {
 	connections_drain(own);
 	dlock_pool_clear(&own->redis);
-	dlock_memcached_pool_clear(&own->memcached);
+	dlock_net_pool_clear(&own->memcached);
 	free(own);
 }
 

@@ -235,7 +235,7 @@ static bool collect(dlock_renewal_round *base, bool released)
 
 static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
-	return dlock_redis_renewer_wait(round_of(base)->service, ttl);
+	return dlock_answer_time(round_of(base)->service, ttl);
 }
 
 static bool may_yet_repair(const dlock_renewal_round *base)

@@ -14,13 +14,6 @@ dlock_pool *dlock_redis_renewer_pool(dlock_renewer *renewer)
 	return &((redis_renewer *) renewer)->pool;
 }
 
-dlock_nanos dlock_redis_renewer_wait(const dlock_endpoint *server, dlock_nanos ttl)
-{
-	dlock_nanos cap = dlock_timeout_cap(server, ttl);
-
-	return cap < server->read_timeout ? cap : server->read_timeout;
-}
-
 static const dlock_pool *pool_of(const dlock_renewer *renewer)
 {
 	return &((const redis_renewer *) renewer)->pool;

@@ -10,7 +10,4 @@ extern const dlock_renewer_ops dlock_redis_renewer_ops;
 
 dlock_pool *dlock_redis_renewer_pool(dlock_renewer *renewer);
 
-/* How long a server that is asked for this lease time is waited for. */
-dlock_nanos dlock_redis_renewer_wait(const dlock_endpoint *server, dlock_nanos ttl);
-
 #endif

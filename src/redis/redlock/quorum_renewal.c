@@ -205,7 +205,7 @@ static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl
 	dlock_nanos longest = 0;
 
 	for (int i = 0; i < round->votes.count; i++) {
-		dlock_nanos wait = dlock_redis_renewer_wait(round->servers[i].server, ttl);
+		dlock_nanos wait = dlock_answer_time(round->servers[i].server, ttl);
 		longest = wait > longest ? wait : longest;
 	}
 	return longest;

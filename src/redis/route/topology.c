@@ -527,12 +527,8 @@ static void take_answers(dlock_topology *topology, dlock_nanos now)
 	drop_outdated(topology, now);
 	for (int i = 0; topology->asking && i < topology->source_count; i++) {
 		source *source = &topology->sources[i];
-		if (source->call && dlock_conn_busy(source->conn)) {
-			int fd = dlock_conn_fd(source->conn);
-			if (fd >= 0 && dlock_wait_is_ready(fd, dlock_conn_events(source->conn))) {
-				dlock_conn_advance(source->conn);
-			}
-			dlock_conn_expire(source->conn);
+		if (source->call) {
+			dlock_source_catch_up(&source->conn->source);
 		}
 	}
 	advance(topology, now);

@@ -581,16 +581,6 @@ bool dlock_conn_busy(const dlock_conn *conn)
 	return !dlock_channel_is_inherited(&conn->channel) && conn->state != DLOCK_CONN_CLOSED && conn->calls.count > 0;
 }
 
-int dlock_conn_fd(const dlock_conn *conn)
-{
-	return dlock_channel_fd(&conn->channel);
-}
-
-short dlock_conn_events(const dlock_conn *conn)
-{
-	return dlock_channel_events(&conn->channel);
-}
-
 /* ---- as a source ---- */
 
 static dlock_conn *conn_of(const dlock_source *source)
@@ -598,12 +588,9 @@ static dlock_conn *conn_of(const dlock_source *source)
 	return (dlock_conn *) ((char *) source - offsetof(dlock_conn, source));
 }
 
-int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room)
+struct pollfd dlock_conn_poll(const dlock_conn *conn)
 {
-	if (room > 0) {
-		*fds = (struct pollfd) { .fd = dlock_conn_fd(conn), .events = dlock_conn_events(conn) };
-	}
-	return 1;
+	return (struct pollfd) { .fd = dlock_channel_fd(&conn->channel), .events = dlock_channel_events(&conn->channel) };
 }
 
 void dlock_conn_note_news(dlock_conn *conn)
@@ -616,29 +603,25 @@ bool dlock_conn_has_news(const dlock_conn *conn)
 	return conn->news != conn->news_before;
 }
 
-static int poll_source(dlock_source *source, struct pollfd *fds, int room)
+static bool poll_source(const dlock_source *source, struct pollfd *fd)
 {
-	return dlock_conn_busy(conn_of(source)) ? dlock_conn_poll(conn_of(source), fds, room) : 0;
+	*fd = dlock_conn_poll(conn_of(source));
+	return dlock_conn_busy(conn_of(source));
 }
 
-static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
+static void advance_source(dlock_source *source)
 {
-	(void) count;
-	if (fds->revents) {
-		dlock_conn_advance(conn_of(source));
-	}
+	dlock_conn_advance(conn_of(source));
 }
 
 static void expire_source(dlock_source *source)
 {
-	if (dlock_conn_busy(conn_of(source))) {
-		dlock_conn_expire(conn_of(source));
-	}
+	dlock_conn_expire(conn_of(source));
 }
 
 static dlock_nanos source_timer(const dlock_source *source)
 {
-	return dlock_conn_busy(conn_of(source)) ? dlock_conn_timer(conn_of(source)) : DLOCK_FOREVER;
+	return dlock_conn_timer(conn_of(source));
 }
 
 static void begin_turn(dlock_source *source)

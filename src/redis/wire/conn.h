@@ -90,14 +90,11 @@ void dlock_conn_uncork(dlock_conn *conn);
  * True: it has. After the read timeout it is false again, so that the next call tries a new connection. */
 bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 
-/* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait
- * for. */
-int dlock_conn_fd(const dlock_conn *conn);
-short dlock_conn_events(const dlock_conn *conn);
+/* What to poll, which may change with each step; -1 when there is only time to wait for. */
+struct pollfd dlock_conn_poll(const dlock_conn *conn);
 
-/* For a source that polls it: as its poll(); and for its begin_turn() and end_turn(), so that no task misses what the
- * step of a later one has taken in: whoever sends a call looks for the end of the connection first. */
-int dlock_conn_poll(const dlock_conn *conn, struct pollfd *fds, int room);
+/* For a source that polls it, as its begin_turn() and end_turn(), so that no task misses what the step of a later one
+ * has taken in: whoever sends a call looks for the end of the connection first. */
 void dlock_conn_note_news(dlock_conn *conn);
 bool dlock_conn_has_news(const dlock_conn *conn);
 

@@ -297,31 +297,27 @@ static bool is_polled(const dlock_inbox *inbox)
 	return dlock_conn_busy(inbox->conn) || (inbox->listeners > 0 && dlock_inbox_is_open(inbox));
 }
 
-static int poll_source(dlock_source *source, struct pollfd *fds, int room)
+static bool poll_source(const dlock_source *source, struct pollfd *fd)
 {
-	return is_polled(inbox_of(source)) ? dlock_conn_poll(inbox_of(source)->conn, fds, room) : 0;
+	*fd = dlock_conn_poll(inbox_of(source)->conn);
+	return is_polled(inbox_of(source));
 }
 
-static void advance_source(dlock_source *source, const struct pollfd *fds, int count)
+static void advance_source(dlock_source *source)
 {
-	(void) count;
-	if (fds->revents) {
-		dlock_conn_advance(inbox_of(source)->conn);
-		dlock_inbox_update(inbox_of(source));
-	}
+	dlock_conn_advance(inbox_of(source)->conn);
+	dlock_inbox_update(inbox_of(source));
 }
 
 static void expire_source(dlock_source *source)
 {
-	if (is_polled(inbox_of(source))) {
-		dlock_conn_expire(inbox_of(source)->conn);
-		dlock_inbox_update(inbox_of(source));
-	}
+	dlock_conn_expire(inbox_of(source)->conn);
+	dlock_inbox_update(inbox_of(source));
 }
 
 static dlock_nanos source_timer(const dlock_source *source)
 {
-	return is_polled(inbox_of(source)) ? dlock_conn_timer(inbox_of(source)->conn) : DLOCK_FOREVER;
+	return dlock_conn_timer(inbox_of(source)->conn);
 }
 
 static void begin_turn(dlock_source *source)

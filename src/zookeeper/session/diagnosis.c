@@ -12,14 +12,12 @@ static const char closes[] =
 	"closes connections as soon as they are made, perhaps because there are too many from this address: "
 	"see maxClientCnxns, 60 by default, in the server's configuration";
 
-static int poll_channel(dlock_source *source, struct pollfd *fds, int room)
+static bool poll_channel(const dlock_source *source, struct pollfd *fd)
 {
-	const dlock_channel *channel = &((dlock_zk_diagnosis *) source)->channel;
+	const dlock_channel *channel = &((const dlock_zk_diagnosis *) source)->channel;
 
-	if (room > 0) {
-		fds[0] = (struct pollfd) { .fd = dlock_channel_fd(channel), .events = dlock_channel_events(channel) };
-	}
-	return 1;
+	*fd = (struct pollfd) { .fd = dlock_channel_fd(channel), .events = dlock_channel_events(channel) };
+	return true;
 }
 
 static bool begin(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget, dlock_loop *loop, dlock_nanos now)

@@ -1,0 +1,96 @@
+--TEST--
+databases: an answer that is lost makes no second holder, no lease that is believed in too long, and nothing that stays
+--EXTENSIONS--
+pdo
+mysqlnd
+pdo_mysql
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+foreach (private_databases() as $kind => $server) {
+    $relay = relay($server->address());
+    $there = fn (string $text) => str_replace($server->address(), $relay->address(), $text);
+    $lock = new DistributedLock($there($server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60')), ttl: 100, renew: false);
+    $other = new DistributedLock($server->dsn('guard=300'), ttl: 100, renew: false);
+    $lose = function (int|bool $answers) use ($lock, $relay) {
+        $answers && $lock->isLocked('asked'); // the session is there: otherwise the answer to its beginning would be lost
+        $relay->order(0, ['swallow' => $answers]);
+    };
+    /** What is done when the database can be asked again. */
+    $until = fn (callable $so, string $what) => wait_for(fn () => $lock->isLocked('asked') ?: $so(), 60, "$kind: $what");
+    $told = fn (Dlock\Lease $lease) => $lease->remaining() <= $server->grant('Lock:r')['left'] + 0.001;
+
+    // ---- one answer: it is asked once more ----
+    $lose(1);
+    $lease = $lock->acquire('r', 0);
+    $grant = $server->grant('Lock:r');
+    same([$lease->token, $lease->fencingToken, true], [$grant['token'], $grant['fence'], $told($lease)], "$kind: the grant's");
+    $lose(1);
+    $lease->refresh(200);
+    holds($lease->remaining() > 150 && $told($lease), "$kind: the extension's");
+    $lose(1);
+    $lease->refresh(90);
+    holds($lease->remaining() <= 90 && $told($lease), "$kind: that of one that shortens it");
+    $lose(1);
+    same([true, null], [$lease->release(), $server->token('Lock:r')], "$kind: the release's");
+
+    // ---- all of them ----
+    $lose(true);
+    fails(Dlock\ConnectionException::class, '*', fn () => $lock->acquire('r', 0), "$kind: grants that are not heard of");
+    holds($server->token('Lock:r') !== null, "$kind: it was granted");
+    $lose(false);
+    $until(fn () => $server->token('Lock:r') === null, 'what nobody knows to hold is given back');
+    $lease = $lock->acquire('r', 0);
+    foreach ([200, 60] as $ttl) {
+        $lose(true);
+        fails(Dlock\ConnectionException::class, '*', fn () => $lease->refresh($ttl), "$kind: refresh($ttl)");
+        holds($told($lease) && $lease->remaining() <= 100, "$kind: refresh($ttl) without an answer is not believed in", $lease->remaining());
+        $lose(false);
+    }
+    holds($lease->remaining() <= 60, "$kind: the shorter one may be true");
+    same(null, $other->tryAcquire('r'), "$kind: it is held");
+    $lose(true);
+    fails(Dlock\ConnectionException::class, '*', fn () => $lease->release(), "$kind: releases without an answer");
+    same(false, $lease->isHeld(), "$kind: after it");
+    $next = $other->acquire('r', 60);
+    holds($next->fencingToken > $lease->fencingToken, "$kind: the next holder");
+    $lose(false);
+    $until(fn () => true, 'the release once more');
+    same($next->token, $server->token('Lock:r'), "$kind: which takes nothing from the next holder");
+
+    // ---- of one that waits ----
+    $waiter = database_holder($there($server->dsn('guard=300&connect_timeout=60&read_timeout=60')), 'r', 100, 60);
+    wait_for(fn () => $server->waiters('Lock:r') !== [], 60, 'the waiter to be in the queue');
+    $lose(1);
+    same(true, $next->release(), "$kind: handed over to a waiter that does not hear of it");
+    same([$waiter->hear(), []], [$server->grant('Lock:r')['fence'], $server->waiters('Lock:r')], "$kind: it asks, and has it");
+    $waiter->say(null);
+    same([true, null], [$waiter->result(), $server->token('Lock:r')], "$kind: its release()");
+
+    // ---- of the assertion, in the application's transaction: that is over with its connection ----
+    $lease = $other->acquire('r', 0);
+    $host = '127.0.0.1;port=' . $relay->port();
+    $app = $kind === 'pgsql' ? new PDO("pgsql:host=$host;dbname=postgres", 'admin', $server::PASSWORD) : new PDO("mysql:host=$host;dbname=shop", 'admin', $server::PASSWORD);
+    $app->beginTransaction();
+    $lose(1);
+    holds(thrown_by(fn () => $server->assert($app, 'Lock:r', $lease->fencingToken)) instanceof PDOException, "$kind: an assertion without an answer");
+    same(true, $lease->release(), "$kind: release() after it");
+    $next = $other->acquire('r', 60);
+    $late = $server->pdo();
+    $late->beginTransaction();
+    fails(PDOException::class, $server->lateMessage(), fn () => $server->assert($late, 'Lock:r', $lease->fencingToken), "$kind: late");
+    $late->rollBack();
+    same([true, null, []], [$next->release(), $server->token('Lock:r'), $server->waiters('Lock:r')], "$kind: nothing is left");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
