@@ -225,6 +225,19 @@ dlock_status dlock_read_stock_restock(
 															: DLOCK_CONNECTION;
 }
 
+dlock_status dlock_read_stock_lineage(const dlock_call *call, const dlock_conn *conn, dlock_lineage_state *state,
+	int64_t *since, dlock_error *error)
+{
+	int64_t n[2] = { 0 };
+
+	if (dlock_check_reply(call, conn, error) != DLOCK_OK || read_numbers(call->reply, conn, n, 2, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
+	}
+	*state = (dlock_lineage_state) n[0];
+	*since = n[1];
+	return n[0] >= 0 && n[0] <= 2 && n[1] >= 0 ? DLOCK_OK : dlock_unexpected_reply(conn, error);
+}
+
 /* {{id, number, units}, …}, and {number, id} where there may be more */
 dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count,
 	const char **next_number, const char **next_id, dlock_error *error)
