@@ -212,7 +212,7 @@ dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *c
 			return dlock_unexpected_reply(conn, error);
 		}
 		counts[i] = (dlock_stock_counts){ n[0] > 0, n[0] > 1 ? (dlock_sale) (n[0] - 1) : DLOCK_SALE_OPEN, n[1], n[2],
-			n[3], n[4] };
+			n[3], n[4], 0 };
 		*unfinished |= n[5] != 0;
 	}
 	return DLOCK_OK;
