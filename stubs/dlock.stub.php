@@ -986,10 +986,7 @@ namespace Dlock {
         public readonly string $order;
         /** Greater than that of every earlier answer of reserve() for these products; 0 if it came from Stock::reservation(). */
         public readonly int $fencingToken;
-        /**
-         * A Unix time: with replicas, sales that were confirmed until then may be missing on the server of the last answer of reserve(), confirm(),
-         * extend() or change(), after a failover (docs/fail-over.md). null: none are.
-         */
+        /** A Unix time until which sales may be missing after a failover, as the last answer of its server said (docs/fail-over.md). null: none are. */
         public readonly ?float $uncertain;
 
         private function __construct() {}

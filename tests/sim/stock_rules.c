@@ -247,8 +247,8 @@ void stock_rules_end(void)
 	for (int sale = 0; sale < SALES; sale++) {
 		for (int r = 0; r < options.resources; r++) {
 			const sale_product *a = &sale_products[sale][r];
-			if (a->open && read_books(sale, r)
-				&& !stocks_forget() && (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->units)) {
+			if (a->open && !stocks_forget() && read_books(sale, r)
+				&& (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->units)) {
 				violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " to %" PRId64
 						  " were sold, and the server says %" PRId64 " of %" PRId64,
 					a->units, r, sale, a->sold, a->sold + a->doubtful, look.sold, look.stock);

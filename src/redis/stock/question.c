@@ -258,6 +258,7 @@ static dlock_status look_step(dlock_stock_question *own, dlock_arg key, dlock_lo
 			begin_telling(own, survey_call(own));
 			DLOCK_JOIN(&own->looking, own->told, dlock_route_step(&own->telling, loop, now));
 			take_told(own, &own->telling, own->telling.call);
+			own->stock->surveyed_at = own->lineage == DLOCK_LINEAGE_OPEN ? own->stock->surveyed_at : 0;
 		}
 		own->told = DLOCK_OK;
 	}
