@@ -89,6 +89,11 @@ final class Arguments
         return count($this->names) === 1 ? $this->names[0] : throw new Misuse("$this->command needs the name of one lock");
     }
 
+    public function server(): string|array
+    {
+        return count($this->servers) > 1 ? throw new Misuse("$this->command takes one --server") : $this->servers[0] ?? (string) ini_get('dlock.server');
+    }
+
     /** The object that has these locks. */
     public function locks(): \Dlock\LockManager|\Dlock\Semaphore
     {

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e3a4312d931d6e8fd5fa4ac455eb99990fe68e9e */
+ * Stub hash: e0df0af8239223faabe035b54f6aa6f3b08dec6a */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
@@ -1339,6 +1339,12 @@ static zend_class_entry *register_class_Dlock_Reservation(void)
 	zend_string *property_fencingToken_name = zend_string_init("fencingToken", sizeof("fencingToken") - 1, 1);
 	zend_declare_typed_property(class_entry, property_fencingToken_name, &property_fencingToken_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
 	zend_string_release(property_fencingToken_name);
+
+	zval property_uncertain_default_value;
+	ZVAL_UNDEF(&property_uncertain_default_value);
+	zend_string *property_uncertain_name = zend_string_init("uncertain", sizeof("uncertain") - 1, 1);
+	zend_declare_typed_property(class_entry, property_uncertain_name, &property_uncertain_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE|MAY_BE_NULL));
+	zend_string_release(property_uncertain_name);
 
 	return class_entry;
 }

@@ -574,8 +574,9 @@ namespace Dlock {
          *
          * @param string|array $sku the product's name; or a list of names, of up to 16: of one moment for those that share a hash slot
          * @param bool $confirmed   with replicas: they have what is counted
-         * @return array{state: string, available: int, reserved: int, sold: int, waiting: int} state: "unknown", "open", "closed" or "ended"; the
-         *         others are units; of waiting, requests: also those whose process died, until it is their turn. Of a list: such an array by SKU
+         * @return array{state: string, available: int, reserved: int, sold: int, waiting: int, uncertain: ?float} state: "unknown", "open",
+         *         "closed" or "ended"; the others are units; of waiting, requests: also those whose process died, until it is their turn;
+         *         uncertain: as Reservation's $uncertain. Of a list: such an array by SKU
          * @throws ConnectionException when the server could not be asked
          */
         public function counts(string|array $sku, bool $confirmed = false): array;
@@ -679,6 +680,8 @@ namespace Dlock {
         public readonly string $order;
         /** Greater than that of every earlier answer of reserve() for these products; 0 if it came from Stock::reservation(). */
         public readonly int $fencingToken;
+        /** A Unix time until which sales may be missing after a failover, as the last answer of its server said (docs/fail-over.md). null: none are. */
+        public readonly ?float $uncertain;
 
         private function __construct() {}
 
@@ -804,11 +807,12 @@ namespace Dlock {
      * - reservations, reservations_refused: answers of Stock::reserve(), repeated ones as well
      * - sales: orders sold by a confirm() of this process; late_sales: those that had expired before; expired_refusals: refused calls of confirm()
      * - cancellations, refunds: by a call of this process
+     * - stocks_uncertain: how often an answer said for the first time that sales may be missing since a failover
      *
      * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, releases: int, hand_overs_given: int,
      *         hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
      *         sessions: int, reservations: int, reservations_refused: int, sales: int, late_sales: int, cancellations: int, refunds: int,
-     *         expired_refusals: int}
+     *         expired_refusals: int, stocks_uncertain: int}
      */
     function stats(): array {}
 

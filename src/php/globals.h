@@ -33,6 +33,7 @@ typedef struct {
 	zend_ulong cancellations;
 	zend_ulong refunds;
 	zend_ulong expired_refusals;
+	zend_ulong stocks_uncertain;
 	dlock_nanos wait_time;
 } dlock_counters;
 
@@ -74,6 +75,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	/* Kept over requests. */
 	dlock_pools pools;
 	dlock_counters counters;
+	int64_t uncertain_since; /* the last time since which a stock was seen to be uncertain; 0: none */
 	dlock_loss_signal loss_signal;
 	zend_ulong strands;  /* how many there were (strand.c) */
 	zend_ulong request;  /* the number of this one, and of what follows it */

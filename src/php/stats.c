@@ -30,6 +30,7 @@ void dlock_collect_stats(zval *stats)
 	add_assoc_long(stats, "cancellations", (zend_long) counters->cancellations);
 	add_assoc_long(stats, "refunds", (zend_long) counters->refunds);
 	add_assoc_long(stats, "expired_refusals", (zend_long) counters->expired_refusals);
+	add_assoc_long(stats, "stocks_uncertain", (zend_long) counters->stocks_uncertain);
 }
 
 ZEND_FUNCTION(Dlock_stats)

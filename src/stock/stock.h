@@ -39,6 +39,8 @@ typedef struct {
 	int64_t fencing_token; /* the same */
 	dlock_nanos deadline;  /* of what is reserved: until when nobody else gets the units */
 	dlock_nanos since;     /* for how long the order has been as it is, of SOLD and REFUSED */
+	/* a server may have forgotten sales that were confirmed until then, in ms of its clock; 0: none */
+	int64_t uncertain;
 } dlock_stock_answer;
 
 /* A question that may wait for units. */
@@ -56,6 +58,7 @@ typedef struct {
 	bool known;
 	dlock_sale sale;
 	int64_t available, reserved, sold, waiting;
+	int64_t uncertain; /* as of an answer */
 } dlock_stock_counts;
 
 /* A page of a product's orders, in the order of their states. */

@@ -49,7 +49,7 @@ foreach (glob(LUA . '/*.lua') as $file) {
             continue;
         }
         $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
-        $scripts[preg_match('/\bepoch\b/', $keys[1]) ? "epochs of $kind" : $kind][] = $name;
+        $scripts[preg_match('/\b(epoch|lineage)\b/', $keys[1]) ? "epochs of $kind" : $kind][] = $name;
     }
 }
 holds(min(array_map(count(...), $scripts)) >= 5, 'scripts were found', array_map(count(...), $scripts));
@@ -70,7 +70,7 @@ same(commands($scripts['epochs of locks'], $route, [...$locks, ...$clock]), $con
 
 $permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowledge also\s`[^`]*`, and in a cluster\s`[^`]*`)/m');
 // GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
-same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], [], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
+same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], ['exists'], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
     $permits_confirmed, 'permits, where replicas confirm');
 
 $looking = listed('/^- `inspect\(\)` and the command `dlock` also need `([^`]*)`/m');

@@ -18,7 +18,7 @@ use Dlock\Stock;
 function counts(string $sku): array
 {
     global $stock;
-    return array_slice(array_values($stock->counts($sku)), 1);
+    return array_slice(array_values($stock->counts($sku)), 1, 4);
 }
 
 foreach (['memory://', redis_server()] as $server) {

@@ -16,7 +16,7 @@ $stock = new Stock($server->dsn());
 function counts(): array
 {
     global $stock;
-    return array_slice(array_values($stock->counts('shoe')), 1);
+    return array_slice(array_values($stock->counts('shoe')), 1, 4);
 }
 
 // Killed between reserve and confirm: what it had is reserved for its time, and found by its name.

@@ -30,7 +30,7 @@ function over(Dlock\Reservation $reservation): Dlock\Reservation
 
 function counts(Stock $stock, string $sku): array
 {
-    return array_values($stock->counts($sku));
+    return array_slice(array_values($stock->counts($sku)), 0, 5);
 }
 
 /** All that is new to an order. */

@@ -16,7 +16,7 @@ $stock = new Stock(redis_server(), $prefix);
 function counts(string $sku): array
 {
     global $stock;
-    return array_slice(array_values($stock->counts($sku)), 1);
+    return array_slice(array_values($stock->counts($sku)), 1, 4);
 }
 /** A process that waits, says what it got and when, and keeps it until it hears what to do with that. */
 function waiter(string $sku, string $buyer, int $units = 1, float $timeout = 30, ?int $limit = null, string $fairness = 'fit'): ForkedChild

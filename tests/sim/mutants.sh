@@ -179,6 +179,10 @@ all_mutants() {
 		src/redis/script/lua/stock_confirm.lua "s/used - units, '\\\$used', \(sold/(sold/"
 	mutant bought_twice 'single work=stocks' "what is bought twice counts twice" \
 		src/redis/script/lua/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
+	mutant +sales_forgotten 'replicated work=stocks' "whatever is promoted has all sales" \
+		src/redis/script/lua/stock_lineage.lua 's/local shown = .*/local shown = true/'
+	mutant any_node_knows 'replicated work=stocks' "a node that was elsewhere has all sales that it confirmed" \
+		src/redis/script/lua/stock_lineage.lua 's/ and tonumber\(first\) <= seen \+ 1 then/ then/'
 	mutant restocked_twice 'single work=stocks' "a change of the stock is made each time that it is asked for" \
 		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
 	mutant +paid_too_late 'single work=stocks' "who pays late buys, whether units are available or not" \

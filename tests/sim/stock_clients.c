@@ -25,6 +25,11 @@ static stock_client *own_of(const client *client)
 	return &stock_clients[client - clients];
 }
 
+bool stocks_forget(void)
+{
+	return options.setup == REPLICATED && options.seed / 16 % 2 == 1;
+}
+
 int64_t stock_limit(int resource)
 {
 	return resource % 2 == 0 ? 0 : 4;
@@ -76,11 +81,11 @@ static void count(client *client, int sale, int resource)
 	dlock_error error;
 
 	stock_name(sale, resource, name, sizeof name);
-	int64_t sold = sale_products[sale][resource].sold;
+	sale_product earlier = sale_products[sale][resource];
 	if (own_of(client)->stock->ops->count(
 			own_of(client)->stock, &(dlock_arg){ name, strlen(name) }, 1, true, &counts, &error)
 		== DLOCK_OK) {
-		note_available(client, sale, resource, &counts, sold);
+		note_available(client, sale, resource, &counts, &earlier);
 	}
 }
 
@@ -241,7 +246,9 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 	say(client->process->name, answer.outcome == DLOCK_STOCK_REFUSED ? "cannot buy %s" : "has bought %s", o->id.text);
 	if (answer.outcome == DLOCK_STOCK_REFUSED) {
 		sum.losses++;
-		note_refused_to_buy(o);
+		if (o->bought && is_wrong(&answer)) {
+			violation("%s was bought, and cannot be bought", o->id.text);
+		}
 	} else if (answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD) {
 		violation("%s buys %s, and is told %d", client->process->name, o->id.text, (int) answer.outcome);
 	} else {
@@ -260,7 +267,7 @@ static void cancel(client *client, order *o, const question *q)
 	say(client->process->name, "gives %s back: %d %d %s", o->id.text, status,
 		status == DLOCK_OK ? (int) answer.outcome : -1, error.message);
 	sum.unreleased += status != DLOCK_OK;
-	if (status == DLOCK_OK && o->bought && answer.outcome == DLOCK_STOCK_DONE) {
+	if (status == DLOCK_OK && o->bought && answer.outcome == DLOCK_STOCK_DONE && is_wrong(&answer)) {
 		violation("%s has bought %s, and can give it back", client->process->name, o->id.text);
 	}
 }
@@ -281,7 +288,8 @@ static void refund(client *client, order *o, const question *q)
 		fiber_sleep(draw_below(&client->random, SECOND));
 	}
 	say(client->process->name, "refunds %s: %d %d", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1);
-	if (status == DLOCK_OK && answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD) {
+	if (status == DLOCK_OK && answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD
+		&& is_wrong(&answer)) {
 		violation("%s has bought %s, and cannot be given its money back", client->process->name, o->id.text);
 	}
 }
@@ -360,7 +368,8 @@ static void go_on(client *client, order *o, question *q, nanos ttl, bool last)
 		refund(client, o, q);
 	} else if (o->bought && draw_chance(random, 0.2)) { /* the page is loaded once more */
 		dlock_stock_answer answer;
-		if (reserve(client, o, ttl, 0, &answer) == DLOCK_OK && answer.outcome != DLOCK_STOCK_SOLD) {
+		if (reserve(client, o, ttl, 0, &answer) == DLOCK_OK && answer.outcome != DLOCK_STOCK_SOLD
+			&& is_wrong(&answer)) {
 			violation("%s has bought %s, and is told %d when it asks again", client->process->name, o->id.text,
 				(int) answer.outcome);
 		}
@@ -431,7 +440,7 @@ static void *client_main(void *argument)
 
 	dlock_process_init();
 	*own = (stock_client) { .connections = connections_new() };
-	int replicas = options.setup == REPLICATED ? options.servers - 1 : 1;
+	int replicas = options.setup == REPLICATED && !stocks_forget() ? options.servers - 1 : 1;
 	unsigned long failed = failed_calls();
 	while (!(own->stock = dlock_redis_stock_new(
 				 redis_pool(own->connections), service_of_setup(replicas), STOCK_PREFIX, strlen(STOCK_PREFIX)))) {

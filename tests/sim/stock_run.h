@@ -17,6 +17,7 @@ typedef struct {
 	bool open;
 	int64_t units, sold; /* sold: as buyers were told */
 	int64_t doubtful;     /* in orders of which nobody knows whether they were bought */
+	nanos sold_at;        /* the last of them */
 } sale_product;
 
 extern sale_product sale_products[SALES][RESOURCES];
@@ -48,6 +49,9 @@ static inline int sale_now(void)
 	return (int) (now / SALE_LENGTH) % SALES;
 }
 
+/* Does one of two replicas confirm, so that a fail-over may forget sales? Then it has to be said. */
+bool stocks_forget(void);
+
 int64_t stock_limit(int resource); /* for each buyer; 0: none */
 void stock_name(int sale, int resource, char *name, size_t size); /* "{desk:1}drop:2:7" */
 #define STOCK_PREFIX "Stock:"
@@ -60,8 +64,10 @@ void check_stocks(void); /* when more is promised */
 void note_bought(order *order);  /* the buyer is told so */
 void note_doubtful(order *order); /* it has asked to buy, and no answer is to come */
 void note_refunded(order *order);
-void note_refused_to_buy(const order *order);
-/* sold: as told by then */
-void note_available(const client *client, int sale, int resource, const dlock_stock_counts *counts, int64_t earlier);
+/* Was something said that is not so, of what was bought? Not where it was said that sales may be missing. */
+bool is_wrong(const dlock_stock_answer *answer);
+/* `earlier`: as it was before the question */
+void note_available(
+	const client *client, int sale, int resource, const dlock_stock_counts *counts, const sale_product *earlier);
 
 #endif

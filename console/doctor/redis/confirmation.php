@@ -10,6 +10,7 @@ const PROMOTION = 2.0;
 Subjects::add(RedisServer::class, examine_confirmation(...), ['confirmations', 'few-replicas', 'min-replicas']);
 Subjects::add(RedisServer::class, examine_other_guards(...), ['guards-differ']);
 Subjects::add(RedisService::class, examine_fail_over(...), ['down-after', 'replicas']);
+Subjects::add(RedisServer::class, examine_sales_lost(...), ['uncertain']);
 Subjects::add(Plan::class, examine_guard(...), ['guard']);
 
 function examine_guard(Plan $plan): void
@@ -85,5 +86,38 @@ function examine_other_guards(RedisServer $server): void
         $server->warning('guards-differ', sprintf('a program that locks there has a guard of %s, and this specification one of %s.', seconds($found[1] / 1000), seconds($guard)),
             'A replica that is promoted and has not heard of the longer one grants after the shorter one, while a longer lease may last.',
             sprintf('Set guard=%s in all programs. (One that no program has any more is remembered until the next fail-over.)', $found[1] / 1000));
+    }
+}
+
+/** @return iterable<string> the keys in which masters note what they may have forgotten: one, or in a cluster one for each slot with stocks */
+function lineages(RedisServer $server): iterable
+{
+    if (!$server->slots) {
+        yield 'dlock:era:stocks';
+        return;
+    }
+    for ($cursor = '0', $rounds = 0; $rounds === 0 || ($cursor !== '0' && $rounds < 1000); $rounds++) {
+        [$cursor, $keys] = $server->redis->cmd('SCAN', $cursor, 'MATCH', 'dlock:era:{*}:stocks', 'COUNT', 1000);
+        yield from $keys;
+    }
+}
+
+function examine_sales_lost(RedisServer $server): void
+{
+    if ($server->plan->class !== 'Stock' || $server->spec['replicas'] === 0 || $server->isReplica) {
+        return;
+    }
+    $last = 0;
+    try {
+        foreach (lineages($server) as $key) {
+            $words = explode(' ', (string) $server->redis->cmd('GET', $key));
+            $last = max($last, (int) ($words[2] ?? 0));
+        }
+    } catch (Refusal) {
+        return;
+    }
+    if ($last > 0) {
+        $server->warning('uncertain', 'may lack sales that were confirmed before ' . gmdate('Y-m-d H:i:s', intdiv($last, 1000)) . ' UTC: a failover may have lost them.',
+            'Units that were sold may be sold again.', 'Compare the stocks with your orders, if you have not done so since. Set replicas= to the number of all replicas.');
     }
 }

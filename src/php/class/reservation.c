@@ -15,7 +15,7 @@ typedef struct {
 	zend_object std;
 } reservation_object;
 
-enum { PROPERTY_ITEMS, PROPERTY_BUYER, PROPERTY_ORDER, PROPERTY_FENCING_TOKEN };
+enum { PROPERTY_ITEMS, PROPERTY_BUYER, PROPERTY_ORDER, PROPERTY_FENCING_TOKEN, PROPERTY_UNCERTAIN };
 
 static zend_object_handlers handlers;
 
@@ -88,6 +88,7 @@ void dlock_reservation_create(
 	ZVAL_STR_COPY(OBJ_PROP_NUM(&reservation->std, PROPERTY_BUYER), order->buyer);
 	ZVAL_STR_COPY(OBJ_PROP_NUM(&reservation->std, PROPERTY_ORDER), order->name);
 	ZVAL_LONG(OBJ_PROP_NUM(&reservation->std, PROPERTY_FENCING_TOKEN), answer ? (zend_long) answer->fencing_token : 0);
+	dlock_stock_uncertain(OBJ_PROP_NUM(&reservation->std, PROPERTY_UNCERTAIN), answer ? answer->uncertain : 0);
 }
 
 /* The reservation of $this, or NULL after an exception where an extension has made it without a stock. */
@@ -109,7 +110,10 @@ static bool check_answer(reservation_object *reservation, dlock_status status, c
 {
 	if (status != DLOCK_OK) {
 		dlock_throw(status, error, NULL);
-	} else if (answer->outcome == DLOCK_STOCK_CONFLICT) {
+		return false;
+	}
+	dlock_stock_uncertain(OBJ_PROP_NUM(&reservation->std, PROPERTY_UNCERTAIN), answer->uncertain);
+	if (answer->outcome == DLOCK_STOCK_CONFLICT) {
 		dlock_stock_throw_conflict(reservation->order, answer);
 	} else if (answer->outcome == DLOCK_STOCK_REFUSED) {
 		reservation->deadline = answer->reason == DLOCK_ORDER_SOLD ? DLOCK_FOREVER : 0;

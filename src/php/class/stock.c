@@ -551,11 +551,25 @@ ZEND_METHOD(Dlock_OrderPage, getIterator)
 
 /* ---- counts ---- */
 
+void dlock_stock_uncertain(zval *value, int64_t since)
+{
+	if (since > DLOCK_G(uncertain_since)) {
+		DLOCK_G(uncertain_since) = since;
+		DLOCK_G(counters).stocks_uncertain++;
+	}
+	ZVAL_NULL(value);
+	if (since > 0) {
+		ZVAL_DOUBLE(value, (double) since / 1000);
+	}
+}
+
 static void set_counts(zval *value, const dlock_stock_counts *counts)
 {
 	static const char *const states[] = {
 		[DLOCK_SALE_OPEN] = "open", [DLOCK_SALE_CLOSED] = "closed", [DLOCK_SALE_ENDED] = "ended"
 	};
+
+	zval uncertain;
 
 	array_init(value);
 	add_assoc_string(value, "state", counts->known ? states[counts->sale] : "unknown");
@@ -563,6 +577,8 @@ static void set_counts(zval *value, const dlock_stock_counts *counts)
 	add_assoc_long(value, "reserved", (zend_long) counts->reserved);
 	add_assoc_long(value, "sold", (zend_long) counts->sold);
 	add_assoc_long(value, "waiting", (zend_long) counts->waiting);
+	dlock_stock_uncertain(&uncertain, counts->uncertain);
+	add_assoc_zval(value, "uncertain", &uncertain);
 }
 
 /* How many, or 0 after an exception. */

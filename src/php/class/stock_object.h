@@ -45,6 +45,9 @@ dlock_stock_order *dlock_stock_order_from(
 /* Units by SKU for exactly the products of that order, in its order. */
 bool dlock_stock_units_from(const dlock_stock_order *order, HashTable *items, int64_t units[DLOCK_STOCKS_MAX]);
 
+/* `uncertain` of an answer, as a Unix time or null; counted where it is news. */
+void dlock_stock_uncertain(zval *value, int64_t since);
+
 /* Its units by SKU, as a new array. */
 void dlock_stock_items(zval *items, const dlock_stock_order *order);
 

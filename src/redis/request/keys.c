@@ -16,6 +16,18 @@ dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out)
 	return (dlock_arg) { out->text, (size_t) len };
 }
 
+dlock_arg dlock_lineage_of(int slot, dlock_lineage_key *out)
+{
+	char tag[DLOCK_SLOT_TAG_LEN + 1];
+
+	if (slot < 0) {
+		return DLOCK_ARG(strcpy(out->text, DLOCK_EPOCH_KEY ":stocks"));
+	}
+	dlock_slot_tag(slot, tag);
+	int len = snprintf(out->text, sizeof out->text, DLOCK_EPOCH_KEY ":{%s}:stocks", tag);
+	return (dlock_arg) { out->text, (size_t) len };
+}
+
 /* The fence's, with another name in front. */
 dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out)
 {

@@ -41,6 +41,13 @@ typedef struct {
 
 dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out);
 
+/* Where a master notes what it may have forgotten of stocks (lua/stock_lineage.lua). `slot` < 0: of no cluster. */
+typedef struct {
+	char text[sizeof DLOCK_EPOCH_KEY ":{}:stocks" + DLOCK_SLOT_TAG_LEN];
+} dlock_lineage_key;
+
+dlock_arg dlock_lineage_of(int slot, dlock_lineage_key *out);
+
 typedef struct {
 	char text[sizeof DLOCK_SEEN_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
 } dlock_seen_key;

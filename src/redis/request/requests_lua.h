@@ -317,6 +317,13 @@ static inline dlock_call *dlock_request_stock_leave(dlock_arg stock, const dlock
 		attempt->description), DLOCK_AS_TEXT(attempt->strict ? "s" : "") }, 6, 6);
 }
 
+static inline dlock_call *dlock_request_stock_lineage(dlock_arg lineage, int64_t begin, const char *attached,
+		const char *nodes, int64_t enough)
+{
+	return dlock_call_script(DLOCK_SCRIPT_STOCK_LINEAGE, 1, (dlock_arg[]) { lineage, DLOCK_AS_COUNT(begin),
+		DLOCK_AS_TEXT(attached), DLOCK_AS_TEXT(nodes), DLOCK_AS_COUNT(enough) }, 5, 1);
+}
+
 static inline dlock_call *dlock_request_stock_orders(dlock_arg stock, const char *from, const char *to,
 		const char *after, const char *buyer, int64_t limit)
 {

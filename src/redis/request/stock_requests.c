@@ -212,7 +212,7 @@ dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *c
 			return dlock_unexpected_reply(conn, error);
 		}
 		counts[i] = (dlock_stock_counts){ n[0] > 0, n[0] > 1 ? (dlock_sale) (n[0] - 1) : DLOCK_SALE_OPEN, n[1], n[2],
-			n[3], n[4] };
+			n[3], n[4], 0 };
 		*unfinished |= n[5] != 0;
 	}
 	return DLOCK_OK;
@@ -223,6 +223,19 @@ dlock_status dlock_read_stock_restock(
 {
 	return dlock_check_reply(call, conn, error) == DLOCK_OK ? read_numbers(call->reply, conn, changed, 1, error)
 															: DLOCK_CONNECTION;
+}
+
+dlock_status dlock_read_stock_lineage(const dlock_call *call, const dlock_conn *conn, dlock_lineage_state *state,
+	int64_t *since, dlock_error *error)
+{
+	int64_t n[2] = { 0 };
+
+	if (dlock_check_reply(call, conn, error) != DLOCK_OK || read_numbers(call->reply, conn, n, 2, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
+	}
+	*state = (dlock_lineage_state) n[0];
+	*since = n[1];
+	return n[0] >= 0 && n[0] <= 2 && n[1] >= 0 ? DLOCK_OK : dlock_unexpected_reply(conn, error);
 }
 
 /* {{id, number, units}, …}, and {number, id} where there may be more */

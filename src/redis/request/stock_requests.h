@@ -73,6 +73,12 @@ dlock_status dlock_read_stock_counts(const dlock_call *call, const dlock_conn *c
 dlock_status dlock_read_stock_restock(
 	const dlock_call *call, const dlock_conn *conn, int64_t *changed, dlock_error *error);
 
+/* Of stock_lineage.lua. `since`: in ms of the server's clock, since when sales may be missing; 0: none are. */
+typedef enum { DLOCK_LINEAGE_OPEN, DLOCK_LINEAGE_DECIDED, DLOCK_LINEAGE_NONE } dlock_lineage_state;
+
+dlock_status dlock_read_stock_lineage(const dlock_call *call, const dlock_conn *conn, dlock_lineage_state *state,
+	int64_t *since, dlock_error *error);
+
 /* The orders of a page. The texts live as long as the call. */
 dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count,
 	const char **next_number, const char **next_id, dlock_error *error);

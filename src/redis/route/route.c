@@ -69,11 +69,13 @@ dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replica
 	bool corked = conn->corked;
 
 	dlock_conn_cork(conn);
-	if (send_one(conn, call, asks) && replicas > 0) {
+	bool sent = send_one(conn, call, asks);
+	if (sent && replicas > 0) {
 		confirmation = new_wait(conn, replicas);
-		if (confirmation && dlock_conn_send(conn, confirmation) && after_confirm) {
-			send_one(conn, after_confirm, asks);
-		}
+		sent = confirmation && dlock_conn_send(conn, confirmation);
+	}
+	if (sent && after_confirm) {
+		send_one(conn, after_confirm, asks);
 	}
 	if (!corked) {
 		dlock_conn_uncork(conn);

@@ -30,19 +30,20 @@ typedef struct {
 	dlock_call *after_confirm;       /* sent behind the confirmation; NULL: none */
 	bool repeated;            /* something was sent before, perhaps to others, that may be executed yet */
 	bool transient;           /* it failed as happens while a server fails over, or a slot moves */
+	bool asks;                /* it went to the node that the slot is moving to */
 
 	/* Its own. */
 	dlock_task task, confirming;
 	dlock_endpoint *server, *next;
 	int hops, replaced, answer;
-	bool asks, cancelled;
+	bool cancelled;
 	dlock_status said, found;
 	dlock_discovery discovery;
 } dlock_route;
 
 void dlock_route_begin(dlock_route *own, const dlock_masters *masters, int slot, dlock_error *error);
 
-/* What it is to say next; takes both calls over. `after_confirm`: another call, after_confirm the WAIT, in the same
+/* What it is to say next; takes both calls over. `after_confirm`: another call, behind the WAIT, in the same
  * packet; NULL: none. What was said before is over, and counts as repeated where it may be executed yet. */
 void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_confirm);
 

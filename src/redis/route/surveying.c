@@ -135,11 +135,13 @@ static void judge(dlock_surveying *own)
 		own->all &= answered;
 	}
 	dlock_survey_end(&own->survey, own->nodes, count, own->all, own->enough, own->guard);
+	dlock_survey_name(own->nodes, count, own->named, sizeof own->named);
 }
 
 static void begin(dlock_surveying *own, dlock_nanos now)
 {
 	own->survey = (dlock_survey) { .at = now, .first = -1, .skew = -1, .ready = -1 };
+	own->named[0] = '\0';
 	own->count = 0;
 	own->all = true;
 	own->limit = dlock_after(now, LIMIT);

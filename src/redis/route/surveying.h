@@ -20,6 +20,7 @@ typedef struct {
 	dlock_nanos guard, until;
 
 	dlock_survey survey; /* what it has come to; replid "": nothing */
+	char named[DLOCK_NAMED_MAX]; /* dlock_survey_name() of the nodes */
 
 	/* Its own. */
 	dlock_task task;

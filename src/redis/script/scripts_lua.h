@@ -91,6 +91,8 @@
 		"6adc16c369f464a0c6f0eeb66b6c039e96ea60f3", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
 		"cf17fb4b97a88bb42425aea299deb9112a6e0e13", DLOCK_LUA_STOCK_LEAVE) \
+	script(STOCK_LINEAGE, "stock_lineage", \
+		"b72edc15f48ba4d0640eda42e9a14d36046be544", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
@@ -1827,6 +1829,56 @@
 	"note_queue(stock)\n" \
 	"local score = order_of(stock, ARGV[1])\n" \
 	"return score > 0 and score < ENDED and 1 or 0\n"
+
+#define DLOCK_LUA_STOCK_LINEAGE \
+	DLOCK_LUA_EPOCH \
+	"local FINAL = 10000\n" \
+	"local id, state, since, before, attached, seen, nodes = string.match(redis.call('GET', KEYS[1]) or '',\n" \
+	"'^(%x+) ([01]) (%d+) (%d+) (%d+ %d+) (%d+) ([%x,]*)$')\n" \
+	"local role, until_now = info('replication'), attached_until_now()\n" \
+	"local replid, offset = field(role, 'master_replid'), tonumber(string.match(role, " \
+	"'\\nmaster_repl_offset:(%d+)'))\n" \
+	"local function note()\n" \
+	"redis.call('SET', KEYS[1], string.format('%s %s %.0f %.0f %s %.0f %s', replid, state, since, before, " \
+	"attached, seen,\n" \
+	"nodes))\nend\n" \
+	"local function open(lost)\n" \
+	"local now = time()\n" \
+	"before = lost and now or since\n" \
+	"state, since, attached = '0', now, until_now\n" \
+	"if lost then\n" \
+	"seen, nodes = 0, ''\nend\n" \
+	"note()\nend\n" \
+	"if not id then\n" \
+	"if ARGV[1] == '2' then\n" \
+	"open(true)\n" \
+	"elseif ARGV[1] == '1' then\n" \
+	"state, since, before, attached, seen, nodes = '0', 0, 0, until_now, 0, ''\n" \
+	"note()\n" \
+	"else\n" \
+	"return {2, 0}\nend\n" \
+	"elseif id ~= replid then\n" \
+	"open(state == '0' or id ~= field(role, 'master_replid2'))\n" \
+	"elseif state == '1' and attached ~= until_now then\n" \
+	"open(false)\n" \
+	"elseif state == '1' and offset - seen > FAR then\n" \
+	"seen = offset\n" \
+	"note()\nend\n" \
+	"if state == '1' or ARGV[2] ~= until_now then\n" \
+	"return {tonumber(state), tonumber(since)}\nend\n" \
+	"local following, all, intact = {}, 0, 0\n" \
+	"for node, first in string.gmatch(ARGV[3], '(%x+):(%d+)') do\n" \
+	"all = all + 1\n" \
+	"following[all] = node .. ','\n" \
+	"if string.find(nodes, node, 1, true) and tonumber(first) <= seen + 1 then\n" \
+	"intact = intact + 1\nend\nend\n" \
+	"local enough, now = tonumber(ARGV[4]), time()\n" \
+	"local shown = intact >= enough\n" \
+	"if shown or all >= enough and (before == since or now - since >= FINAL or now < tonumber(since)) then\n" \
+	"state, since, before, attached, seen, nodes = '1', shown and before or since, 0, until_now, offset,\n" \
+	"table.concat(following)\n" \
+	"note()\nend\n" \
+	"return {tonumber(state), tonumber(since)}\n"
 
 #define DLOCK_LUA_STOCK_ORDERS \
 	DLOCK_LUA_PERMITS_CLOCK \

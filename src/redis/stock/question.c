@@ -4,12 +4,30 @@
 
 #include "../request/stock_requests.h"
 
-void dlock_stock_begin(
-	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
+static dlock_arg lineage_of(dlock_redis_stock *stock, int slot)
 {
-	*own = (dlock_stock_question) { .said = DLOCK_PENDING };
-	dlock_route_begin(&own->route, masters, slot, error);
-	dlock_route_send(&own->route, call, NULL);
+	slot = dlock_topology_has_slots(stock->masters.topology) ? slot : -1;
+	if (!*stock->lineage.text || slot != stock->lineage_slot) {
+		dlock_lineage_of(slot, &stock->lineage);
+		stock->lineage_slot = slot;
+	}
+	return DLOCK_ARG(stock->lineage.text);
+}
+
+/* Sent behind each call where replicas confirm. */
+static dlock_call *lineage_call(const dlock_stock_question *own, int begin)
+{
+	return own->stock->masters.replicas > 0
+		? dlock_request_stock_lineage(lineage_of(own->stock, own->route.slot), begin, "", "", 0)
+		: NULL;
+}
+
+void dlock_stock_begin(
+	dlock_stock_question *own, dlock_redis_stock *stock, dlock_arg key, dlock_call *call, dlock_error *error)
+{
+	*own = (dlock_stock_question) { .stock = stock, .said = DLOCK_PENDING };
+	dlock_route_begin(&own->route, &stock->masters, dlock_stock_slot(stock, key), error);
+	dlock_route_send(&own->route, call, lineage_call(own, 0));
 }
 
 static bool is_to_be_asked_again(const dlock_stock_question *own)
@@ -20,12 +38,13 @@ static bool is_to_be_asked_again(const dlock_stock_question *own)
 		&& (route->repeated || dlock_request_may_take_effect(route->call));
 }
 
-static void ask_again(dlock_route *route, dlock_nanos now)
+static void ask_again(dlock_stock_question *own, dlock_nanos now)
 {
+	dlock_route *route = &own->route;
 	dlock_nanos until = route->conn ? dlock_after(now, route->conn->server->read_timeout) : route->until;
 
 	route->until = until > route->until ? until : route->until;
-	dlock_route_send(route, dlock_call_again(route->call), NULL);
+	dlock_route_send(route, dlock_call_again(route->call), lineage_call(own, 0));
 	route->repeated = true;
 }
 
@@ -48,11 +67,11 @@ dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, d
 	DLOCK_BEGIN(&own->task);
 	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	if (is_to_be_asked_again(own)) {
-		ask_again(&own->route, now);
+		ask_again(own, now);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	}
 	while (is_unfinished(own) && now < own->route.until) {
-		dlock_route_send(&own->route, dlock_call_again(own->route.call), NULL);
+		dlock_route_send(&own->route, dlock_call_again(own->route.call), lineage_call(own, 0));
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	}
 	if (is_unfinished(own)) {
@@ -143,15 +162,119 @@ static dlock_status explain_unconfirmed(dlock_stock_question *own)
 		own->route.conn->server->label, own->route.replicas);
 }
 
+/* ---- what its server may have forgotten ---- */
+
+/* Nodes that could not show that nothing is missing are asked again after this time at the earliest. */
+#define ASK_AGAIN (500 * DLOCK_MS)
+
+static bool has_ended(const dlock_call *call)
+{
+	return !call || call->state != DLOCK_CALL_PENDING;
+}
+
+/* Was it answered by the slot's master, behind the answer? Keys of a slot that moves may be on either side. */
+static bool is_lineage_told(dlock_stock_question *own)
+{
+	const dlock_call *call = own->route.after_confirm;
+
+	return call && call->state == DLOCK_CALL_ANSWERED && call->reply->type == REDIS_REPLY_ARRAY && !own->route.asks;
+}
+
+static void begin_telling(dlock_stock_question *own, dlock_call *call)
+{
+	dlock_route_end(&own->telling);
+	dlock_route_begin(&own->telling, own->route.masters, own->route.slot, own->route.error);
+	own->telling.until = own->route.until;
+	own->telling.replicas = 0; /* what is lost with the master says less than what is found without it */
+	dlock_route_send(&own->telling, call, NULL);
+}
+
+static void take_told(dlock_stock_question *own, const dlock_route *route, const dlock_call *call)
+{
+	if (own->told == DLOCK_OK) {
+		own->told = dlock_read_stock_lineage(call, route->conn, &own->lineage, &own->uncertain, own->route.error);
+	}
+	own->route.transient |= own->told != DLOCK_OK && route->transient;
+}
+
+static dlock_call *exists_call(dlock_arg key)
+{
+	return dlock_call_command((dlock_arg[]) { DLOCK_ARG("EXISTS"), key }, 2);
+}
+
+static bool is_stock_there(const dlock_stock_question *own)
+{
+	const dlock_call *call = own->telling.call;
+
+	return own->told == DLOCK_OK && call->reply->type == REDIS_REPLY_INTEGER && call->reply->integer > 0;
+}
+
+static bool is_to_be_surveyed(const dlock_stock_question *own, dlock_nanos now)
+{
+	return own->told == DLOCK_OK && own->lineage == DLOCK_LINEAGE_OPEN
+		&& (own->stock->surveyed_at == 0 || now >= own->stock->surveyed_at + ASK_AGAIN);
+}
+
+static void begin_surveying(dlock_stock_question *own, dlock_nanos now)
+{
+	own->stock->surveyed_at = now;
+	own->surveying = (dlock_surveying) { .masters = own->route.masters, .master = own->route.conn->server,
+		.enough = own->stock->enough, .until = own->route.until };
+}
+
+static dlock_call *survey_call(const dlock_stock_question *own)
+{
+	return dlock_request_stock_lineage(lineage_of(own->stock, own->route.slot), 0, own->surveying.survey.attached,
+		own->surveying.named, own->stock->enough);
+}
+
+/* Asks the nodes, where that is to be decided. What cannot be asked stays uncertain. */
+static dlock_status look_step(dlock_stock_question *own, dlock_arg key, dlock_loop *loop, dlock_nanos now)
+{
+	DLOCK_BEGIN(&own->looking);
+	DLOCK_AWAIT(&own->looking,
+		has_ended(own->route.after_confirm) || dlock_loop_is_time(loop, own->route.until, now));
+	own->told = DLOCK_OK;
+	if (is_lineage_told(own)) {
+		take_told(own, &own->route, own->route.after_confirm);
+	} else {
+		begin_telling(own, lineage_call(own, 0));
+		DLOCK_JOIN(&own->looking, own->told, dlock_route_step(&own->telling, loop, now));
+		take_told(own, &own->telling, own->telling.call);
+	}
+	if (own->told == DLOCK_OK && own->lineage == DLOCK_LINEAGE_NONE) {
+		begin_telling(own, exists_call(key));
+		DLOCK_JOIN(&own->looking, own->told, dlock_route_step(&own->telling, loop, now));
+		if (is_stock_there(own) || own->begins) {
+			begin_telling(own, lineage_call(own, is_stock_there(own) ? 2 : 1));
+			DLOCK_JOIN(&own->looking, own->told, dlock_route_step(&own->telling, loop, now));
+			take_told(own, &own->telling, own->telling.call);
+		}
+	}
+	if (is_to_be_surveyed(own, now)) {
+		begin_surveying(own, now);
+		DLOCK_JOIN(&own->looking, own->told, dlock_surveying_step(&own->surveying, loop, now));
+		if (*own->surveying.survey.replid) {
+			begin_telling(own, survey_call(own));
+			DLOCK_JOIN(&own->looking, own->told, dlock_route_step(&own->telling, loop, now));
+			take_told(own, &own->telling, own->telling.call);
+			own->stock->surveyed_at = own->lineage == DLOCK_LINEAGE_OPEN ? own->stock->surveyed_at : 0;
+		}
+		own->told = DLOCK_OK;
+	}
+	DLOCK_END(&own->looking);
+	return own->told;
+}
+
 dlock_status dlock_stock_confirm_step(
 	dlock_stock_question *own, dlock_arg key, dlock_answer_kind kind, dlock_loop *loop, dlock_nanos now)
 {
-	if (own->route.replicas == 0) {
+	if (own->stock->masters.replicas == 0) {
 		return DLOCK_OK;
 	}
 	DLOCK_BEGIN(&own->confirming);
 	own->asked_at = now;
-	if (is_confirmed_already(own, kind, now)) {
+	if (kind == DLOCK_ANSWER_ANY || is_confirmed_already(own, kind, now)) {
 		own->said = DLOCK_OK;
 	} else if (kind == DLOCK_ANSWER_WRITTEN) {
 		DLOCK_JOIN(&own->confirming, own->said, dlock_route_confirm(&own->route, loop, now));
@@ -167,6 +290,9 @@ dlock_status dlock_stock_confirm_step(
 		}
 		note_confirmed(own);
 	}
+	if (own->said == DLOCK_OK) {
+		DLOCK_JOIN(&own->confirming, own->said, look_step(own, key, loop, now));
+	}
 	DLOCK_END(&own->confirming);
 	return own->said;
 }
@@ -176,8 +302,12 @@ void dlock_stock_end(dlock_stock_question *own)
 	dlock_call_release(own->add);
 	dlock_call_release(own->remove);
 	own->add = own->remove = NULL;
+	dlock_surveying_end(&own->surveying);
+	if (own->telling.masters) {
+		dlock_route_end(&own->telling);
+	}
 	dlock_route_end(&own->route);
-	own->task.at = own->confirming.at = 0;
+	own->task.at = own->confirming.at = own->looking.at = 0;
 }
 
 static dlock_loop *loop_of(const dlock_stock_question *own)
@@ -191,9 +321,9 @@ static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
 }
 
 dlock_status dlock_stock_ask(
-	dlock_stock_question *own, const dlock_masters *masters, int slot, dlock_call *call, dlock_error *error)
+	dlock_stock_question *own, dlock_redis_stock *stock, dlock_arg key, dlock_call *call, dlock_error *error)
 {
-	dlock_stock_begin(own, masters, slot, call, error);
+	dlock_stock_begin(own, stock, key, call, error);
 	return dlock_loop_run(loop_of(own), ask_step, own, DLOCK_FOREVER, NULL);
 }
 
@@ -215,4 +345,20 @@ dlock_status dlock_stock_confirm_answer(dlock_stock_question *own, dlock_arg key
 	confirming confirming = { own, key, kind };
 
 	return dlock_loop_run(loop_of(own), confirm_step, &confirming, DLOCK_FOREVER, NULL);
+}
+
+dlock_status dlock_stock_begin_lineage(dlock_redis_stock *stock, dlock_arg key, dlock_error *error)
+{
+	dlock_stock_question asked;
+
+	if (stock->masters.replicas == 0) {
+		return DLOCK_OK;
+	}
+	dlock_status status = dlock_stock_ask(&asked, stock, key, exists_call(key), error);
+	asked.begins = true;
+	if (status == DLOCK_OK) {
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_ANY);
+	}
+	dlock_stock_end(&asked);
+	return status;
 }

@@ -79,6 +79,7 @@ dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
  * caller takes it. */
 typedef struct {
 	dlock_order_response response;
+	int64_t uncertain;
 	bool by_this; /* of 2: by an earlier sending of this question */
 	dlock_nanos deadline; /* of what is reserved: `number` ms left */
 } verdict;
@@ -88,7 +89,7 @@ static dlock_status ask_about(
 {
 	dlock_nanos begun = dlock_now();
 	dlock_stock_question asked;
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, place->slot, call, error);
+	dlock_status status = dlock_stock_ask(&asked, stock, place->keys[0], call, error);
 
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_order(asked.route.call, asked.route.conn, &verdict->response, error);
@@ -101,6 +102,7 @@ static dlock_status ask_about(
 	if (status == DLOCK_OK) {
 		bool again = asked.route.repeated || asked.route.call->repeated;
 		dlock_nanos passed = dlock_now() - begun + DLOCK_MS; /* the server counts whole ones */
+		verdict->uncertain = asked.uncertain;
 		verdict->by_this = again && verdict->response.number * DLOCK_MS <= passed;
 		verdict->deadline = dlock_stock_deadline(asked.route.call, verdict->response.number);
 	}
@@ -133,13 +135,16 @@ static dlock_stock_answer answer_of(const verdict *verdict)
 {
 	const dlock_order_response *response = &verdict->response;
 
+	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_DONE, .deadline = verdict->deadline };
+
 	if (response->result == 0) {
-		return refusal_of(response);
+		answer = refusal_of(response);
+	} else if (response->result == 2) {
+		answer.outcome = verdict->by_this ? DLOCK_STOCK_DONE : DLOCK_STOCK_SOLD;
+		answer.since = response->number * DLOCK_MS;
 	}
-	return (dlock_stock_answer){ .outcome = response->result == 2 && !verdict->by_this ? DLOCK_STOCK_SOLD
-																					   : DLOCK_STOCK_DONE,
-		.since = response->result == 2 ? response->number * DLOCK_MS : 0,
-		.deadline = verdict->deadline };
+	answer.uncertain = verdict->uncertain;
+	return answer;
 }
 
 static dlock_status extend(
@@ -238,7 +243,7 @@ static dlock_status look(
 
 	dlock_stock_place(stock, order, &place);
 	dlock_status outcome = dlock_stock_ask(
-		&asked, &stock->masters, place.slot, dlock_request_stock_status(place.keys, place.count, place.ref.id), error);
+		&asked, stock, place.keys[0], dlock_request_stock_status(place.keys, place.count, place.ref.id), error);
 	if (outcome == DLOCK_OK) {
 		outcome = dlock_read_stock_status(asked.route.call, asked.route.conn, order->count, status, error);
 	}
@@ -285,7 +290,10 @@ static dlock_status restock(dlock_stock *base, dlock_arg sku, int64_t units, dlo
 	if (!name_change(name, change)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes");
 	}
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
+	if (dlock_stock_begin_lineage(stock, key, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
+	}
+	dlock_status status = dlock_stock_ask(&asked, stock, key,
 		dlock_request_stock_restock(key, units, name, remember), error);
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_restock(asked.route.call, asked.route.conn, changed, error);
@@ -301,7 +309,7 @@ static dlock_status restock(dlock_stock *base, dlock_arg sku, int64_t units, dlo
 #define LONGEST_SWEEP (60 * DLOCK_SECOND)
 
 /* Those of one slot, until all of them are counted. */
-static dlock_status count_slot(dlock_redis_stock *stock, const dlock_arg *keys, int count, int slot, bool confirmed,
+static dlock_status count_slot(dlock_redis_stock *stock, const dlock_arg *keys, int count, bool confirmed,
 	dlock_stock_counts *counts, dlock_error *error)
 {
 	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SWEEP);
@@ -310,15 +318,19 @@ static dlock_status count_slot(dlock_redis_stock *stock, const dlock_arg *keys, 
 	dlock_status status = DLOCK_OK;
 
 	while (unfinished && status == DLOCK_OK) {
-		status = dlock_stock_ask(&asked, &stock->masters, slot, dlock_request_stock_counts(keys, count), error);
+		status = dlock_stock_ask(&asked, stock, keys[0], dlock_request_stock_counts(keys, count), error);
 		if (status == DLOCK_OK) {
 			status = dlock_read_stock_counts(asked.route.call, asked.route.conn, count, counts, &unfinished, error);
 		}
 		if (status == DLOCK_OK && unfinished && dlock_now() >= until) {
 			status = dlock_stock_explain_unfinished(asked.route.conn, error);
 		}
-		if (status == DLOCK_OK && !unfinished && confirmed) {
-			status = dlock_stock_confirm_answer(&asked, keys[0], DLOCK_ANSWER_NOTHING);
+		if (status == DLOCK_OK && !unfinished) {
+			status = dlock_stock_confirm_answer(
+				&asked, keys[0], confirmed ? DLOCK_ANSWER_NOTHING : DLOCK_ANSWER_ANY);
+		}
+		for (int i = 0; i < count && status == DLOCK_OK; i++) {
+			counts[i].uncertain = asked.uncertain;
 		}
 		dlock_stock_end(&asked);
 	}
@@ -343,7 +355,7 @@ static dlock_status count(dlock_stock *base, const dlock_arg *skus, int count, b
 				keys[n++] = key;
 			}
 		}
-		dlock_status status = n > 0 ? count_slot(stock, keys, n, slot, confirmed, some, error) : DLOCK_OK;
+		dlock_status status = n > 0 ? count_slot(stock, keys, n, confirmed, some, error) : DLOCK_OK;
 		if (status != DLOCK_OK) {
 			return status;
 		}
@@ -363,7 +375,7 @@ static dlock_status set_sale(
 	dlock_stock_question asked;
 	dlock_response response = { 0 };
 	dlock_status status = dlock_stock_ask(
-		&asked, &stock->masters, dlock_stock_slot(stock, key), dlock_request_stock_sale(key, sale), error);
+		&asked, stock, key, dlock_request_stock_sale(key, sale), error);
 
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(asked.route.call, asked.route.conn, &response, error);
@@ -424,7 +436,7 @@ static dlock_status list(dlock_stock *base, dlock_arg sku, const dlock_stock_que
 	dlock_stock_question asked;
 
 	name_range(query, from, to);
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, dlock_stock_slot(stock, key),
+	dlock_status status = dlock_stock_ask(&asked, stock, key,
 		dlock_request_stock_orders(
 			key, query->from ? query->from : from, to, query->after ? query->after : "", query->buyer, query->limit),
 		error);
@@ -483,6 +495,7 @@ dlock_stock *dlock_redis_stock_new(dlock_pool *pool, dlock_endpoint *service, co
 	stock->base.ops = &ops;
 	stock->service = dlock_endpoint_retain(service);
 	stock->masters = (dlock_masters) { pool, dlock_pool_topology(pool, service), service->replicas, NULL };
+	stock->enough = dlock_endpoint_enough(service);
 	stock->prefix_len = prefix_len;
 	stock->keys = malloc(DLOCK_STOCK_PLACES * (prefix_len + DLOCK_STOCK_NAME_MAX));
 	if (!stock->masters.topology || !stock->keys) {

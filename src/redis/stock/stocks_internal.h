@@ -10,6 +10,10 @@ typedef struct {
 	dlock_stock base;
 	dlock_endpoint *service;
 	dlock_masters masters;
+	int enough; /* as many nodes share one with any answer that replicas have confirmed (wire/survey.h) */
+	int lineage_slot; /* of the name that is kept; making one takes a while */
+	dlock_lineage_key lineage;
+	dlock_nanos surveyed_at; /* when nodes were asked last, if that came to nothing; 0: it did not */
 	size_t prefix_len;
 	char *keys; /* room for those of one order; each begins with the prefix */
 } dlock_redis_stock;

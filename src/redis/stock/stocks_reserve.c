@@ -62,7 +62,7 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 	dlock_reserve_response response;
 
 	dlock_stock_place(stock, order, &place);
-	dlock_status status = dlock_stock_ask(&asked, &stock->masters, place.slot,
+	dlock_status status = dlock_stock_ask(&asked, stock, place.keys[0],
 		dlock_request_stock_basket(
 			place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products.text, order->units),
 		error);
@@ -74,6 +74,7 @@ static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer
 	}
 	if (status == DLOCK_OK) {
 		*answer = answer_of(&response, asked.route.call);
+		answer->uncertain = asked.uncertain;
 	}
 	dlock_stock_end(&asked);
 	return status;
@@ -122,8 +123,8 @@ static void begin_asking(reserving *turn)
 	dlock_waiter *waiter = &turn->waiter;
 	dlock_stock_attempt attempt = attempt_of(turn, waiter->queue);
 
-	dlock_stock_begin(&turn->asked, &turn->stock->masters, waiter->slot,
-		dlock_request_stock_reserve(key_of(turn), &attempt), waiter->error);
+	dlock_stock_begin(&turn->asked, turn->stock, key_of(turn), dlock_request_stock_reserve(key_of(turn), &attempt),
+		waiter->error);
 	turn->asked.route.until = waiter->until;
 }
 
@@ -179,6 +180,7 @@ static void end_attempt(reserving *turn)
 
 	if (turn->said == DLOCK_OK) {
 		*turn->answer = answer_of(response, route->call);
+		turn->answer->uncertain = turn->asked.uncertain;
 		waiter->response = response->refusal;
 		if (response->result == DLOCK_RESERVE_SHORT) {
 			dlock_waiter_refused(waiter, route, &response->refusal);

@@ -115,3 +115,15 @@ void dlock_survey_end(
 	survey->first = old >= enough ? firsts[enough - 1] : -1;
 	survey->ready = old < enough && usable >= enough ? waits[enough - 1] : -1;
 }
+
+void dlock_survey_name(const dlock_node *nodes, int count, char *out, size_t size)
+{
+	size_t used = 0;
+
+	*out = '\0';
+	for (int i = 0; i < count; i++) {
+		if (counts(nodes, i) && used < size) {
+			used += (size_t) snprintf(out + used, size - used, "%.16s:%" PRId64 ",", nodes[i].run_id, nodes[i].first);
+		}
+	}
+}

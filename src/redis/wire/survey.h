@@ -12,7 +12,7 @@
  * there. docs/fail-over.md has the reasons. */
 
 /* ID of 40 hexadecimal digits, and what ends a string. */
-enum { DLOCK_NODE_ID = 41, DLOCK_NODES_MAX = 16, DLOCK_ATTACHED_MAX = 44 };
+enum { DLOCK_NODE_ID = 41, DLOCK_NODES_MAX = 16, DLOCK_ATTACHED_MAX = 44, DLOCK_NAMED_MAX = DLOCK_NODES_MAX * 40 };
 
 /* One node. */
 typedef struct {
@@ -40,6 +40,9 @@ bool dlock_node_read(dlock_node *node, const dlock_call *replication, const dloc
 
 /* Reads how often replicas have attached, from INFO stats. False: it does not say. */
 bool dlock_survey_begin(dlock_survey *survey, const dlock_call *stats);
+
+/* The nodes that follow the first one, itself among them, as "run_id:first," of each, with 16 digits of its run id. */
+void dlock_survey_name(const dlock_node *nodes, int count, char *out, size_t size);
 
 /* The first node is the master; `all`: each replica that it named has answered. `enough`: nodes that must have been
  * nowhere else; `guard`: for which a node must have been up, since one that was restarted with old data has forgotten
