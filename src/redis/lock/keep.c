@@ -120,10 +120,17 @@ static keep_round *round_of(const dlock_renewal_round *base)
 static void describe(keep_round *round, dlock_nanos now)
 {
 	dlock_keep *keep = &round->keep;
+	const dlock_several_keys *several = round->lease.keys.several;
+	dlock_kept_lease one = round->lease;
 
-	if (round->base.since != 0 && round->description) {
+	if (round->base.since == 0 || !round->description) {
+		return;
+	}
+	for (int i = 0; i < (several ? several->count / 3 : 1); i++) {
+		one.keys.lock = several ? several->keys[3 * i] : one.keys.lock;
+		one.keys.held = several ? several->held[i] : one.keys.held;
 		dlock_conn_send_background(keep->route.conn,
-			keep->keeping->describe(&round->lease, keep->ttl, round->base.since, round->description),
+			keep->keeping->describe(&one, keep->ttl, round->base.since, round->description),
 			dlock_after(now, keep->ttl));
 	}
 }
@@ -165,6 +172,7 @@ static void round_free(dlock_renewal_round *base)
 	}
 	dlock_endpoint_release(round->service);
 	dlock_description_release(round->description);
+	free((void *) round->lease.keys.several);
 	free(round);
 }
 
@@ -294,7 +302,9 @@ dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dl
 	round->master = master ? dlock_endpoint_retain(master) : NULL;
 	round->keep.keeping = keeping;
 	round->lease = *lease;
-	round->lease.keys = (dlock_keys) { .lock = copy_key(&room, keys.lock), .slot = keys.slot };
+	round->lease.keys = (dlock_keys) {
+		.lock = copy_key(&room, keys.lock), .slot = keys.slot, .several = keys.several
+	};
 	if (keys.held.len > 0) {
 		round->lease.keys.held = copy_key(&room, keys.held);
 	}

@@ -221,6 +221,83 @@ const dlock_kind dlock_locks = {
 	.replicated = &lock_replicated,
 };
 
+/* ---- several locks at once ---- */
+
+static dlock_call *ask_several(const dlock_subject *subject)
+{
+	const dlock_claim *claim = subject->claim;
+	const dlock_waiter *waiter = subject->waiter;
+	dlock_attempt attempt = { .token = claim->token,
+		.ttl = key_ttl(subject),
+		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
+		.inbox = subject->queues ? waiter->inbox : NULL,
+		.description = dlock_description_text(claim->description),
+		.ticket = waiter->ticket,
+		.number = waiter->number };
+
+	return dlock_request_several_acquire(subject->keys.several->keys, subject->keys.several->count, &attempt);
+}
+
+static dlock_call *release_several(const dlock_subject *subject, bool leaves)
+{
+	return dlock_request_several_release(subject->keys.several->keys, subject->keys.several->count,
+		subject->claim->token, leaves && subject->claim->state == DLOCK_CLAIM_WAITING);
+}
+
+static dlock_call *leave_several(const dlock_subject *subject)
+{
+	return release_several(subject, true);
+}
+
+/* They are never granted: their waiter is told to ask. */
+static bool leave_grants_none(const dlock_subject *subject)
+{
+	(void) subject;
+	return false;
+}
+
+static dlock_call *exchange_several(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_several_exchange(
+		subject->keys.several->keys, subject->keys.several->count, old, subject->claim->token, 0);
+}
+
+static dlock_call *exchange_several_back(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_several_exchange(
+		subject->keys.several->keys, subject->keys.several->count, subject->claim->token, old, DLOCK_NO_NUMBER);
+}
+
+static dlock_call *check_several(const dlock_subject *subject)
+{
+	return dlock_request_several_keep(
+		subject->keys.several->keys, subject->keys.several->count, subject->claim->token, 0, false);
+}
+
+static dlock_call *keep_several(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return dlock_request_several_keep(lease->keys.several->keys, lease->keys.several->count, lease->token, ttl, shortens);
+}
+
+static const dlock_keeping several_alone = {
+	.keep = keep_several, .read_keep = read_keep_alone, .describe = describe_lock
+};
+
+const dlock_kind dlock_several_locks = {
+	.acquire = ask_several,
+	.read_acquire = read_lock,
+	.release = release_several,
+	.leave = leave_several,
+	.leave_grants = leave_grants_none,
+	.exchange = exchange_several,
+	.exchange_back = exchange_several_back,
+	.read_exchange = read_lock_exchange,
+	.check = check_several,
+	.read_check = read_lock_check,
+	.numbers = INT64_MAX,
+	.alone = &several_alone,
+};
+
 /* ---- permits ---- */
 
 /* The numbers of signs of life in lua/permits_pool.lua begin again here. */

@@ -13,10 +13,11 @@ local done, problem = pcall(function()
 	forget(KEYS[3], KEYS[4], ARGV[1])
 	if not holder then
 		local grant = ARGV[2] ~= '0'
-		if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then
+		if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, false, take_first(KEYS[3], grant)) then
 			redis.call('DEL', KEYS[1])
 		end
 	end
+	wake(KEYS[3], KEYS[4])
 end)
 if not done then
 	if holder == false then

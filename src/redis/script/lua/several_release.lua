@@ -1,0 +1,30 @@
+-- Releases those of these locks that are the token's: each to the first live waiter, or to everyone.
+--
+-- keys: locks...
+-- args: token:text leaves:'1'|''?
+-- As in several_acquire.lua. leaves 1: it leaves the queues, where it waits.
+-- Replies 0 when not all were the token's, 1 when they were, 2 when a waiter was notified, too. Cost: O(n) for n locks,
+-- three commands when nobody waits.
+local n, token, locks = #KEYS - 1, ARGV[1], {}
+for i = 1, n, 3 do
+	locks[#locks + 1] = KEYS[i]
+end
+if ARGV[2] ~= '1' and redis.call('EXISTS', unpack(KEYS, 1, n)) == #locks then
+	local own = 0
+	for _, holder in ipairs(redis.call('MGET', unpack(locks))) do
+		own = own + (holder == token and 1 or 0)
+	end
+	if own == #locks then
+		redis.call('DEL', unpack(locks))
+		return 1
+	end
+end
+
+--#include fencing.lua
+--#include handover.lua
+--#include several_give_back.lua
+local had, notified, problem = give_back(token, ARGV[2] == '1')
+if problem then
+	return failure(problem)
+end
+return had < #locks and 0 or notified and 2 or 1
