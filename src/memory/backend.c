@@ -268,7 +268,16 @@ static void free_round(dlock_renewal_round *round)
 	free(round);
 }
 
+static void give_back(dlock_renewal_round *base)
+{
+	memory_round *round = (memory_round *) base;
+	bool handed_over;
+
+	dlock_memory_release(round->names, round->token, &handed_over);
+}
+
 static const dlock_renewal_round_ops round_ops = {
+	.give_back = give_back,
 	.begin = begin_round,
 	.result = round_result,
 	.free = free_round,

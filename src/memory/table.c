@@ -375,22 +375,15 @@ void dlock_memory_leave(dlock_memory_names names, dlock_memory_waiter *waiter)
 
 /* ---- what is held ---- */
 
-/* Is it the token's, in all? Otherwise what it has is given back; a part that is lost is all lost. */
+/* Is it the token's, in all? A part that is lost is all lost. */
 static bool holds_all(pool *const *pools, int count, const char *token)
 {
-	int held = 0;
+	bool held = true;
 
-	for (int i = 0; i < count; i++) {
-		held += held_by(pools[i], token) != NULL;
+	for (int i = 0; i < count && held; i++) {
+		held = held_by(pools[i], token) != NULL;
 	}
-	for (int i = 0; held < count && i < count; i++) {
-		holder **at = held_by(pools[i], token);
-		if (at) {
-			drop(pools[i], at);
-			wake_first(pools[i]);
-		}
-	}
-	return held == count;
+	return held;
 }
 
 static void extend_one(pool *own, holder *held, dlock_nanos end, bool may_shorten, dlock_nanos *deadline)
@@ -436,11 +429,8 @@ bool dlock_memory_exchange(dlock_memory_names names, const char *token, const ch
 {
 	dlock_memory_room *room = dlock_memory_enter();
 	pool *pools[DLOCK_SEVERAL_MAX];
-	bool held = find_all(room, names, pools);
+	bool held = find_all(room, names, pools) && holds_all(pools, names.count, token);
 
-	for (int i = 0; held && i < names.count; i++) {
-		held = held_by(pools[i], token) != NULL;
-	}
 	for (int i = 0; held && i < names.count; i++) {
 		holder *it = *held_by(pools[i], token);
 		strcpy(it->token, other);
@@ -461,11 +451,14 @@ bool dlock_memory_release(dlock_memory_names names, const char *token, bool *han
 	*handed_over = false;
 	find_all(dlock_memory_enter(), names, pools);
 	bool held = holds_all(pools, names.count, token);
-	for (int i = 0; held && i < names.count; i++) {
-		drop(pools[i], held_by(pools[i], token));
+	for (int i = 0; i < names.count; i++) {
+		holder **at = held_by(pools[i], token);
+		if (at) {
+			drop(pools[i], at);
+		}
 	}
-	for (int i = 0; held && i < names.count; i++) {
-		*handed_over |= wake_first(pools[i]) != NULL;
+	for (int i = 0; i < names.count; i++) {
+		*handed_over |= pools[i] && wake_first(pools[i]) != NULL;
 	}
 	dlock_memory_leave_room();
 	return held;

@@ -69,8 +69,8 @@ bool dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter);
 void dlock_memory_step_aside(dlock_memory_names names, dlock_memory_waiter *waiter, bool away);
 void dlock_memory_leave(dlock_memory_names names, dlock_memory_waiter *waiter);
 
-/* Each is false where the token holds nothing there; of several locks, where it does not hold all: then what it holds
- * of them is given back, but by dlock_memory_exchange(). */
+/* Each is false where the token holds nothing there; of several locks, where it does not hold all.
+ * dlock_memory_release() gives back what it holds. */
 bool dlock_memory_extend(
 	dlock_memory_names names, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
 bool dlock_memory_find(dlock_memory_names names, const char *token, dlock_nanos *deadline);

@@ -155,6 +155,25 @@ static void accept_lease(dlock_asking *own, dlock_nanos now)
 	*own->waiter.error = own->said == DLOCK_FAILED ? other : *own->waiter.error;
 }
 
+/* Of several locks, an earlier request may have had all, of which a part was taken away since: the rest is given back.
+ * Not by the script, which may be executed later than its holder relies on an answer. */
+static void give_back_rest(dlock_asking *own, dlock_nanos now)
+{
+	const dlock_route *route = &own->waiter.route;
+	dlock_claim *claim = &own->claim->base;
+	dlock_error other;
+
+	if (claim->count == 1 || own->said != DLOCK_TIMEOUT
+		|| !(own->has_key || route->repeated || (route->call && route->call->repeated))) {
+		return;
+	}
+	own->waiter.response.pttl = TRY_AGAIN;
+	if (begin_again(claim, now, &other) != DLOCK_OK) {
+		own->said = DLOCK_FAILED;
+		*own->waiter.error = other;
+	}
+}
+
 static void take_refusal(dlock_asking *own)
 {
 	own->waiter.settled_just_now = own->epoch.at_once;
@@ -216,6 +235,7 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 		DLOCK_JOIN(&own->task, own->said,
 			dlock_epoch_refused(&own->epoch, &waiter->route, &waiter->response, loop, now));
 		take_refusal(own);
+		give_back_rest(own, now);
 	}
 	end_attempt(own, now);
 	DLOCK_END(&own->task);

@@ -107,6 +107,7 @@ typedef struct {
 	dlock_keep keep;
 	dlock_adopted adopted;
 	dlock_description *description;
+	dlock_conn *lost_over; /* this server has said that the lease is lost; NULL: none has */
 	bool looked_at; /* what the last one has come to was taken in */
 	char text[];
 } keep_round;
@@ -143,6 +144,7 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	if (status == DLOCK_OK) {
 		describe(round, now);
 	}
+	round->lost_over = status == DLOCK_LOST ? round->keep.route.conn : NULL;
 	if (status != DLOCK_PENDING) {
 		dlock_route_end(&round->keep.route);
 	}
@@ -265,8 +267,20 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	keep->unanswered = false;
 }
 
+static void give_back(dlock_renewal_round *base)
+{
+	keep_round *round = round_of(base);
+
+	if (round->lost_over && round->lease.keys.several) {
+		dlock_conn_send_background(round->lost_over, round->keep.keeping->release(&round->lease),
+			dlock_after(dlock_now(), round->keep.ttl));
+	}
+	round->lost_over = NULL;
+}
+
 static const dlock_renewal_round_ops ops = {
 	.renewer = &dlock_redis_renewer_ops,
+	.give_back = give_back,
 	.begin = begin,
 	.result = result,
 	.collect = collect,

@@ -31,6 +31,9 @@ typedef struct {
 	dlock_call *(*restore)(const dlock_kept_lease *lease, dlock_nanos ttl);
 	dlock_call *(*drop)(const dlock_kept_lease *lease);
 
+	/* Of several locks: gives back what is left of them. */
+	dlock_call *(*release)(const dlock_kept_lease *lease);
+
 	/* Tells those who look whose it is, since when (µs since 1970); of several locks, of each. */
 	dlock_call *(*describe)(
 		const dlock_kept_lease *lease, dlock_nanos ttl, int64_t since, const dlock_description *description);

@@ -189,12 +189,14 @@ static dlock_call *break_lock(dlock_keys keys, const char *id, const char *by, b
 	return dlock_request_break(keys, id, by, now, true);
 }
 
-static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, restore_lock, drop_lock, describe_lock };
+static const dlock_keeping lock_alone = {
+	keep_lock_alone, read_keep_alone, restore_lock, drop_lock, NULL, describe_lock
+};
 static const dlock_keeping lock_that_fails_over = {
-	keep_lock, dlock_read_keep, restore_lock, drop_lock, describe_lock
+	keep_lock, dlock_read_keep, restore_lock, drop_lock, NULL, describe_lock
 };
 static const dlock_keeping lock_replicated = {
-	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, describe_lock
+	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, NULL, describe_lock
 };
 
 const dlock_kind dlock_locks = {
@@ -279,8 +281,16 @@ static dlock_call *keep_several(const dlock_kept_lease *lease, dlock_nanos ttl, 
 	return dlock_request_several_keep(lease->keys.several->keys, lease->keys.several->count, lease->token, ttl, shortens);
 }
 
-static const dlock_keeping several_alone = {
-	.keep = keep_several, .read_keep = read_keep_alone, .describe = describe_lock
+static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
+{
+	return dlock_request_several_release(
+		lease->keys.several->keys, lease->keys.several->count, lease->token, false);
+}
+
+static const dlock_keeping several_alone = { .keep = keep_several,
+	.read_keep = read_keep_alone,
+	.release = release_rest_of_several,
+	.describe = describe_lock
 };
 
 const dlock_kind dlock_several_locks = {
@@ -481,10 +491,10 @@ static dlock_call *break_permits(dlock_keys keys, const char *id, const char *by
 }
 
 static const dlock_keeping permits_alone = {
-	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits, describe_permits
+	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits, NULL, describe_permits
 };
 static const dlock_keeping permits_replicated = {
-	keep_permits, dlock_read_keep, restore_permits, drop_permits, describe_permits
+	keep_permits, dlock_read_keep, restore_permits, drop_permits, NULL, describe_permits
 };
 
 const dlock_kind dlock_permits = {

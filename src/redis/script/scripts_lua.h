@@ -2,11 +2,11 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"cae0b667799f32d6a479a85155c89096488cd395", DLOCK_LUA_ACQUIRE) \
+		"fa70050a911ed67bc1d40f44539545250449ff8c", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"881a108caa861a10f78c9bf13607987528f5458b", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"1abeffe6fb3b6e94acdcc5bfd709abc68e68e0f9", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
-		"0c0cb03321dcd0806d559f7f14f6248ee43460c2", DLOCK_LUA_BREAK) \
+		"d2744bd058e59546a9abbe2a04c984a5ce06a899", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
 		"856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", \
@@ -26,7 +26,7 @@
 	script(KEEP, "keep", \
 		"8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", \
-		"85c432a2c691d2d58fb2f9ca5fe9a6b7ec3c5557", DLOCK_LUA_LEAVE) \
+		"39cbcb0c986c5301c0b2a5a05bd7f81000cc4be4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
 		"e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
@@ -64,7 +64,7 @@
 	script(RAISE, "raise", \
 		"947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", \
-		"bd66218e1e9803ff1abb799f55287997789e211c", DLOCK_LUA_RELEASE) \
+		"b11b707d63777d2895bf259bbc4eaab921391e08", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", \
 		"b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", \
@@ -78,13 +78,13 @@
 	script(SETTLE_NOW, "settle_now", \
 		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"dadc406d70019f9b110079848dfa1c711c468785", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"35586d01cc107d300420158c9cbd7cb317900371", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"bf454017416c6cd252f574216acf21c28c97b580", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_KEEP, "several_keep", \
-		"82863689bb3d44682f2ad215d205383e1aab13c2", DLOCK_LUA_SEVERAL_KEEP) \
+		"7fa878f735d95f78ff3b55582737fb17212e3de1", DLOCK_LUA_SEVERAL_KEEP) \
 	script(SEVERAL_RELEASE, "several_release", \
-		"84cf8f733bde04bc5cf9727abe9bc8141a7fa72a", DLOCK_LUA_SEVERAL_RELEASE) \
+		"e0908d10de2382526eddcdd27a40b3a1e6018d80", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
 		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
@@ -350,12 +350,13 @@
 	"forget(queue, waiters, waiter)\nend\n" \
 	"return live\nend\n" \
 	"local function wake(queue, waiters)\n" \
-	"local first, score\n" \
-	"repeat\n" \
-	"first, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))\n" \
-	"until not first or not is_for_several(first)\n" \
-	"or redis.call('ZCOUNT', queue, '-inf', string.format('(%.0f', score - ASLEEP)) > 0\n" \
-	"or reach(queue, waiters, first)\nend\n" \
+	"while true do\n" \
+	"local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)\n" \
+	"local first, score = asleep[1], asleep[2]\n" \
+	"local before = first and is_for_several(first)\n" \
+	"and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', score - ASLEEP))\n" \
+	"if before ~= 0 or reach(queue, waiters, first) then\n" \
+	"return\nend\nend\nend\n" \
 	"local function serve(lock, queue, waiters, fence, self, quietly, first, ticket)\n" \
 	"local now, dead\n" \
 	"while first and first ~= self do\n" \
@@ -732,30 +733,6 @@
 	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
 	"if last < least then\n" \
 	"redis.call('SET', fence, string.format('%.0f', least))\nend\nend\n"
-
-#define DLOCK_LUA_SEVERAL_GIVE_BACK \
-	"local function give_back(token, leaves)\n" \
-	"local had, notified, problem = 0, false, nil\n" \
-	"for i = 1, #KEYS - 1, 3 do\n" \
-	"local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]\n" \
-	"local done, err = pcall(function()\n" \
-	"local holder = value_of(lock)\n" \
-	"if leaves then\n" \
-	"forget(queue, waiters, '*' .. token)\nend\n" \
-	"had = had + (holder == token and 1 or 0)\n" \
-	"if holder == token or leaves and not holder then\n" \
-	"local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))\n" \
-	"notified = notified or next\n" \
-	"if not next then\n" \
-	"redis.call('DEL', lock)\nend\nend\n" \
-	"if holder == token or leaves then\n" \
-	"wake(queue, waiters)\nend\n" \
-	"end)\n" \
-	"if not done then\n" \
-	"problem = problem or err\n" \
-	"if redis.pcall('GET', lock) == token then\n" \
-	"free(lock)\nend\nend\nend\n" \
-	"return had, notified, problem\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
 	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, " \
@@ -1643,7 +1620,6 @@
 	"return counted\nend\nend\n" \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
-	DLOCK_LUA_SEVERAL_GIVE_BACK \
 	DLOCK_LUA_NOTE_SEEN \
 	"local inbox, ticket, number, me = ARGV[4] or '', ARGV[5] or '', ARGV[6], '*' .. token\n" \
 	"local function next_token()\n" \
@@ -1658,7 +1634,6 @@
 	"return nil\nend\n" \
 	"local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))\n" \
 	"return next ~= me and next, more\nend\n" \
-	"local has_part = false\n" \
 	"local function look()\n" \
 	"local taken, unknown, pttl = false, false, 0\n" \
 	"for i = 1, n, 3 do\n" \
@@ -1671,9 +1646,7 @@
 	"taken, unknown, pttl = true, unknown or left < 0, math.max(pttl, left)\n" \
 	"elseif not holder then\n" \
 	"local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])\n" \
-	"taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)\n" \
-	"else\n" \
-	"has_part = true\nend\nend\n" \
+	"taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)\nend\nend\n" \
 	"return taken and (unknown and -1 or pttl)\nend\n" \
 	"local function own_ticket(now)\n" \
 	"for i = 2, n, 3 do\n" \
@@ -1714,8 +1687,6 @@
 	"if inbox ~= '' or ticket ~= '' then\n" \
 	"leave_queues()\nend\n" \
 	"return next_token()\nend\n" \
-	"if has_part then\n" \
-	"give_back(token)\nend\n" \
 	"if inbox ~= '' then\n" \
 	"return queue_up(pttl)\n" \
 	"elseif ticket ~= '' then\n" \
@@ -1769,11 +1740,7 @@
 	"if ttl > 0 and left < ttl then\n" \
 	"redis.call('PEXPIRE', lock, ttl)\nend\nend\n" \
 	"return ttl > 0 and 1 or least\nend\n" \
-	DLOCK_LUA_FENCING \
-	DLOCK_LUA_HANDOVER \
-	DLOCK_LUA_SEVERAL_GIVE_BACK \
-	"local _, _, problem = give_back(ARGV[1])\n" \
-	"return problem and failure(problem) or 0\n"
+	"return 0\n"
 
 #define DLOCK_LUA_SEVERAL_RELEASE \
 	"local n, token, locks = #KEYS - 1, ARGV[1], {}\n" \
@@ -1788,8 +1755,25 @@
 	"return 1\nend\nend\n" \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
-	DLOCK_LUA_SEVERAL_GIVE_BACK \
-	"local had, notified, problem = give_back(token, ARGV[2] == '1')\n" \
+	"local had, notified, problem = 0, false, nil\n" \
+	"for i = 1, n, 3 do\n" \
+	"local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]\n" \
+	"local done, err = pcall(function()\n" \
+	"local holder, leaves = value_of(lock), ARGV[2] == '1'\n" \
+	"if leaves then\n" \
+	"forget(queue, waiters, '*' .. token)\nend\n" \
+	"had = had + (holder == token and 1 or 0)\n" \
+	"if holder == token or leaves and not holder then\n" \
+	"local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))\n" \
+	"notified = notified or next\n" \
+	"if not next then\n" \
+	"redis.call('DEL', lock)\nend\nend\n" \
+	"wake(queue, waiters)\n" \
+	"end)\n" \
+	"if not done then\n" \
+	"problem = problem or err\n" \
+	"if redis.pcall('GET', lock) == token then\n" \
+	"free(lock)\nend\nend\nend\n" \
 	"if problem then\n" \
 	"return failure(problem)\nend\n" \
 	"return had < #locks and 0 or notified and 2 or 1\n"

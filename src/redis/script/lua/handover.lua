@@ -94,14 +94,17 @@ local function reach(queue, waiters, waiter, quietly)
 end
 
 -- For who has left the queue: is the first of those asleep the first of all now? Then it may be so in all its queues,
--- and is told to ask.
+-- and is told to ask. A user who has no right to look leaves it to look by itself.
 local function wake(queue, waiters)
-	local first, score
-	repeat
-		first, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
-	until not first or not is_for_several(first)
-		or redis.call('ZCOUNT', queue, '-inf', string.format('(%.0f', score - ASLEEP)) > 0
-		or reach(queue, waiters, first)
+	while true do
+		local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+		local first, score = asleep[1], asleep[2]
+		local before = first and is_for_several(first)
+			and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', score - ASLEEP))
+		if before ~= 0 or reach(queue, waiters, first) then
+			return
+		end
+	end
 end
 
 -- Makes the first live waiter the next. With a fence it is granted the lock from now on, for GRACE, and leaves the

@@ -27,7 +27,6 @@ end
 
 --#include fencing.lua
 --#include handover.lua
---#include several_give_back.lua
 --#include note_seen.lua
 local inbox, ticket, number, me = ARGV[4] or '', ARGV[5] or '', ARGV[6], '*' .. token
 
@@ -55,7 +54,6 @@ end
 
 -- Returns the ms until the last of them may be free, nothing when all may be taken; or the error of one that is another
 -- library's.
-local has_part = false
 local function look()
 	local taken, unknown, pttl = false, false, 0
 	for i = 1, n, 3 do
@@ -70,8 +68,6 @@ local function look()
 		elseif not holder then
 			local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])
 			taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)
-		else
-			has_part = true
 		end
 	end
 	return taken and (unknown and -1 or pttl)
@@ -132,9 +128,6 @@ local function contend()
 			leave_queues()
 		end
 		return next_token()
-	end
-	if has_part then -- of a lease from an earlier request
-		give_back(token)
 	end
 	if inbox ~= '' then
 		return queue_up(pttl)

@@ -1,5 +1,5 @@
--- Makes these locks last for the lease time from now on, if all of them are the token's. A part that is lost is all lost:
--- then the rest is given back.
+-- Makes these locks last for the lease time from now on, if all of them are the token's. A part that is lost is all lost;
+-- but the rest is given back only once the holder has been told so.
 --
 -- keys: locks...
 -- args: token:text ttl:ms shortens:'1'|''?
@@ -23,9 +23,4 @@ if own == #locks then
 	end
 	return ttl > 0 and 1 or least
 end
-
---#include fencing.lua
---#include handover.lua
---#include several_give_back.lua
-local _, _, problem = give_back(ARGV[1])
-return problem and failure(problem) or 0
+return 0

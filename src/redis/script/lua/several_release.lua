@@ -22,8 +22,31 @@ end
 
 --#include fencing.lua
 --#include handover.lua
---#include several_give_back.lua
-local had, notified, problem = give_back(token, ARGV[2] == '1')
+local had, notified, problem = 0, false, nil
+for i = 1, n, 3 do
+	local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]
+	local done, err = pcall(function()
+		local holder, leaves = value_of(lock), ARGV[2] == '1'
+		if leaves then
+			forget(queue, waiters, '*' .. token)
+		end
+		had = had + (holder == token and 1 or 0)
+		if holder == token or leaves and not holder then -- also what was kept for it
+			local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))
+			notified = notified or next
+			if not next then
+				redis.call('DEL', lock)
+			end
+		end
+		wake(queue, waiters)
+	end)
+	if not done then -- whatever becomes of the waiters, it is given back
+		problem = problem or err
+		if redis.pcall('GET', lock) == token then
+			free(lock)
+		end
+	end
+end
 if problem then
 	return failure(problem)
 end
