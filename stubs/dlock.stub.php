@@ -307,7 +307,7 @@ namespace Dlock {
         /**
          * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
          *
-         * A list of resources is acquired all at once, or not at all (docs/several-locks.md): on one Redis and memory://.
+         * A list of resources is acquired all at once, or not at all (docs/leases.md): on one Redis and memory://.
          *
          * @param string|array $resource 1 to 1024 bytes, any bytes; or a list of 1 to 64 of them, in any order
          * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt
@@ -475,7 +475,7 @@ namespace Dlock {
         /** Owner token: host, pid, time, and 80 random bits. Not shown by dumps, traces and json_encode(), but by foreach and get_object_vars(). */
         public readonly string $token;
         /**
-         * Larger than that of every earlier holder of the resource, or of any of several; numbers may be skipped. For stores that reject a late write:
+         * Larger than that of each earlier holder of any of them; numbers may be skipped. For stores that reject a late write:
          * https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
          */
         public readonly int $fencingToken;

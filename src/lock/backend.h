@@ -67,7 +67,7 @@ typedef struct {
 	const dlock_ttl_range *ttls; /* NULL: DLOCK_ANY_TTL */
 	/* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
 	dlock_nanos margin;
-	/* NULL: a claim may be for several resources at once. Otherwise why not: what follows "Argument #1 ($resource) ". */
+	/* NULL: a claim may be for several resources at once. Otherwise why not: what follows "Argument #1 ($resource) " */
 	const char *one_only;
 	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 

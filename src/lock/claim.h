@@ -4,8 +4,8 @@
 #include "backend.h"
 #include "description.h"
 
-/* A claim is one acquisition of one resource, or of several at once, from the first attempt to the release: its state, and until when it may
- * be relied upon. What its holder can do with it is in operations.h. */
+/* A claim is one acquisition of one resource, or of several at once: from the first attempt to the release, its state,
+ * and until when it may be relied upon. What its holder can do with it is in operations.h. */
 
 typedef enum {
 	DLOCK_CLAIM_NEW,       /* nothing on the servers yet, as far as this claim knows */

@@ -800,8 +800,8 @@ static const dlock_backend_ops ops = {
 	.release = release,
 	.abandon = abandon,
 	.new_round = new_round,
-	.one_only = "must be one name on memcached, which has no queue; for several at once use DistributedLock on Redis, or "
-				"one lock for all of them",
+	.one_only = "must be one name on memcached, which has no queue; for several at once use DistributedLock on Redis, "
+				"or one lock for all of them",
 	.is_same = is_same,
 	.locked = locked,
 	.inspect = inspect,

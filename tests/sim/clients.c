@@ -137,7 +137,8 @@ static void work(client *client, dlock_backend *backend, holding *mine, nanos le
 		if (draw_chance(random, 0.05)) {
 			extend(client, mine);
 		}
-		if (client->depth < DEPTH && options.work == &locks && mine->resource + 1 < options.resources && draw_chance(random, 0.05)) {
+		if (client->depth < DEPTH && options.work == &locks && mine->resource + 1 < options.resources
+			&& draw_chance(random, 0.05)) {
 			section(client, backend, mine->resource + 1, false);
 		}
 	}

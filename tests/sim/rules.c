@@ -138,6 +138,24 @@ static void check_keys(const client *client, const holding *h)
 	}
 }
 
+/* Those that were looked at before. */
+static void check_others(client *client, const holding *h, const struct client **holder, const holding **held)
+{
+	for (int r = 0; r < options.resources; r++) {
+		if (!(h->resources & 1U << r)) {
+			continue;
+		}
+		if (holder[r]) {
+			violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64
+					  ", for another %.3f s)",
+				r, holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])),
+				client->process->number, h->claim->fencing_token, seconds(left_of(client, h)));
+		}
+		holder[r] = client;
+		held[r] = h;
+	}
+}
+
 void check_holders(void)
 {
 	const client *holder[RESOURCES] = { NULL };
@@ -149,19 +167,7 @@ void check_holders(void)
 			if (!h->relies || h->robbed || !believes(&clients[i], h)) {
 				continue;
 			}
-			for (int r = 0; r < options.resources; r++) {
-				if (!(h->resources & 1U << r)) {
-					continue;
-				}
-				if (holder[r]) {
-					violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64
-							  ", for another %.3f s)",
-						r, holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])),
-						i, h->claim->fencing_token, seconds(left_of(&clients[i], h)));
-				}
-				holder[r] = &clients[i];
-				held[r] = h;
-			}
+			check_others(&clients[i], h, holder, held);
 			if (h->checked != h->claim->deadline && !setup_fails_over()) {
 				h->checked = h->claim->deadline;
 				check_keys(&clients[i], h);

@@ -41,7 +41,8 @@ static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments
 	dlock_resources *resources)
 {
 	dlock_manager *manager = dlock_manager_this(this);
-	bool good = manager && (!arguments->permits_arg || check_permits(manager, arguments->permits, arguments->permits_arg))
+	bool good = manager
+		&& (!arguments->permits_arg || check_permits(manager, arguments->permits, arguments->permits_arg))
 		&& dlock_check_timeout(
 			arguments->timeout, arguments->timeout_is_null, manager->timeout, arguments->timeout_arg, wait);
 

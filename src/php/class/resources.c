@@ -34,8 +34,8 @@ static bool check_list(const dlock_manager *manager, HashTable *list, uint32_t a
 	zval *value;
 
 	if (manager->std.ce == dlock_ce_read_write_lock_side) {
-		zend_argument_value_error(arg, "must be one name: a read/write lock is of one resource; for several at once use "
-			"DistributedLock");
+		zend_argument_value_error(arg,
+			"must be one name: a read/write lock is of one resource; for several at once use DistributedLock");
 		return false;
 	}
 	if (manager->backend->one_only) {

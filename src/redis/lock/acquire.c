@@ -101,7 +101,8 @@ static void read_answer(dlock_asking *own)
 	const dlock_route *route = &own->waiter.route;
 
 	if (own->said == DLOCK_OK) {
-		own->said = dlock_service_kind(&own->claim->base)->read_acquire(route->call, route->conn, &own->answer, own->waiter.error);
+		own->said = dlock_service_kind(&own->claim->base)->read_acquire(
+			route->call, route->conn, &own->answer, own->waiter.error);
 		own->waiter.response = own->answer.refusal;
 		own->sent_at = route->call->sent_at;
 	}

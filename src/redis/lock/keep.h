@@ -66,8 +66,8 @@ typedef struct {
 dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now);
 
 /* A renewal of a lease: what the renewal thread says about it. `master`: where the holder has the lock from, as far as
- * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. It takes over the keys of several
- * locks. NULL when out of memory. */
+ * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. It takes over the keys of
+ * several locks. NULL when out of memory. */
 dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
 	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description);
 

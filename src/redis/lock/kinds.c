@@ -278,7 +278,8 @@ static dlock_call *check_several(const dlock_subject *subject)
 
 static dlock_call *keep_several(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
-	return dlock_request_several_keep(lease->keys.several->keys, lease->keys.several->count, lease->token, ttl, shortens);
+	return dlock_request_several_keep(
+		lease->keys.several->keys, lease->keys.several->count, lease->token, ttl, shortens);
 }
 
 static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)

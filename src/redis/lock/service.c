@@ -52,7 +52,8 @@ dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old)
 	const dlock_service *service = dlock_service_of(claim);
 	dlock_subject subject = dlock_service_subject(claim);
 
-	return subject.replicated && service->guard.resyncs ? dlock_service_kind(claim)->unchanged(&subject, old, false) : NULL;
+	return subject.replicated && service->guard.resyncs ? dlock_service_kind(claim)->unchanged(&subject, old, false)
+														: NULL;
 }
 
 static dlock_call *unchanged_again(const void *claim, const char *old, bool final)
@@ -171,7 +172,8 @@ static void ask_for_exchange(attaching *own)
 
 	dlock_route_begin(&own->route, &service->masters, subject.keys.slot, own->epoch.error);
 	dlock_route_send(
-		&own->route, dlock_service_kind(own->claim)->exchange(&subject, own->old), dlock_service_unchanged(own->claim, own->old));
+		&own->route, dlock_service_kind(own->claim)->exchange(&subject, own->old),
+		dlock_service_unchanged(own->claim, own->old));
 }
 
 /* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. */
@@ -227,8 +229,8 @@ static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 
 	if (own->said == DLOCK_CONNECTION && own->route.conn && may_be_done) {
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
-		send_background(
-			own->claim, conn ? conn : own->route.conn, dlock_service_kind(own->claim)->exchange_back(&subject, own->old), now);
+		send_background(own->claim, conn ? conn : own->route.conn,
+			dlock_service_kind(own->claim)->exchange_back(&subject, own->old), now);
 	}
 }
 
@@ -604,8 +606,8 @@ dlock_backend *dlock_lock_new(
 	if (service) {
 		service->base.legacy = legacy && !dlock_service_fails_over(service);
 		if (service->base.legacy) {
-			service->base.one_only = "must be one name with legacy: true, since older programs know no queue; for several "
-									 "at once use another prefix, without legacy";
+			service->base.one_only = "must be one name with legacy: true, since older programs know no queue; for "
+									 "several at once use another prefix, without legacy";
 		}
 	}
 	return service ? &service->base : NULL;

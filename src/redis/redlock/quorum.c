@@ -295,7 +295,8 @@ static bool quorum_is_same(
 	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
 
 	if (ours->count != other->count
-		|| !dlock_key_builder_is_same(ours->keys, claim->names[i].text, claim->names[i].len, other->keys, resource, len)) {
+		|| !dlock_key_builder_is_same(
+			ours->keys, claim->names[i].text, claim->names[i].len, other->keys, resource, len)) {
 		return false;
 	}
 	for (int n = 0; ours != other && n < ours->count; n++) {

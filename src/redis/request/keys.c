@@ -194,7 +194,8 @@ static dlock_arg copy_key(char **room, dlock_arg key)
 
 dlock_several_keys *dlock_key_builder_several(dlock_key_builder *builder, const dlock_name *names, int count)
 {
-	size_t keys = (size_t) (3 * count + 1), held = (size_t) count, size = sizeof DLOCK_FENCE_KEY + DLOCK_SLOT_TAG_LEN + 4;
+	size_t keys = (size_t) (3 * count + 1), held = (size_t) count;
+	size_t size = sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN;
 
 	for (int i = 0; i < count; i++) {
 		size += 4 * (builder->prefix_len + names[i].len) + sizeof QUEUE + sizeof WAITERS + sizeof HELD

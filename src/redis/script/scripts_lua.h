@@ -82,9 +82,9 @@
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"bf454017416c6cd252f574216acf21c28c97b580", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_KEEP, "several_keep", \
-		"7fa878f735d95f78ff3b55582737fb17212e3de1", DLOCK_LUA_SEVERAL_KEEP) \
+		"254c50b71f295677c642908403dad7edcc9f38be", DLOCK_LUA_SEVERAL_KEEP) \
 	script(SEVERAL_RELEASE, "several_release", \
-		"e0908d10de2382526eddcdd27a40b3a1e6018d80", DLOCK_LUA_SEVERAL_RELEASE) \
+		"41418af2c54e6315fc58efbcc797016e490b02d9", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
 		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
@@ -1730,8 +1730,8 @@
 	"local n, ttl, locks, own = #KEYS - 1, tonumber(ARGV[2]), {}, 0\n" \
 	"for i = 1, n, 3 do\n" \
 	"locks[#locks + 1] = KEYS[i]\nend\n" \
-	"for _, holder in ipairs(redis.call('MGET', unpack(locks))) do\n" \
-	"own = own + (holder == ARGV[1] and 1 or 0)\nend\n" \
+	"for _, lock in ipairs(locks) do\n" \
+	"own = own + (redis.pcall('GET', lock) == ARGV[1] and 1 or 0)\nend\n" \
 	"if own == #locks then\n" \
 	"local least\n" \
 	"for _, lock in ipairs(locks) do\n" \
@@ -1748,8 +1748,8 @@
 	"locks[#locks + 1] = KEYS[i]\nend\n" \
 	"if ARGV[2] ~= '1' and redis.call('EXISTS', unpack(KEYS, 1, n)) == #locks then\n" \
 	"local own = 0\n" \
-	"for _, holder in ipairs(redis.call('MGET', unpack(locks))) do\n" \
-	"own = own + (holder == token and 1 or 0)\nend\n" \
+	"for _, lock in ipairs(locks) do\n" \
+	"own = own + (redis.pcall('GET', lock) == token and 1 or 0)\nend\n" \
 	"if own == #locks then\n" \
 	"redis.call('DEL', unpack(locks))\n" \
 	"return 1\nend\nend\n" \

@@ -1,5 +1,5 @@
--- Makes these locks last for the lease time from now on, if all of them are the token's. A part that is lost is all lost;
--- but the rest is given back only once the holder has been told so.
+-- Makes these locks last for the lease time from now on, if all of them are the token's. A part that is lost is all
+-- lost; but the rest is given back only once the holder has been told so.
 --
 -- keys: locks...
 -- args: token:text ttl:ms shortens:'1'|''?
@@ -9,8 +9,8 @@ local n, ttl, locks, own = #KEYS - 1, tonumber(ARGV[2]), {}, 0
 for i = 1, n, 3 do
 	locks[#locks + 1] = KEYS[i]
 end
-for _, holder in ipairs(redis.call('MGET', unpack(locks))) do
-	own = own + (holder == ARGV[1] and 1 or 0)
+for _, lock in ipairs(locks) do
+	own = own + (redis.pcall('GET', lock) == ARGV[1] and 1 or 0)
 end
 if own == #locks then
 	local least

@@ -11,8 +11,8 @@ for i = 1, n, 3 do
 end
 if ARGV[2] ~= '1' and redis.call('EXISTS', unpack(KEYS, 1, n)) == #locks then
 	local own = 0
-	for _, holder in ipairs(redis.call('MGET', unpack(locks))) do
-		own = own + (holder == token and 1 or 0)
+	for _, lock in ipairs(locks) do
+		own = own + (redis.pcall('GET', lock) == token and 1 or 0)
 	end
 	if own == #locks then
 		redis.call('DEL', unpack(locks))
