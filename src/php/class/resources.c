@@ -42,10 +42,6 @@ static bool check_list(const dlock_manager *manager, HashTable *list, uint32_t a
 		zend_argument_value_error(arg, "%s", manager->backend->one_only);
 		return false;
 	}
-	if (zend_hash_num_elements(list) == 0 || zend_hash_num_elements(list) > DLOCK_SEVERAL_MAX) {
-		zend_argument_value_error(arg, "must have between 1 and %d names", DLOCK_SEVERAL_MAX);
-		return false;
-	}
 	*bytes = 0;
 	ZEND_HASH_FOREACH_VAL(list, value) {
 		if (!check_name(manager, value, arg)) {
@@ -88,7 +84,7 @@ bool dlock_resources_read(
 	}
 	/* Copied, since a signal handler may change them while they are waited for. */
 	int count = (int) zend_hash_num_elements(argument->list);
-	*out = (dlock_resources) { .list = emalloc((size_t) count * sizeof *out->list + bytes) };
+	*out = (dlock_resources) { .list = safe_emalloc((size_t) count, sizeof *out->list, bytes) };
 	char *room = (char *) (out->list + count);
 	count = 0;
 	ZEND_HASH_FOREACH_VAL(argument->list, value) {
@@ -97,6 +93,11 @@ bool dlock_resources_read(
 		room += Z_STRLEN_P(value);
 	} ZEND_HASH_FOREACH_END();
 	out->count = arrange(out->list, count);
+	if (out->count == 0 || out->count > DLOCK_SEVERAL_MAX) {
+		zend_argument_value_error(arg, "must have between 1 and %d names", DLOCK_SEVERAL_MAX);
+		dlock_resources_free(out);
+		return false;
+	}
 	return true;
 }
 
