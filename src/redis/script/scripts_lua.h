@@ -2,11 +2,11 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"fa70050a911ed67bc1d40f44539545250449ff8c", DLOCK_LUA_ACQUIRE) \
+		"e2d35b870f264f1c13c99d26efb99d2a03a43bbc", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"1abeffe6fb3b6e94acdcc5bfd709abc68e68e0f9", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"31e9526faf09826d3e3c094ccb40939dcd4c5c36", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
-		"d2744bd058e59546a9abbe2a04c984a5ce06a899", DLOCK_LUA_BREAK) \
+		"78f494b51653a4ccd28dc4b24b42ce9bd3e2bca6", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
 		"856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", \
@@ -26,7 +26,7 @@
 	script(KEEP, "keep", \
 		"8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", \
-		"39cbcb0c986c5301c0b2a5a05bd7f81000cc4be4", DLOCK_LUA_LEAVE) \
+		"45878f89ba61bd9c42e1dfc2efc0fa3054d61681", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
 		"e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
@@ -64,7 +64,7 @@
 	script(RAISE, "raise", \
 		"947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", \
-		"b11b707d63777d2895bf259bbc4eaab921391e08", DLOCK_LUA_RELEASE) \
+		"bdcce8205d3ee9679084aab1bdd08f1e69932300", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", \
 		"b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", \
@@ -78,13 +78,13 @@
 	script(SETTLE_NOW, "settle_now", \
 		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"35586d01cc107d300420158c9cbd7cb317900371", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"ce823d937e4763e65806a1699ce25bf65f3b5c8b", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"bf454017416c6cd252f574216acf21c28c97b580", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_KEEP, "several_keep", \
 		"254c50b71f295677c642908403dad7edcc9f38be", DLOCK_LUA_SEVERAL_KEEP) \
 	script(SEVERAL_RELEASE, "several_release", \
-		"41418af2c54e6315fc58efbcc797016e490b02d9", DLOCK_LUA_SEVERAL_RELEASE) \
+		"b0900019bdc814dde15120b7b295a87e873dff6e", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
 		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
@@ -165,7 +165,7 @@
 	"forget(queue, waiters, waiter)\n" \
 	"if grant then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\nend\n" \
-	"if ticket ~= '' then\n" \
+	"if grant and ticket ~= '' then\n" \
 	"wake(queue, waiters)\nend\n" \
 	"else\n" \
 	"if not grant or more then\n" \
@@ -350,11 +350,11 @@
 	"forget(queue, waiters, waiter)\nend\n" \
 	"return live\nend\n" \
 	"local function wake(queue, waiters)\n" \
-	"while true do\n" \
+	"local last, score = unpack(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES'))\n" \
+	"while last and is_for_several(last) and tonumber(score) >= ASLEEP do\n" \
 	"local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)\n" \
-	"local first, score = asleep[1], asleep[2]\n" \
-	"local before = first and is_for_several(first)\n" \
-	"and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', score - ASLEEP))\n" \
+	"local first = asleep[1]\n" \
+	"local before = first and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', asleep[2] - ASLEEP))\n" \
 	"if before ~= 0 or reach(queue, waiters, first) then\n" \
 	"return\nend\nend\nend\n" \
 	"local function serve(lock, queue, waiters, fence, self, quietly, first, ticket)\n" \
@@ -1052,7 +1052,8 @@
 	"redis.call('DEL', lock)\nend\n" \
 	"if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, false, take_first(queue, grant)) and grant then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"wake(queue, KEYS[4])\n" \
+	"if grant then\n" \
+	"wake(queue, KEYS[4])\nend\n" \
 	"return 0\nend\n" \
 	"local left = redis.call('PTTL', lock)\n" \
 	"if left == -1 then\n" \
@@ -1173,11 +1174,12 @@
 	"local done, problem = pcall(function()\n" \
 	"holder = value_of(KEYS[1])\n" \
 	"forget(KEYS[3], KEYS[4], ARGV[1])\n" \
-	"if not holder then\n" \
 	"local grant = ARGV[2] ~= '0'\n" \
+	"if not holder then\n" \
 	"if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, false, take_first(KEYS[3], grant)) then\n" \
 	"redis.call('DEL', KEYS[1])\nend\nend\n" \
-	"wake(KEYS[3], KEYS[4])\n" \
+	"if grant then\n" \
+	"wake(KEYS[3], KEYS[4])\nend\n" \
 	"end)\n" \
 	"if not done then\n" \
 	"if holder == false then\n" \
@@ -1510,7 +1512,8 @@
 	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], false, queued[1], queued[2])\n" \
 	"if grant and not next then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"wake(queue, KEYS[4])\n" \
+	"if grant then\n" \
+	"wake(queue, KEYS[4])\nend\n" \
 	"return next\n" \
 	"end)\n" \
 	"if not done then\n" \

@@ -67,7 +67,7 @@ local function contend()
 			if grant then
 				redis.call('SET', lock, token, 'PX', ttl)
 			end
-			if ticket ~= '' then
+			if grant and ticket ~= '' then
 				wake(queue, waiters)
 			end
 		else

@@ -94,13 +94,13 @@ local function reach(queue, waiters, waiter, quietly)
 end
 
 -- For who has left the queue: is the first of those asleep the first of all now? Then it may be so in all its queues,
--- and is told to ask. A user who has no right to look leaves it to look by itself.
+-- and is told to ask. They are at the end of the queue: where none is there, nothing is asked that needs another right.
 local function wake(queue, waiters)
-	while true do
+	local last, score = unpack(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES'))
+	while last and is_for_several(last) and tonumber(score) >= ASLEEP do
 		local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-		local first, score = asleep[1], asleep[2]
-		local before = first and is_for_several(first)
-			and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', score - ASLEEP))
+		local first = asleep[1]
+		local before = first and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', asleep[2] - ASLEEP))
 		if before ~= 0 or reach(queue, waiters, first) then
 			return
 		end

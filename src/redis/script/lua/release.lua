@@ -33,7 +33,9 @@ local done, told = pcall(function()
 	if grant and not next then
 		redis.call('DEL', lock)
 	end
-	wake(queue, KEYS[4])
+	if grant then
+		wake(queue, KEYS[4])
+	end
 	return next
 end)
 if not done then
