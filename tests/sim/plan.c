@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const workload *const workloads[] = { &locks, &locks_of_strands, &several_locks, &semaphores, &read_write_locks, &stocks };
+static const workload *const workloads[] = { &locks, &locks_of_strands, &several_locks, &semaphores,
+	&read_write_locks, &stocks };
 
 /* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second
  * of CPU time. */
