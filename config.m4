@@ -274,6 +274,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/read_write_lock.c
       src/php/class/red_lock.c
       src/php/class/reservation.c
+      src/php/class/resources.c
       src/php/class/semaphore.c
       src/php/class/servers.c
       src/php/class/stock.c

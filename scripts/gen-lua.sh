@@ -285,7 +285,7 @@ HEAD
 		section == "" && /^-- keys:/ { read_keys(substr($0, 10)); next }
 		section == "" { args_text = args_text substr($0, 9); read_args(substr($0, 10)); next }
 		{
-			loops = loops || /ipairs\(KEYS\)/
+			loops = loops || /ipairs\(KEYS\)|#KEYS/
 			for (line = $0; match(line, /(KEYS|ARGV)\[[0-9]+\]/); line = substr(line, RSTART + RLENGTH)) {
 				of = substr(line, RSTART, 4)
 				number = substr(line, RSTART + 5, RLENGTH - 6) + 0

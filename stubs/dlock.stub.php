@@ -110,10 +110,10 @@ namespace {
         public function isLocking(string $key): bool {}
 
         #[\NoDiscard]
-        public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
+        public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
         #[\NoDiscard]
-        public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
-        public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
+        public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
+        public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
         public function isLocked(string $resource): bool {}
@@ -186,12 +186,12 @@ namespace {
 
         /** @implementation-alias DistributedLock::acquire */
         #[\NoDiscard]
-        public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
+        public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::tryAcquire */
         #[\NoDiscard]
-        public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
+        public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
         /** @implementation-alias DistributedLock::synchronized */
-        public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
+        public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         /** @implementation-alias DistributedLock::attach */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
@@ -266,12 +266,12 @@ namespace {
 
         /** @implementation-alias DistributedLock::acquire */
         #[\NoDiscard]
-        public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
+        public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): \Dlock\Lease {}
         /** @implementation-alias DistributedLock::tryAcquire */
         #[\NoDiscard]
-        public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
+        public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?\Dlock\Lease {}
         /** @implementation-alias DistributedLock::synchronized */
-        public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
+        public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         /** @implementation-alias DistributedLock::attach */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): \Dlock\Lease {}
@@ -307,7 +307,9 @@ namespace Dlock {
         /**
          * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
          *
-         * @param string $resource    1 to 1024 bytes, any bytes
+         * A list of resources is acquired all at once, or not at all (docs/leases.md): on one Redis and memory://.
+         *
+         * @param string|array $resource 1 to 1024 bytes, any bytes; or a list of 1 to 64 of them, in any order
          * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt
          * @param float|null $ttl     lease time, 0.003 s to a year; memcached 4 s to 30 days. null: the manager's, renewed while the holder runs.
          *                            ZkLock: must be null, because the session is the lease
@@ -317,24 +319,24 @@ namespace Dlock {
          * @throws DlockException the renewal thread cannot be started
          */
         #[\NoDiscard]
-        public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease;
+        public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): Lease;
 
         /**
          * Like acquire(), but returns null instead of throwing AcquireTimeoutException.
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param string|array $resource as for acquire()
          * @param float $timeout   longest wait, 0 to a year; 0: one attempt
          * @param float|null $ttl  as for acquire()
          * @throws ConnectionException | DeadlockException | DlockException as acquire()
          */
         #[\NoDiscard]
-        public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
+        public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
          * Acquires the lock, calls $criticalSection(Lease), releases it and returns the callback's result. A release without an answer is
          * not an error: the lease ends then.
          *
-         * @param string $resource          1 to 1024 bytes, any bytes
+         * @param string|array $resource    as for acquire()
          * @param callable $criticalSection gets the Lease; its exceptions pass through. A generator or promise as result is a \TypeError: it would
          *                                  continue without the lock
          * @param float|null $timeout       as for acquire()
@@ -342,7 +344,7 @@ namespace Dlock {
          * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its previous one
          * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the callback
          */
-        public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed;
+        public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed;
 
         /**
          * Attaches a lease that Lease::detach() handed over, in any process, for its remaining time. It is renewed if it was renewed before,
@@ -466,12 +468,14 @@ namespace Dlock {
      */
     final class Lease
     {
-        /** As given to acquire(). */
+        /** As given to acquire(); of several, their names, joined by ", ". */
         public readonly string $resource;
+        /** The names of what is locked: one, or several in the order of their bytes, each once. */
+        public readonly array $resources;
         /** Owner token: host, pid, time, and 80 random bits. Not shown by dumps, traces and json_encode(), but by foreach and get_object_vars(). */
         public readonly string $token;
         /**
-         * Larger than that of every earlier holder of the resource; numbers may be skipped. For stores that reject a late write:
+         * Larger than that of each earlier holder of any of them; numbers may be skipped. For stores that reject a late write:
          * https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
          */
         public readonly int $fencingToken;
@@ -734,12 +738,12 @@ namespace Dlock {
 
         /** @implementation-alias DistributedLock::acquire */
         #[\NoDiscard]
-        public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Lease {}
+        public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): Lease {}
         /** @implementation-alias DistributedLock::tryAcquire */
         #[\NoDiscard]
-        public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
+        public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease {}
         /** @implementation-alias DistributedLock::synchronized */
-        public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
+        public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed {}
         /** @implementation-alias DistributedLock::attach */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease {}

@@ -269,11 +269,13 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 	return status;
 }
 
-static bool is_same(const dlock_claim *base, dlock_backend *other, const char *resource, size_t len)
+static bool is_same(
+	const dlock_claim *base, int i, dlock_backend *other, const char *resource, size_t len)
 {
 	const dlock_db_claim *claim = (const dlock_db_claim *) base;
 	const dlock_db_backend *backend = (const dlock_db_backend *) other;
 
+	(void) i; /* it has one, which is in claim->name */
 	return claim->name && claim->name_len == backend->prefix_len + len
 		&& !memcmp(claim->name, backend->prefix, backend->prefix_len)
 		&& !memcmp(claim->name + backend->prefix_len, resource, len)
@@ -305,8 +307,12 @@ static void destroy(dlock_backend *backend)
 	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked,                  \
 	.dispose = dispose, .destroy = destroy
 
-static const dlock_backend_ops postgresql_ops = { .name = "pgsql", COMMON };
-static const dlock_backend_ops mysql_ops = { .name = "mysql", COMMON };
+#define ONE_ONLY                                                                                                       \
+	.one_only = "must be one name in a database; for several at once lock their rows in one transaction, or use "      \
+				"DistributedLock on Redis"
+
+static const dlock_backend_ops postgresql_ops = { .name = "pgsql", ONE_ONLY, COMMON };
+static const dlock_backend_ops mysql_ops = { .name = "mysql", ONE_ONLY, COMMON };
 
 dlock_backend *dlock_db_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len)
 {

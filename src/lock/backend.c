@@ -28,6 +28,7 @@ void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops, co
 	backend->prefix_hash = hash(0xcbf29ce484222325, prefix, prefix_len);
 	backend->capacity = 1;
 	backend->ttls = ops->ttls ? *ops->ttls : DLOCK_ANY_TTL;
+	backend->one_only = ops->one_only;
 }
 
 dlock_ttl_range dlock_backend_ttls(const dlock_backend *backend)

@@ -8,6 +8,7 @@
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/process.h"
+#include "../base/text.h"
 #include "../base/token.h"
 #include "../base/wait.h"
 #include "inspection.h"
@@ -17,8 +18,12 @@
  *
  * Back ends and their claims belong to one thread. Nothing here allocates Zend memory or calls into PHP. */
 
-/* The longest name of a resource, in bytes. */
+/* The longest name of a resource, in bytes, and how many one claim may be for. */
 #define DLOCK_RESOURCE_MAX 1024
+#define DLOCK_SEVERAL_MAX 64
+
+/* A resource's name: any bytes. */
+typedef dlock_arg dlock_name;
 
 /* What a writer has, so that nobody has any beside it. A semaphore's capacity is less. */
 #define DLOCK_PERMITS_ALL INT64_C(1000000000)
@@ -62,6 +67,8 @@ typedef struct {
 	const dlock_ttl_range *ttls; /* NULL: DLOCK_ANY_TTL */
 	/* the part of a lease time, beside dlock_drift(), by which its end may come early on the server */
 	dlock_nanos margin;
+	/* NULL: a claim may be for several resources at once. Otherwise why not: what follows "Argument #1 ($resource) " */
+	const char *one_only;
 	bool legacy_tokens; /* takes tokens with and without DLOCK_TOKEN_LEGACY, whichever it makes */
 
 	/* NULL, or why there is no lock for a resource of this name: what follows "Argument #1 ($resource) ". May be NULL:
@@ -108,9 +115,10 @@ typedef struct {
 	/* Where the session is the lease: until when it lasts, asked by any thread; or DLOCK_OVER. */
 	dlock_nanos (*bound)(const dlock_claim *claim);
 
-	/* Is what the claim holds, by a back end of this kind, the very lock that this back end has for the resource? Only
-	 * where prefix and resource together are the same (dlock_backend_hash()). */
-	bool (*is_same)(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
+	/* Is the lock of the claim's name at `i`, of a back end of this kind, the very one that this back end has for the
+	 * resource? Only where prefix and resource together are the same (dlock_backend_hash()). */
+	bool (*is_same)(
+		const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t resource_len);
 
 	/* Is the resource locked by anyone? */
 	dlock_status (*locked)(
@@ -150,6 +158,7 @@ struct dlock_backend {
 	uint64_t prefix_hash; /* where dlock_backend_hash() begins */
 	int64_t capacity;    /* of a resource: the permits that there are in all. A lock has 1 */
 	dlock_ttl_range ttls; /* those of `ops`, or fewer */
+	const char *one_only; /* as that of `ops`, or for a reason of its own */
 };
 
 /* The prefix is what the names of its locks begin with. */

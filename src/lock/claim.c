@@ -5,11 +5,44 @@
 
 #include "../base/debug.h"
 
-dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_t resource_len, dlock_nanos ttl,
+int dlock_name_compare(const void *a, const void *b)
+{
+	const dlock_name *one = a, *other = b;
+	int order = memcmp(one->text, other->text, one->len < other->len ? one->len : other->len);
+
+	return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
+}
+
+/* Between the names of several. */
+#define COMMA ", "
+
+/* The names, and as one text. */
+static void set_names(dlock_claim *claim, dlock_name *room, const dlock_name *names, int count)
+{
+	char *out = (char *) (room + count);
+
+	claim->names = room;
+	claim->count = count;
+	claim->resource = out;
+	for (int i = 0; i < count; i++) {
+		memcpy(out, COMMA, i > 0 ? strlen(COMMA) : 0);
+		out += i > 0 ? strlen(COMMA) : 0;
+		room[i] = (dlock_name) { memcpy(out, names[i].text, names[i].len), names[i].len };
+		out += names[i].len;
+	}
+	claim->resource_len = (size_t) (out - claim->resource);
+}
+
+dlock_claim *dlock_claim_new_of(dlock_backend *backend, const dlock_name *names, int count, dlock_nanos ttl,
 	const char *token, dlock_error *error)
 {
-	dlock_claim *claim = calloc(1, backend->ops->claim_size + resource_len + 1);
+	size_t size = (backend->ops->claim_size + sizeof(dlock_name) - 1) / sizeof(dlock_name) * sizeof(dlock_name);
+	size_t len = 0;
 
+	for (int i = 0; i < count; i++) {
+		len += names[i].len + strlen(COMMA);
+	}
+	dlock_claim *claim = calloc(1, size + (size_t) count * sizeof *names + len + 1);
 	if (!claim) {
 		dlock_fail(error, DLOCK_FAILED, "Out of memory");
 		return NULL;
@@ -24,11 +57,15 @@ dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_
 	claim->process = dlock_process_current();
 	claim->ttl = ttl;
 	claim->permits = 1;
-	claim->resource = (char *) claim + backend->ops->claim_size;
-	claim->resource_len = resource_len;
-	memcpy(claim->resource, resource, resource_len);
+	set_names(claim, (dlock_name *) ((char *) claim + size), names, count);
 	backend->references++;
 	return claim;
+}
+
+dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_t resource_len, dlock_nanos ttl,
+	const char *token, dlock_error *error)
+{
+	return dlock_claim_new_of(backend, &(dlock_name) { resource, resource_len }, 1, ttl, token, error);
 }
 
 dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error)
@@ -52,7 +89,12 @@ bool dlock_claim_is_mine(const dlock_claim *claim)
 
 bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len)
 {
-	return claim->backend->ops == backend->ops && backend->ops->is_same(claim, backend, resource, resource_len);
+	bool is_for = false;
+
+	for (int i = 0; !is_for && i < claim->count && claim->backend->ops == backend->ops; i++) {
+		is_for = backend->ops->is_same(claim, i, backend, resource, resource_len);
+	}
+	return is_for;
 }
 
 /* ---- state ---- */

@@ -4,8 +4,8 @@
 #include "backend.h"
 #include "description.h"
 
-/* A claim is one acquisition of one resource, from the first attempt to the release: its state, and until when it may
- * be relied upon. What its holder can do with it is in operations.h. */
+/* A claim is one acquisition of one resource, or of several at once: from the first attempt to the release, its state,
+ * and until when it may be relied upon. What its holder can do with it is in operations.h. */
 
 typedef enum {
 	DLOCK_CLAIM_NEW,       /* nothing on the servers yet, as far as this claim knows */
@@ -45,7 +45,9 @@ struct dlock_claim {
 	_Atomic bool repaired; /* servers may have it that did not when it was acquired */
 	dlock_description *description; /* what others are told of its process; NULL: nothing */
 	size_t resource_len;
-	char *resource; /* 1 to DLOCK_RESOURCE_MAX of any bytes, and a NUL after them */
+	char *resource; /* 1 to DLOCK_RESOURCE_MAX of any bytes, and a NUL after them; of several: as messages have them */
+	int count;      /* of resources: 1 to DLOCK_SEVERAL_MAX */
+	dlock_name *names; /* in the order of their bytes, each once */
 };
 
 /* A new claim with a fresh token, or NULL with a message. `token` NULL: make one; otherwise take this one, which has a
@@ -53,13 +55,20 @@ struct dlock_claim {
 dlock_claim *dlock_claim_new(dlock_backend *backend, const char *resource, size_t resource_len, dlock_nanos ttl,
 	const char *token, dlock_error *error);
 
+/* The same for several resources at once, or one, which are in the order of their bytes, each once. */
+dlock_claim *dlock_claim_new_of(dlock_backend *backend, const dlock_name *names, int count, dlock_nanos ttl,
+	const char *token, dlock_error *error);
+
+/* As qsort() wants it. */
+int dlock_name_compare(const void *a, const void *b);
+
 /* Gives the claim another token. */
 dlock_status dlock_claim_renew_token(dlock_claim *claim, dlock_error *error);
 
 /* Is the claim this process' own? */
 bool dlock_claim_is_mine(const dlock_claim *claim);
 
-/* Is the claim's lock the one that the back end has for the resource? */
+/* Is the claim's lock, or one of its locks, the one that the back end has for the resource? */
 bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t resource_len);
 
 /* The resource, as messages have it. */

@@ -35,6 +35,9 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 static dlock_status apply_answer(dlock_claim *claim, dlock_status status, dlock_error *error)
 {
 	if (status == DLOCK_LOST) {
+		if (claim->count > 1) { /* a part is lost, and so is all: the rest is given back */
+			claim->backend->ops->abandon(claim);
+		}
 		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
 		dlock_renewal_end(claim, true);
 	} else if (status == DLOCK_OK && dlock_claim_expire_if_due(claim)) {

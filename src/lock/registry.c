@@ -61,6 +61,7 @@ void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry)
 	registry->first = entry;
 	entry->hash = dlock_backend_hash(entry->claim->backend, entry->claim->resource, entry->claim->resource_len);
 	put(registry, entry);
+	registry->several += entry->claim->count > 1;
 	if (++registry->count > (registry->buckets ? registry->bucket_count : 4)) {
 		grow(registry);
 	}
@@ -84,6 +85,7 @@ void dlock_registry_remove(dlock_registry *registry, dlock_registry_entry *entry
 		entry->next_in_bucket->place = entry->place;
 	}
 	registry->count--;
+	registry->several -= entry->claim->count > 1;
 	entry->registered = false;
 	entry->previous = entry->next = NULL;
 }
@@ -107,7 +109,7 @@ dlock_registry_entry *dlock_registry_find_made_by(
 	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		const dlock_claim *claim = entry->claim;
-		if (entry->strand == strand && claim->backend == backend && claim->resource_len == len
+		if (entry->strand == strand && claim->backend == backend && claim->count == 1 && claim->resource_len == len
 			&& !memcmp(claim->resource, resource, len) && dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
 			return entry;
 		}
@@ -147,6 +149,15 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 			if (left < permits) {
 				return claim;
 			}
+		}
+	}
+	/* One for several is in the bucket of all its names together. */
+	for (const dlock_registry_entry *entry = registry->several > 0 ? registry->first : NULL; entry;
+		 entry = entry->next) {
+		dlock_claim *claim = entry->claim;
+		if (claim->count > 1 && is_of(entry, strand) && claim != waiting
+			&& is_endless(claim, backend, resource, len)) {
+			return claim;
 		}
 	}
 	return NULL;

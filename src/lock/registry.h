@@ -18,6 +18,7 @@ typedef struct dlock_registry_entry {
 typedef struct {
 	dlock_registry_entry *first;
 	size_t count;
+	size_t several; /* those of them that are for several resources at once */
 	size_t purge_at; /* the count at which the next purge is worth it */
 	struct dlock_registry_entry **buckets; /* by dlock_backend_hash(); NULL: there is one only */
 	struct dlock_registry_entry *only_bucket;

@@ -216,6 +216,9 @@ static void apply(dlock_renewal_list *list, dlock_renewal *renewal, dlock_round_
 		return;
 	case DLOCK_ROUND_GONE:
 		atomic_store(&renewal->claim->deadline, DLOCK_OVER);
+		if (renewal->round->ops->give_back) {
+			renewal->round->ops->give_back(renewal->round);
+		}
 		dlock_renewal_move(renewal, DLOCK_RENEWAL_IDLE);
 		return;
 	case DLOCK_ROUND_FAILED:

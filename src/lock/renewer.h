@@ -99,6 +99,10 @@ typedef struct {
 	 * but goes on elsewhere, servers that it may rest upon are left alone. */
 	void (*roll_back)(dlock_renewal_round *round, dlock_nanos ttl, bool over);
 
+	/* Optional, under the mutex: the lease is gone, and its holder can see that by now. Gives back what is left of it,
+	 * where it is of several locks. */
+	void (*give_back)(dlock_renewal_round *round);
+
 	void (*free)(dlock_renewal_round *round);
 } dlock_renewal_round_ops;
 

@@ -757,12 +757,13 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return status;
 }
 
-static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+static bool is_same(
+	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
 {
 	memcached_backend *ours = backend_of(claim), *other = (memcached_backend *) backend;
 	dlock_memcached_key mine, key;
 
-	make_key(ours, &mine, claim->resource, claim->resource_len);
+	make_key(ours, &mine, claim->names[i].text, claim->names[i].len);
 	make_key(other, &key, resource, len);
 	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text)
 		&& dlock_endpoint_is_same(ours->conn->base.server, other->conn->base.server);
@@ -799,6 +800,8 @@ static const dlock_backend_ops ops = {
 	.release = release,
 	.abandon = abandon,
 	.new_round = new_round,
+	.one_only = "must be one name on memcached, which has no queue; for several at once use DistributedLock on Redis, "
+				"or one lock for all of them",
 	.is_same = is_same,
 	.locked = locked,
 	.inspect = inspect,

@@ -16,9 +16,8 @@ typedef struct {
 
 typedef struct {
 	dlock_claim base;
-	char *key; /* the name of the pool; NULL: not made yet */
-	size_t key_len;
-	dlock_memory_waiter waiter;
+	dlock_memory_name *keys; /* the names of its pools; NULL: not made yet */
+	dlock_memory_waiter *waiters; /* of each */
 	bool queued;
 } memory_claim;
 
@@ -38,11 +37,9 @@ static char *make_key(const memory_backend *backend, const char *resource, size_
 	return key;
 }
 
-static dlock_memory_name name_of(const dlock_claim *base)
+static dlock_memory_names names_of(const dlock_claim *base)
 {
-	const memory_claim *claim = (const memory_claim *) base;
-
-	return (dlock_memory_name) { claim->key, claim->key_len };
+	return (dlock_memory_names) { ((const memory_claim *) base)->keys, base->count };
 }
 
 static dlock_memory_demand demand_of(const dlock_claim *claim)
@@ -57,13 +54,30 @@ static dlock_status out_of_memory(dlock_error *error)
 	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 }
 
-static dlock_status have_key(memory_claim *claim, dlock_error *error)
+static dlock_status have_keys(memory_claim *claim, dlock_error *error)
 {
-	if (!claim->key) {
-		claim->key = make_key(backend_of(&claim->base), claim->base.resource, claim->base.resource_len);
-		claim->key_len = backend_of(&claim->base)->len + claim->base.resource_len;
+	const dlock_claim *base = &claim->base;
+	const memory_backend *backend = backend_of(base);
+	size_t count = (size_t) base->count, bytes = count * backend->len;
+
+	for (int i = 0; i < base->count; i++) {
+		bytes += base->names[i].len;
 	}
-	return claim->key ? DLOCK_OK : out_of_memory(error);
+	if (!claim->keys) {
+		claim->waiters = calloc(1, count * (sizeof *claim->waiters + sizeof *claim->keys) + bytes);
+	}
+	if (!claim->waiters) {
+		return out_of_memory(error);
+	}
+	claim->keys = (dlock_memory_name *) (claim->waiters + count);
+	char *room = (char *) (claim->keys + count);
+	for (int i = 0; i < base->count; i++) {
+		claim->keys[i] = (dlock_memory_name) { room, backend->len + base->names[i].len };
+		memcpy(room, backend->begins, backend->len);
+		memcpy(room + backend->len, base->names[i].text, base->names[i].len);
+		room += claim->keys[i].len;
+	}
+	return DLOCK_OK;
 }
 
 /* ---- acquire ---- */
@@ -71,9 +85,9 @@ static dlock_status have_key(memory_claim *claim, dlock_error *error)
 static void leave(memory_claim *claim)
 {
 	if (claim->queued) {
-		dlock_memory_leave(name_of(&claim->base), &claim->waiter);
-		dlock_wakeup_close(&claim->waiter.wakeup);
-		dlock_watch_end(&claim->waiter.watch);
+		dlock_memory_leave(names_of(&claim->base), claim->waiters);
+		dlock_wakeup_close(&claim->waiters->wakeup);
+		dlock_watch_end(&claim->waiters->watch);
 		claim->queued = false;
 	}
 }
@@ -83,13 +97,17 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 	if (claim->queued) {
 		return DLOCK_OK;
 	}
-	if (!dlock_wakeup_open(&claim->waiter.wakeup)) {
+	dlock_wakeup wakeup;
+	if (!dlock_wakeup_open(&wakeup)) {
 		return dlock_fail(error, DLOCK_FAILED, "No descriptor is left to wait with");
 	}
-	claim->waiter.demand = demand_of(&claim->base);
-	claim->waiter.token = claim->base.token;
-	if (!dlock_memory_queue(name_of(&claim->base), &claim->waiter)) {
-		dlock_wakeup_close(&claim->waiter.wakeup);
+	for (int i = 0; i < claim->base.count; i++) {
+		claim->waiters[i].wakeup = wakeup;
+		claim->waiters[i].demand = demand_of(&claim->base);
+		claim->waiters[i].token = claim->base.token;
+	}
+	if (!dlock_memory_queue(names_of(&claim->base), claim->waiters)) {
+		dlock_wakeup_close(&wakeup);
 		return out_of_memory(error);
 	}
 	claim->queued = true;
@@ -99,7 +117,7 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 /* Waits until there is a reason to try again. */
 static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos next_try, const dlock_wait *wait)
 {
-	dlock_memory_waiter *waiter = &claim->waiter;
+	dlock_memory_waiter *waiter = claim->waiters;
 	dlock_nanos until = next_try < wait->deadline ? next_try : wait->deadline;
 	int woken = dlock_wait_bell(&waiter->wakeup, until, wait, &waiter->watch);
 
@@ -112,17 +130,17 @@ static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos next_try, con
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	memory_claim *claim = (memory_claim *) base;
-	dlock_status status = have_key(claim, error);
+	dlock_status status = have_keys(claim, error);
 	dlock_memory_demand demand = demand_of(base);
 
 	if (claim->queued) {
-		dlock_memory_step_aside(name_of(base), &claim->waiter, false);
+		dlock_memory_step_aside(names_of(base), claim->waiters, false);
 	}
 	while (status == DLOCK_OK) {
 		dlock_nanos deadline, next_try;
 		bool last = wait->deadline != DLOCK_FOREVER && dlock_now() >= wait->deadline;
-		switch (dlock_memory_take(name_of(base), base->token, base->ttl, &demand,
-			claim->queued ? &claim->waiter : NULL, &base->fencing_token, &deadline, &next_try)) {
+		switch (dlock_memory_take(names_of(base), base->token, base->ttl, &demand,
+			claim->queued ? claim->waiters : NULL, &base->fencing_token, &deadline, &next_try)) {
 		case DLOCK_MEMORY_TAKEN:
 			leave(claim);
 			base->deadline = deadline;
@@ -145,7 +163,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		}
 	}
 	if (status == DLOCK_INTERRUPTED) {
-		dlock_memory_step_aside(name_of(base), &claim->waiter, true);
+		dlock_memory_step_aside(names_of(base), claim->waiters, true);
 	} else {
 		leave(claim);
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -164,13 +182,13 @@ static dlock_status lost(const dlock_claim *claim, dlock_error *error)
 static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *error)
 {
 	dlock_nanos deadline;
-	dlock_status status = have_key((memory_claim *) claim, error);
+	dlock_status status = have_keys((memory_claim *) claim, error);
 
 	if (status != DLOCK_OK) {
 		return status;
 	}
 	if (!dlock_memory_exchange(
-			name_of(claim), token, claim->token, &claim->fencing_token, &claim->permits, &deadline)) {
+			names_of(claim), token, claim->token, &claim->fencing_token, &claim->permits, &deadline)) {
 		return dlock_claim_came_late(claim, error);
 	}
 	claim->deadline = deadline;
@@ -182,7 +200,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 {
 	dlock_nanos deadline;
 
-	if (!dlock_memory_extend(name_of(claim), claim->token, ttl, true, &deadline)) {
+	if (!dlock_memory_extend(names_of(claim), claim->token, ttl, true, &deadline)) {
 		return lost(claim, error);
 	}
 	claim->ttl = ttl;
@@ -194,7 +212,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 {
 	dlock_nanos deadline;
 
-	if (!dlock_memory_find(name_of(claim), claim->token, &deadline)) {
+	if (!dlock_memory_find(names_of(claim), claim->token, &deadline)) {
 		return lost(claim, error);
 	}
 	claim->deadline = deadline;
@@ -204,7 +222,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 
 static dlock_status release(dlock_claim *claim, dlock_error *error)
 {
-	return dlock_memory_release(name_of(claim), claim->token, &claim->handed_over) ? DLOCK_OK : lost(claim, error);
+	return dlock_memory_release(names_of(claim), claim->token, &claim->handed_over) ? DLOCK_OK : lost(claim, error);
 }
 
 static void abandon(dlock_claim *base)
@@ -213,8 +231,8 @@ static void abandon(dlock_claim *base)
 	bool handed_over;
 
 	leave(claim);
-	if (claim->key) {
-		dlock_memory_release(name_of(base), base->token, &handed_over);
+	if (claim->keys) {
+		dlock_memory_release(names_of(base), base->token, &handed_over);
 	}
 }
 
@@ -225,17 +243,16 @@ typedef struct {
 	dlock_renewal_round base;
 	dlock_round_result result;
 	char token[DLOCK_TOKEN_MAX + 1];
-	size_t key_len;
-	char key[];
+	dlock_memory_names names;
+	dlock_memory_name keys[];
 } memory_round;
 
 static void begin_round(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
 {
 	memory_round *round = (memory_round *) base;
-	dlock_memory_name name = { round->key, round->key_len };
 	dlock_nanos deadline;
-	bool ours = extends ? dlock_memory_extend(name, round->token, ttl, false, &deadline)
-						: dlock_memory_find(name, round->token, &deadline);
+	bool ours = extends ? dlock_memory_extend(round->names, round->token, ttl, false, &deadline)
+						: dlock_memory_find(round->names, round->token, &deadline);
 
 	(void) renewer;
 	round->result = ours ? DLOCK_ROUND_KEPT : DLOCK_ROUND_GONE;
@@ -251,7 +268,16 @@ static void free_round(dlock_renewal_round *round)
 	free(round);
 }
 
+static void give_back(dlock_renewal_round *base)
+{
+	memory_round *round = (memory_round *) base;
+	bool handed_over;
+
+	dlock_memory_release(round->names, round->token, &handed_over);
+}
+
 static const dlock_renewal_round_ops round_ops = {
+	.give_back = give_back,
 	.begin = begin_round,
 	.result = round_result,
 	.free = free_round,
@@ -260,15 +286,24 @@ static const dlock_renewal_round_ops round_ops = {
 static struct dlock_renewal_round *new_round(const dlock_claim *base)
 {
 	const memory_claim *claim = (const memory_claim *) base;
-	memory_round *round = calloc(1, sizeof *round + claim->key_len + 1);
+	size_t size = 0;
 
+	for (int i = 0; i < base->count; i++) {
+		size += sizeof *claim->keys + claim->keys[i].len;
+	}
+	memory_round *round = calloc(1, sizeof *round + size);
 	if (!round) {
 		return NULL;
 	}
+	char *room = (char *) (round->keys + base->count);
 	round->base.ops = &round_ops;
 	strcpy(round->token, base->token);
-	round->key_len = claim->key_len;
-	memcpy(round->key, claim->key, claim->key_len);
+	round->names = (dlock_memory_names) { round->keys, base->count };
+	for (int i = 0; i < base->count; i++) {
+		round->keys[i] = (dlock_memory_name) { memcpy(room, claim->keys[i].text, claim->keys[i].len),
+			claim->keys[i].len };
+		room += claim->keys[i].len;
+	}
 	return &round->base;
 }
 
@@ -333,13 +368,15 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return done ? DLOCK_OK : DLOCK_LOST;
 }
 
-static bool is_same(const dlock_claim *base, dlock_backend *other, const char *resource, size_t len)
+static bool is_same(
+	const dlock_claim *base, int i, dlock_backend *other, const char *resource, size_t len)
 {
 	const memory_claim *claim = (const memory_claim *) base;
 	const memory_backend *backend = (memory_backend *) other;
+	const dlock_memory_name *key = claim->keys ? &claim->keys[i] : NULL;
 
-	return claim->key && claim->key_len == backend->len + len && !memcmp(claim->key, backend->begins, backend->len)
-		&& !memcmp(claim->key + backend->len, resource, len);
+	return key && key->len == backend->len + len && !memcmp(key->text, backend->begins, backend->len)
+		&& !memcmp(key->text + backend->len, resource, len);
 }
 
 /* A wait that began in a parent is in no queue of this process. */
@@ -348,7 +385,7 @@ static void dispose(dlock_claim *base)
 	memory_claim *claim = (memory_claim *) base;
 
 	leave(claim);
-	free(claim->key);
+	free(claim->waiters);
 }
 
 static void destroy(dlock_backend *backend)

@@ -74,15 +74,34 @@ static void sweep(dlock_memory_map *pools)
 	}
 }
 
-static pool *find_or_make(dlock_memory_room *room, dlock_memory_name name)
+/* False: one is missing. */
+static bool find_all(const dlock_memory_room *room, dlock_memory_names names, pool **pools)
 {
-	pool *own = find(room, name);
+	bool good = true;
 
-	if (!own) {
-		sweep(&room->pools);
-		own = dlock_memory_add(&room->pools, name.text, name.len, sizeof *own);
+	for (int i = 0; i < names.count; i++) {
+		pools[i] = find(room, names.name[i]);
+		good = good && pools[i];
 	}
-	return own;
+	return good;
+}
+
+static bool find_or_make(dlock_memory_room *room, dlock_memory_names names, pool **pools)
+{
+	bool good = find_all(room, names, pools);
+
+	if (good) {
+		return true;
+	}
+	sweep(&room->pools); /* also of those that were found */
+	find_all(room, names, pools);
+	good = true;
+	for (int i = 0; i < names.count; i++) {
+		const dlock_memory_name *name = &names.name[i];
+		pools[i] = pools[i] ? pools[i] : dlock_memory_add(&room->pools, name->text, name->len, sizeof **pools);
+		good = good && pools[i];
+	}
+	return good;
 }
 
 /* The place of a holder; NULL: the token has none. */
@@ -115,9 +134,32 @@ static bool fits(const pool *own, const dlock_memory_demand *demand)
 
 typedef enum { ANYBODY, READERS, READERS_OF_THE_PHASE, WRITERS } group;
 
-static bool is_in(const pool *own, const dlock_memory_waiter *waiter, group group)
+static const dlock_memory_waiter *first_present(const pool *own)
 {
-	if (waiter->away) {
+	const dlock_memory_waiter *it = own->waiters;
+
+	while (it && it->away) {
+		it = it->next;
+	}
+	return it;
+}
+
+/* Is it one for several locks that somebody is before, in any of their queues? */
+static bool is_asleep(const dlock_memory_waiter *waiter)
+{
+	bool is_first = true;
+
+	for (int i = 0; waiter->count > 1 && is_first && i < waiter->count; i++) {
+		is_first = first_present(waiter->all[i].pool) == &waiter->all[i];
+	}
+	return !is_first;
+}
+
+/* `asking`: that one itself is not passed. */
+static bool is_in(
+	const pool *own, const dlock_memory_waiter *waiter, group group, const dlock_memory_waiter *asking)
+{
+	if (waiter->away || (waiter != asking && is_asleep(waiter))) {
 		return false;
 	}
 	switch (group) {
@@ -132,9 +174,10 @@ static bool is_in(const pool *own, const dlock_memory_waiter *waiter, group grou
 	}
 }
 
-static const dlock_memory_waiter *first_in(const pool *own, const dlock_memory_waiter *from, group group)
+static const dlock_memory_waiter *first_in(
+	const pool *own, const dlock_memory_waiter *from, group group, const dlock_memory_waiter *asking)
 {
-	while (from && !is_in(own, from, group)) {
+	while (from && !is_in(own, from, group, asking)) {
 		from = from->next;
 	}
 	return from;
@@ -143,19 +186,21 @@ static const dlock_memory_waiter *first_in(const pool *own, const dlock_memory_w
 /* Whose turn it is. */
 static group group_of(const pool *own)
 {
-	return !first_in(own, own->waiters, WRITERS)                  ? ANYBODY
-		: first_in(own, own->waiters, READERS_OF_THE_PHASE) ? READERS_OF_THE_PHASE
-															: WRITERS;
+	return !first_in(own, own->waiters, WRITERS, NULL)            ? ANYBODY
+		: first_in(own, own->waiters, READERS_OF_THE_PHASE, NULL) ? READERS_OF_THE_PHASE
+																  : WRITERS;
 }
 
 /* The first who is given what it wants. One that asks with a higher capacity passes those that wait for less to be in
  * use. NULL: nobody; `*blocked` is the highest capacity of those that are passed by nobody of theirs then. */
-static const dlock_memory_waiter *first_waiter(const pool *own, int64_t *blocked)
+static const dlock_memory_waiter *first_waiter(
+	const pool *own, int64_t *blocked, const dlock_memory_waiter *asking)
 {
 	group group = group_of(own);
 
 	*blocked = 0;
-	for (const dlock_memory_waiter *it = first_in(own, own->waiters, group); it; it = first_in(own, it->next, group)) {
+	for (const dlock_memory_waiter *it = first_in(own, own->waiters, group, asking); it;
+		 it = first_in(own, it->next, group, asking)) {
 		if (it->demand.capacity > *blocked && fits(own, &it->demand)) {
 			return it;
 		}
@@ -164,13 +209,19 @@ static const dlock_memory_waiter *first_waiter(const pool *own, int64_t *blocked
 	return NULL;
 }
 
+/* Where nobody is the next, those that are asleep may have all that they wait for. */
 static const dlock_memory_waiter *wake_first(const pool *own)
 {
 	int64_t blocked;
-	const dlock_memory_waiter *first = first_waiter(own, &blocked);
+	const dlock_memory_waiter *first = first_waiter(own, &blocked, NULL);
 
 	if (first) {
 		dlock_wakeup_send(&first->wakeup);
+	}
+	for (const dlock_memory_waiter *it = first ? NULL : own->waiters; it; it = it->next) {
+		if (it->count > 1) {
+			dlock_wakeup_send(&it->wakeup);
+		}
 	}
 	return first;
 }
@@ -178,7 +229,7 @@ static const dlock_memory_waiter *wake_first(const pool *own)
 static bool has_turn(const pool *own, const dlock_memory_demand *demand, const dlock_memory_waiter *waiter)
 {
 	int64_t blocked;
-	const dlock_memory_waiter *first = first_waiter(own, &blocked);
+	const dlock_memory_waiter *first = first_waiter(own, &blocked, waiter);
 
 	return waiter ? first == waiter : !first && demand->capacity > blocked && fits(own, demand);
 }
@@ -196,19 +247,49 @@ static holder *new_holder(pool *own, const char *token, int64_t permits, dlock_n
 	return it;
 }
 
-dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
+/* In all. Otherwise `*next_try` is set. */
+static bool has_turns(pool *const *pools, int count, const dlock_memory_demand *demand,
+	const dlock_memory_waiter *waiter, dlock_nanos *next_try)
+{
+	bool good = true;
+
+	*next_try = count == 1 ? first_end(pools[0]) : 0;
+	for (int i = 0; i < count; i++) {
+		dlock_nanos end = count > 1 && pools[i]->holders ? first_end(pools[i]) : 0;
+		*next_try = end > *next_try ? end : *next_try;
+		good = good && has_turn(pools[i], demand, waiter ? &waiter[i] : NULL);
+	}
+	*next_try = *next_try > 0 ? *next_try : DLOCK_FOREVER;
+	return good;
+}
+
+/* False: out of memory. */
+static bool add_holders(pool *const *pools, int count, const char *token, int64_t permits, dlock_nanos deadline)
+{
+	for (int i = 0; i < count; i++) {
+		if (!new_holder(pools[i], token, permits, deadline)) {
+			while (i-- > 0) {
+				drop(pools[i], &pools[i]->holders);
+			}
+			return false;
+		}
+	}
+	return true;
+}
+
+dlock_memory_result dlock_memory_take(dlock_memory_names names, const char *token, dlock_nanos ttl,
 	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
 	dlock_nanos *next_try)
 {
 	dlock_memory_result result = DLOCK_MEMORY_NO_MEMORY;
 	dlock_memory_room *room = dlock_memory_enter();
-	pool *own = find_or_make(room, name);
+	pool *pools[DLOCK_SEVERAL_MAX];
+	bool good = find_or_make(room, names, pools);
 
-	if (own && !has_turn(own, demand, waiter)) {
-		*next_try = first_end(own);
+	*deadline = dlock_after(dlock_now(), ttl);
+	if (good && !has_turns(pools, names.count, demand, waiter, next_try)) {
 		result = DLOCK_MEMORY_REFUSED;
-	} else if (own && new_holder(own, token, demand->permits, dlock_after(dlock_now(), ttl))) {
-		*deadline = own->holders->deadline;
+	} else if (good && add_holders(pools, names.count, token, demand->permits, *deadline)) {
 		*fencing_token = dlock_memory_next_token(room);
 		result = DLOCK_MEMORY_TAKEN;
 	}
@@ -216,108 +297,171 @@ dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token,
 	return result;
 }
 
-bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter)
+static void append(pool *own, dlock_memory_waiter *waiter, const dlock_memory_waiter *all, int count)
 {
-	pool *own = find_or_make(dlock_memory_enter(), name);
+	dlock_memory_waiter **end = &own->waiters;
 
-	if (own) {
-		dlock_memory_waiter **end = &own->waiters;
-		while (*end) {
-			end = &(*end)->next;
+	while (*end) {
+		end = &(*end)->next;
+	}
+	waiter->next = NULL;
+	waiter->away = false;
+	waiter->ticket = ++own->tickets;
+	waiter->all = all;
+	waiter->count = count;
+	waiter->pool = own;
+	*end = waiter;
+}
+
+bool dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter)
+{
+	pool *pools[DLOCK_SEVERAL_MAX];
+	bool good = find_or_make(dlock_memory_enter(), names, pools);
+
+	for (int i = 0; good && i < names.count; i++) {
+		append(pools[i], &waiter[i], waiter, names.count);
+	}
+	dlock_memory_leave_room();
+	return good;
+}
+
+/* What has woken this one may be for the next; and who is asleep may be so no more. */
+static void wake_all_first(pool *const *pools, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (pools[i]) {
+			wake_first(pools[i]);
 		}
-		waiter->next = NULL;
-		waiter->away = false;
-		waiter->ticket = ++own->tickets;
-		*end = waiter;
 	}
-	dlock_memory_leave_room();
-	return own != NULL;
 }
 
-void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter, bool away)
+void dlock_memory_step_aside(dlock_memory_names names, dlock_memory_waiter *waiter, bool away)
 {
-	pool *own = find(dlock_memory_enter(), name);
+	pool *pools[DLOCK_SEVERAL_MAX];
 
-	waiter->away = away;
-	if (own) {
-		wake_first(own); /* what has woken this one may be for the next */
+	find_all(dlock_memory_enter(), names, pools);
+	for (int i = 0; i < names.count; i++) {
+		waiter[i].away = away;
 	}
+	wake_all_first(pools, names.count);
 	dlock_memory_leave_room();
 }
 
-void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter)
+static bool take_out(pool *own, const dlock_memory_waiter *waiter)
 {
-	pool *own = find(dlock_memory_enter(), name);
 	dlock_memory_waiter **at = own ? &own->waiters : NULL;
 
 	while (at && *at && *at != waiter) {
 		at = &(*at)->next;
 	}
-	if (at && *at) {
-		*at = waiter->next;
-		wake_first(own); /* it may be its turn, or there is something left for it */
+	if (!at || !*at) {
+		return false;
 	}
+	*at = waiter->next;
+	return true;
+}
+
+void dlock_memory_leave(dlock_memory_names names, dlock_memory_waiter *waiter)
+{
+	pool *pools[DLOCK_SEVERAL_MAX];
+
+	find_all(dlock_memory_enter(), names, pools);
+	for (int i = 0; i < names.count; i++) {
+		pools[i] = take_out(pools[i], &waiter[i]) ? pools[i] : NULL;
+	}
+	wake_all_first(pools, names.count); /* it may be its turn, or there is something left for it */
 	dlock_memory_leave_room();
 }
 
 /* ---- what is held ---- */
 
+/* Is it the token's, in all? A part that is lost is all lost. */
+static bool holds_all(pool *const *pools, int count, const char *token)
+{
+	bool held = true;
+
+	for (int i = 0; i < count && held; i++) {
+		held = held_by(pools[i], token) != NULL;
+	}
+	return held;
+}
+
+static void extend_one(pool *own, holder *held, dlock_nanos end, bool may_shorten, dlock_nanos *deadline)
+{
+	held->deadline = may_shorten || end > held->deadline ? end : held->deadline;
+	*deadline = held->deadline < *deadline ? held->deadline : *deadline;
+	for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) { /* that look when it ends */
+		dlock_wakeup_send(&it->wakeup);
+	}
+}
+
 bool dlock_memory_extend(
-	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline)
+	dlock_memory_names names, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline)
 {
-	pool *own = find(dlock_memory_enter(), name);
-	holder **at = held_by(own, token);
+	pool *pools[DLOCK_SEVERAL_MAX];
 
-	if (at) {
-		dlock_nanos end = dlock_after(dlock_now(), ttl);
-		(*at)->deadline = may_shorten || end > (*at)->deadline ? end : (*at)->deadline;
-		*deadline = (*at)->deadline;
-		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) { /* that look when it ends */
-			dlock_wakeup_send(&it->wakeup);
-		}
+	find_all(dlock_memory_enter(), names, pools);
+	bool held = holds_all(pools, names.count, token);
+	dlock_nanos end = dlock_after(dlock_now(), ttl);
+	*deadline = DLOCK_FOREVER;
+	for (int i = 0; held && i < names.count; i++) {
+		extend_one(pools[i], *held_by(pools[i], token), end, may_shorten, deadline);
 	}
 	dlock_memory_leave_room();
-	return at != NULL;
+	return held;
 }
 
-bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline)
+bool dlock_memory_find(dlock_memory_names names, const char *token, dlock_nanos *deadline)
 {
-	holder **at = held_by(find(dlock_memory_enter(), name), token);
+	pool *pools[DLOCK_SEVERAL_MAX];
 
-	if (at) {
-		*deadline = (*at)->deadline;
+	find_all(dlock_memory_enter(), names, pools);
+	bool held = holds_all(pools, names.count, token);
+	if (held) {
+		*deadline = (*held_by(pools[0], token))->deadline;
 	}
 	dlock_memory_leave_room();
-	return at != NULL;
+	return held;
 }
 
-bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token,
+bool dlock_memory_exchange(dlock_memory_names names, const char *token, const char *other, int64_t *fencing_token,
 	int64_t *permits, dlock_nanos *deadline)
 {
 	dlock_memory_room *room = dlock_memory_enter();
-	holder **at = held_by(find(room, name), token);
+	pool *pools[DLOCK_SEVERAL_MAX];
+	bool held = find_all(room, names, pools) && holds_all(pools, names.count, token);
 
-	if (at) {
-		strcpy((*at)->token, other);
+	for (int i = 0; held && i < names.count; i++) {
+		holder *it = *held_by(pools[i], token);
+		strcpy(it->token, other);
+		*permits = it->permits;
+		*deadline = it->deadline;
+	}
+	if (held) {
 		*fencing_token = dlock_memory_next_token(room);
-		*permits = (*at)->permits;
-		*deadline = (*at)->deadline;
 	}
 	dlock_memory_leave_room();
-	return at != NULL;
+	return held;
 }
 
-bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over)
+bool dlock_memory_release(dlock_memory_names names, const char *token, bool *handed_over)
 {
-	pool *own = find(dlock_memory_enter(), name);
-	holder **at = held_by(own, token);
+	pool *pools[DLOCK_SEVERAL_MAX];
 
-	if (at) {
-		drop(own, at);
-		*handed_over = wake_first(own) != NULL;
+	*handed_over = false;
+	find_all(dlock_memory_enter(), names, pools);
+	bool held = holds_all(pools, names.count, token);
+	for (int i = 0; i < names.count; i++) {
+		holder **at = held_by(pools[i], token);
+		if (at) {
+			drop(pools[i], at);
+		}
+	}
+	for (int i = 0; i < names.count; i++) {
+		*handed_over |= pools[i] && wake_first(pools[i]) != NULL;
 	}
 	dlock_memory_leave_room();
-	return at != NULL;
+	return held;
 }
 
 int64_t dlock_memory_used(dlock_memory_name name)

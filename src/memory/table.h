@@ -19,6 +19,12 @@ typedef struct {
 	size_t len;
 } dlock_memory_name;
 
+/* Of one pool, or of several, which are locks and are had all at once: in each of them all is done, or nothing. */
+typedef struct {
+	const dlock_memory_name *name;
+	int count;
+} dlock_memory_names;
+
 /* What is asked for: `permits` of a pool that has so many in all. `in_phases`: it is a writer, who wants all of them;
  * all readers that waited when the last writer had gone are before the next one, and behind them it is the writer's
  * turn. */
@@ -27,8 +33,11 @@ typedef struct {
 	bool in_phases;
 } dlock_memory_demand;
 
-/* Whoever waits, in the order of arrival. Its owner's memory, known to the table from dlock_memory_queue() to
- * dlock_memory_leave(). */
+/* Whoever waits, in the order of arrival; for several locks, an array of these, one in each queue. Its owner's memory,
+ * known to the table from dlock_memory_queue() to dlock_memory_leave().
+ *
+ * Who waits for several is asleep, and passed by others, until it is the first in all their queues: from then on each
+ * of its locks that becomes free is kept for it. */
 typedef struct dlock_memory_waiter {
 	dlock_wakeup wakeup; /* sent when it should look again */
 	dlock_watch watch;   /* while it is suspended */
@@ -36,6 +45,9 @@ typedef struct dlock_memory_waiter {
 	uint64_t ticket;
 	const char *token; /* of its claim, for those who look */
 	bool away; /* it is interrupted: its turn is the next one's */
+	const struct dlock_memory_waiter *all; /* the array */
+	int count;
+	const void *pool;
 	struct dlock_memory_waiter *next;
 } dlock_memory_waiter;
 
@@ -46,24 +58,25 @@ typedef enum {
 } dlock_memory_result;
 
 /* Takes the permits where they are free and it is the turn of `waiter`, which is NULL for who has not queued. Refused:
- * `*next_try` is when the first lease ends. */
-dlock_memory_result dlock_memory_take(dlock_memory_name name, const char *token, dlock_nanos ttl,
+ * `*next_try` is when the first lease ends, of several locks the last that is in its way. */
+dlock_memory_result dlock_memory_take(dlock_memory_names names, const char *token, dlock_nanos ttl,
 	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
 	dlock_nanos *next_try);
 
 /* False: out of memory. */
-bool dlock_memory_queue(dlock_memory_name name, dlock_memory_waiter *waiter);
+bool dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter);
 /* Keeps its place in the queue; while it is away others pass it. */
-void dlock_memory_step_aside(dlock_memory_name name, dlock_memory_waiter *waiter, bool away);
-void dlock_memory_leave(dlock_memory_name name, dlock_memory_waiter *waiter);
+void dlock_memory_step_aside(dlock_memory_names names, dlock_memory_waiter *waiter, bool away);
+void dlock_memory_leave(dlock_memory_names names, dlock_memory_waiter *waiter);
 
-/* Each is false where the token holds nothing there. */
+/* Each is false where the token holds nothing there; of several locks, where it does not hold all.
+ * dlock_memory_release() gives back what it holds. */
 bool dlock_memory_extend(
-	dlock_memory_name name, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
-bool dlock_memory_find(dlock_memory_name name, const char *token, dlock_nanos *deadline);
-bool dlock_memory_exchange(dlock_memory_name name, const char *token, const char *other, int64_t *fencing_token,
+	dlock_memory_names names, const char *token, dlock_nanos ttl, bool may_shorten, dlock_nanos *deadline);
+bool dlock_memory_find(dlock_memory_names names, const char *token, dlock_nanos *deadline);
+bool dlock_memory_exchange(dlock_memory_names names, const char *token, const char *other, int64_t *fencing_token,
 	int64_t *permits, dlock_nanos *deadline);
-bool dlock_memory_release(dlock_memory_name name, const char *token, bool *handed_over);
+bool dlock_memory_release(dlock_memory_names names, const char *token, bool *handed_over);
 
 /* The permits that are held. */
 int64_t dlock_memory_used(dlock_memory_name name);

@@ -3,9 +3,11 @@
 #include "ext/hash/php_hash.h"
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
+#include "zend_smart_str.h"
 
 /* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is
- * left and the next fencing token come from the servers when it is attached.
+ * left and the next fencing token come from the servers when it is attached. Of several resources the third field is
+ * greater by 2, and each name has its length and a colon in front.
  *
  * A handle is the lock, as the token inside it is. It works once: attaching replaces the token. The digest is no
  * signature: it tells a handle that was cut or altered from a lease that has ended. There is no secret in it, so
@@ -65,15 +67,23 @@ static zend_string *decode(zend_string *handle)
 	return same ? raw : NULL;
 }
 
+enum { RENEWED = 1, SEVERAL = 2 };
+
 zend_string *dlock_handle_make(const dlock_claim *claim)
 {
 	unsigned char hash[32];
-	zend_string *payload = zend_strpprintf(0, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->backend->kind,
-		(zend_long) (claim->ttl / DLOCK_MS), claim->renewed, claim->token);
-	size_t head = ZSTR_LEN(payload);
+	smart_str text = { 0 };
+	bool several = claim->count > 1;
 
-	payload = zend_string_extend(payload, head + claim->resource_len, 0);
-	memcpy(ZSTR_VAL(payload) + head, claim->resource, claim->resource_len);
+	smart_str_append_printf(&text, "%s|" ZEND_LONG_FMT "|%d|%s|", claim->backend->kind,
+		(zend_long) (claim->ttl / DLOCK_MS), (claim->renewed ? RENEWED : 0) + (several ? SEVERAL : 0), claim->token);
+	for (int i = 0; i < claim->count; i++) {
+		if (several) {
+			smart_str_append_printf(&text, "%zu:", claim->names[i].len);
+		}
+		smart_str_appendl(&text, claim->names[i].text, claim->names[i].len);
+	}
+	zend_string *payload = smart_str_extract(&text);
 	digest(ZSTR_VAL(payload), ZSTR_LEN(payload), hash);
 
 	zend_string *raw = zend_string_concat2((char *) hash, DIGEST_LEN, ZSTR_VAL(payload), ZSTR_LEN(payload));
@@ -132,17 +142,40 @@ static const char *class_of(const char *kind, size_t len)
 	return "another class";
 }
 
+/* Returns how many there are; 0 where this is no list of several, as it is made above. */
+static int read_names(const char *text, const char *end, dlock_name names[DLOCK_SEVERAL_MAX])
+{
+	int count = 0;
+	int64_t len;
+
+	while (text < end) {
+		const char *colon = memchr(text, ':', (size_t) (end - text));
+		if (!colon || count == DLOCK_SEVERAL_MAX || !number(text, (size_t) (colon - text), &len) || len < 1
+			|| len > DLOCK_RESOURCE_MAX || len > end - colon - 1) {
+			return 0;
+		}
+		names[count] = (dlock_name) { colon + 1, (size_t) len };
+		if (count > 0 && dlock_name_compare(&names[count - 1], &names[count]) >= 0) {
+			return 0;
+		}
+		count++;
+		text = colon + 1 + len;
+	}
+	return count > 1 ? count : 0;
+}
+
 static dlock_claim *read_payload(
 	const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
 	const char *end = text + len, *kind, *ttl, *how, *old;
 	size_t kind_len, ttl_len, how_len, old_len;
-	int64_t milliseconds, renewed;
+	int64_t milliseconds, flags = 0;
+	dlock_name names[DLOCK_SEVERAL_MAX];
 
 	if (!field(&text, end, &kind, &kind_len) || !field(&text, end, &ttl, &ttl_len) || !field(&text, end, &how, &how_len)
-		|| !field(&text, end, &old, &old_len) || !number(ttl, ttl_len, &milliseconds) || !number(how, how_len, &renewed)
-		|| renewed > 1 || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS || text == end
-		|| end - text > DLOCK_RESOURCE_MAX) {
+		|| !field(&text, end, &old, &old_len) || !number(ttl, ttl_len, &milliseconds) || !number(how, how_len, &flags)
+		|| flags > RENEWED + SEVERAL || milliseconds == 0 || milliseconds > DLOCK_TTL_MAX / DLOCK_MS || text == end
+		|| (!(flags & SEVERAL) && end - text > DLOCK_RESOURCE_MAX)) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle from Lease::detach(), but its content makes no sense");
 		return NULL;
 	}
@@ -162,9 +195,15 @@ static dlock_claim *read_payload(
 	}
 	memcpy(token, old, old_len);
 	token[old_len] = '\0';
-	dlock_claim *claim = dlock_claim_new(backend, text, (size_t) (end - text), milliseconds * DLOCK_MS, NULL, error);
+	int count = flags & SEVERAL ? read_names(text, end, names) : 1;
+	names[0] = flags & SEVERAL ? names[0] : (dlock_name) { text, (size_t) (end - text) };
+	if (count == 0 || (count > 1 && backend->one_only)) {
+		dlock_fail(error, DLOCK_FAILED, "must be a handle of one lock, or of a back end that has several at once");
+		return NULL;
+	}
+	dlock_claim *claim = dlock_claim_new_of(backend, names, count, milliseconds * DLOCK_MS, NULL, error);
 	if (claim) {
-		claim->renewed = renewed;
+		claim->renewed = flags & RENEWED;
 	}
 	return claim;
 }

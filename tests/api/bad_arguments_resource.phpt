@@ -30,8 +30,10 @@ foreach ($calls as $method => [$name, $call]) {
     foreach (['', str_repeat('x', 1025), str_repeat("\0", 100_000)] as $bad) {
         fails(ValueError::class, "$method(): Argument #1 (\$$name) must be between 1 and 1024 bytes long", fn () => $call($bad), "$method() with " . strlen($bad));
     }
-    foreach ([null, 5, 1.5, true, [], new stdClass()] as $bad) {
-        fails(TypeError::class, "*$method(): Argument #1 (\$$name) must be of type string, * given", fn () => $call($bad), "$method() with " . shown($bad));
+    $several = preg_match('/acquire|synchronized/i', $method) === 1; // of lists tests/lease/several.phpt has more
+    $type = $several ? 'array|string' : 'string';
+    foreach ([null, 5, 1.5, true, ...($several ? [] : [[]]), new stdClass()] as $bad) {
+        fails(TypeError::class, "*$method(): Argument #1 (\$$name) must be of type $type, * given", fn () => $call($bad), "$method() with " . shown($bad));
     }
 }
 echo "done\n";

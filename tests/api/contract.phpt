@@ -10,9 +10,9 @@ require __DIR__ . '/../inc/api.inc';
 
 // "!" before a parameter: backtraces do not show it.
 const LOCK_MANAGER = [
-    'acquire' => '(string $resource, ?float $timeout = null, ?float $ttl = null): Dlock\Lease',
-    'tryAcquire' => '(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease',
-    'synchronized' => '(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed',
+    'acquire' => '(array|string $resource, ?float $timeout = null, ?float $ttl = null): Dlock\Lease',
+    'tryAcquire' => '(array|string $resource, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease',
+    'synchronized' => '(array|string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed',
     'attach' => '(!string $handle): Dlock\Lease',
     'isLocked' => '(string $resource): bool',
     'inspect' => '(string $resource, int $waiters = 100): Dlock\Inspection',
@@ -192,7 +192,7 @@ $properties = array_map(
     fn (ReflectionProperty $property) => ($property->isReadOnly() ? 'readonly ' : '') . "{$property->getType()} {$property->name}",
     (new ReflectionClass(Dlock\Lease::class))->getProperties(),
 );
-same(['readonly string resource', 'readonly string token', 'readonly int fencingToken', 'readonly int permits'], $properties, 'properties of Lease');
+same(['readonly string resource', 'readonly array resources', 'readonly string token', 'readonly int fencingToken', 'readonly int permits'], $properties, 'properties of Lease');
 fails(Error::class, 'Call to private Dlock\Lease::__construct() from global scope', fn () => new Dlock\Lease());
 fails(Error::class, 'Call to private Dlock\ReadWriteLockSide::__construct() from global scope', fn () => new Dlock\ReadWriteLockSide());
 

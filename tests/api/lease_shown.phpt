@@ -35,14 +35,14 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), ne
     $name = $manager::class;
     $lease = $manager->acquire($resource = unique('shown'), timeout: 0);
     $token = $lease->token;
-    same(['resource' => $resource, 'fencingToken' => $lease->fencingToken, 'permits' => 1], json_decode(json_encode($lease), true), "$name: json_encode()");
+    same(['resource' => $resource, 'resources' => [$resource], 'fencingToken' => $lease->fencingToken, 'permits' => 1], json_decode(json_encode($lease), true), "$name: json_encode()");
     $e = thrown_by(fn () => fail_with($lease));
     $texts = [
         'json_encode()' => json_encode([$lease, $manager]),
         'var_dump()' => shown_by(fn () => var_dump($lease, $manager)),
         'print_r()' => print_r([$lease, $manager], true),
         'var_export()' => var_export($lease, true),
-        '(array)' => implode(' ', (array) $lease),
+        '(array)' => json_encode((array) $lease),
         'a trace' => $e . print_r($e->getTrace(), true),
     ];
     foreach ($texts as $way => $text) {

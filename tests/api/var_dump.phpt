@@ -61,9 +61,14 @@ object(RedLock) (5) {
   array(0) {
   }
 }
-object(Dlock\Lease) (5) {
+object(Dlock\Lease) (6) {
   ["resource"]=>
   string "resource-2"
+  ["resources"]=>
+  array(1) {
+    [0]=>
+    string "resource-2"
+  }
   ["fencingToken"]=>
   int(microseconds)
   ["permits"]=>
@@ -73,9 +78,14 @@ object(Dlock\Lease) (5) {
   ["remaining"]=>
   float(seconds left)
 }
-object(Dlock\Lease) (5) {
+object(Dlock\Lease) (6) {
   ["resource"]=>
   string "resource-2"
+  ["resources"]=>
+  array(1) {
+    [0]=>
+    string "resource-2"
+  }
   ["fencingToken"]=>
   int(microseconds)
   ["permits"]=>
@@ -121,9 +131,14 @@ object(Dlock\ReadWriteLockSide) (5) {
   ["side"]=>
   string "write"
 }
-object(Dlock\Lease) (5) {
+object(Dlock\Lease) (6) {
   ["resource"]=>
   string "resource"
+  ["resources"]=>
+  array(1) {
+    [0]=>
+    string "resource"
+  }
   ["fencingToken"]=>
   int(microseconds)
   ["permits"]=>

@@ -66,11 +66,11 @@ static void count_destroy(dlock_backend *backend)
 
 static int comparisons;
 
-static bool is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+static bool is_same(const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
 {
 	(void) backend;
 	comparisons++;
-	return claim->resource_len == len && !memcmp(claim->resource, resource, len);
+	return claim->names[i].len == len && !memcmp(claim->names[i].text, resource, len);
 }
 
 static const dlock_backend_ops counting_ops = {

@@ -58,15 +58,19 @@ $client = ['eval', 'evalsha', 'subscribe'];
 $clock = ['pexpiretime']; // where +time is refused: the table of services that restrict commands has it
 $clock_of_pools = [...$clock, 'set', 'pexpire', 'del'];
 
+$several = ['zcount', 'zrangebyscore'];
+$of_several = listed('/^- For several locks at once (add `[^`]*`)/m');
+same($several, $of_several, 'several locks');
+
 $locks = listed('/^ACL SETUSER locks on (.*)$/m');
-same(commands($scripts['locks'], [...$client, 'exists', 'get'], $clock), $locks, 'locks');
+same(commands($scripts['locks'], [...$client, 'exists', 'get'], [...$clock, ...$several]), $locks, 'locks');
 
 $permits = listed('/^- `Dlock\\\\Semaphore`[^;]*? need `(~Semaphore:[^`]*)`/m');
 same(commands($scripts['permits'], $client, $clock_of_pools), $permits, 'permits');
 
 $confirmed = listed('/^- If replicas acknowledge locks, (add `[^`]*`; in a\scluster\salso\s`[^`]*`)/m');
 $route = ['wait', 'asking', 'cluster|slots', 'cluster|myid'];
-same(commands($scripts['epochs of locks'], $route, [...$locks, ...$clock]), $confirmed, 'where replicas confirm');
+same(commands($scripts['epochs of locks'], $route, [...$locks, ...$clock, ...$several]), $confirmed, 'where replicas confirm');
 
 $permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowledge also\s`[^`]*`, and in a cluster\s`[^`]*`)/m');
 // GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
@@ -74,7 +78,7 @@ same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], ['exists
     $permits_confirmed, 'permits, where replicas confirm');
 
 $looking = listed('/^- `inspect\(\)` and the command `dlock` also need `([^`]*)`/m');
-same(commands(['inspect', 'seen', 'break'], [], [...$locks, ...$clock]), $looking, 'for those who look at locks');
+same(commands(['inspect', 'seen', 'break'], [], [...$locks, ...$clock, 'zcount']), $looking, 'for those who look at locks');
 $of_permits = listed('/^- `inspect\(\)`[^.]*\. To show[^`]*`([^`]*)`/m');
 same(commands(['permits_inspect', 'permits_break', 'describe', 'seen'], [], [...$permits, ...$clock]), $of_permits, 'and at permits');
 

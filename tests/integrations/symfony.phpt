@@ -226,19 +226,19 @@ $slow = new class(managers()['DistributedLock'][0]()) implements Dlock\LockManag
     {
     }
 
-    public function acquire(string $resource, ?float $timeout = null, ?float $ttl = null): Dlock\Lease
+    public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): Dlock\Lease
     {
         $lease = $this->locks->acquire($resource, $timeout, $ttl);
         wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
         return $lease;
     }
 
-    public function tryAcquire(string $resource, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease
+    public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease
     {
         return $this->acquire($resource, $timeout, $ttl);
     }
 
-    public function synchronized(string $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed
+    public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed
     {
         return null;
     }

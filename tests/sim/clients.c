@@ -14,7 +14,10 @@
 
 client clients[CLIENTS];
 nanos end_of_faults = NEVER, end_of_work = NEVER;
-static char handles[RESOURCES][DLOCK_TOKEN_MAX + 1];
+static struct {
+	char token[DLOCK_TOKEN_MAX + 1];
+	unsigned resources;
+} handles[RESOURCES];
 
 void lock_name(int resource, char *name, size_t size)
 {
@@ -50,16 +53,30 @@ static nanos draw_ttl(stream *random)
 	return least + draw_below(random, (options.most_ttl_ms - 300) * MS);
 }
 
-static dlock_claim *new_claim(client *client, dlock_backend *backend, int resource)
+/* In what is said, several go by their first. */
+static int first_of(unsigned resources)
 {
-	char name[32], label[16];
-	dlock_error error;
+	return __builtin_ctz(resources);
+}
 
-	lock_name(resource, name, sizeof name);
+static dlock_claim *new_claim(client *client, dlock_backend *backend, unsigned resources)
+{
+	char room[RESOURCES][32], label[16];
+	dlock_name names[RESOURCES];
+	dlock_error error;
+	int count = 0;
+
+	for (int r = 0; r < options.resources; r++) {
+		if (resources & 1U << r) {
+			lock_name(r, room[count], sizeof room[count]);
+			names[count] = (dlock_name) { room[count], strlen(room[count]) };
+			count++;
+		}
+	}
 	nanos ttl = draw_ttl(&client->random);
 	for (;;) {
 		unsigned long failed = failed_calls();
-		dlock_claim *claim = dlock_claim_new(backend, name, strlen(name), ttl, NULL, &error);
+		dlock_claim *claim = dlock_claim_new_of(backend, names, count, ttl, NULL, &error);
 		if (claim) {
 			snprintf(label, sizeof label, "c%d", client->process->number);
 			claim->description = dlock_description_new("host", label, strlen(label));
@@ -120,23 +137,25 @@ static void work(client *client, dlock_backend *backend, holding *mine, nanos le
 		if (draw_chance(random, 0.05)) {
 			extend(client, mine);
 		}
-		if (client->depth < DEPTH && mine->resource + 1 < options.resources && draw_chance(random, 0.05)) {
+		if (client->depth < DEPTH && options.work == &locks && mine->resource + 1 < options.resources
+			&& draw_chance(random, 0.05)) {
 			section(client, backend, mine->resource + 1, false);
 		}
 	}
 }
 
 /* Passes it on, gives it back at the end of the request, or releases it. */
-static void finish(client *client, holding *mine, char *handle)
+static void finish(client *client, holding *mine, bool may_pass_on)
 {
 	dlock_claim *claim = mine->claim;
 	const char *name = client->process->name;
 	dlock_error error = { "" };
 
-	if (handle && draw_chance(&client->random, 0.05) && dlock_claim_is_held(claim)) {
+	if (may_pass_on && draw_chance(&client->random, 0.05) && dlock_claim_is_held(claim)) {
 		say(name, "passes seat:%d on by a handle", mine->resource);
 		dlock_claim_end(claim, false);
-		memcpy(handle, claim->token, sizeof claim->token);
+		memcpy(handles[mine->resource].token, claim->token, sizeof claim->token);
+		handles[mine->resource].resources = mine->resources;
 		return;
 	}
 	if (draw_chance(&client->random, 0.05)) {
@@ -152,18 +171,20 @@ static void finish(client *client, holding *mine, char *handle)
 			*error.message ? ": " : "", error.message);
 		sum.unreleased += status != DLOCK_OK;
 	}
-	note_ended(client, claim->token, mine->resource);
+	note_ended(client, claim->token, mine->resources);
 }
 
 static void hold(
-	client *client, dlock_backend *backend, dlock_claim *claim, int resource, nanos length, bool renews, char *handle)
+	client *client, dlock_backend *backend, dlock_claim *claim, unsigned resources, nanos length, bool renews,
+	bool may_pass_on)
 {
 	dlock_error error;
+	int resource = first_of(resources);
 	holding *mine = &client->holdings[client->depth++];
 	dlock_upkeep upkeep = { .renew = renews, .lost = lost, .context = client };
 
 	*mine = (holding) { .relies = true, .renews = renews, .claim = claim, .resource = resource,
-		.since = client->waiting.begun };
+		.resources = resources, .since = client->waiting.begun };
 	note_acquired(client, mine);
 	sum.handed += claim->received;
 	unsigned long failed = failed_calls();
@@ -175,7 +196,7 @@ static void hold(
 		try_again(failed, "a renewal");
 	}
 	mine->relies = false;
-	finish(client, mine, handle);
+	finish(client, mine, may_pass_on);
 	client->depth--;
 }
 
@@ -184,11 +205,12 @@ static void attach(client *client, dlock_backend *backend, int resource)
 {
 	char token[DLOCK_TOKEN_MAX + 1];
 	dlock_error error = { "" };
-	dlock_claim *claim = new_claim(client, backend, resource);
+	unsigned resources = handles[resource].resources;
+	dlock_claim *claim = new_claim(client, backend, resources);
 
-	memcpy(token, handles[resource], sizeof token);
+	memcpy(token, handles[resource].token, sizeof token);
 	if (draw_chance(&client->random, 0.7)) {
-		handles[resource][0] = '\0'; /* otherwise another one tries it, too */
+		handles[resource].token[0] = '\0'; /* otherwise another one tries it, too */
 	}
 	say(client->process->name, "takes up seat:%d of %.4s, as %.4s", resource, token, claim->token);
 	client->waiting.begun = now;
@@ -197,8 +219,8 @@ static void attach(client *client, dlock_backend *backend, int resource)
 		sum.attached++;
 		say(client->process->name, "holds seat:%d by its handle, token %" PRId64 ", for %.3f s", resource,
 			claim->fencing_token, left_of(claim));
-		hold(client, backend, claim, resource, draw_below(&client->random, SECOND), draw_chance(&client->random, 0.7),
-			NULL);
+		hold(client, backend, claim, resources, draw_below(&client->random, SECOND), draw_chance(&client->random, 0.7),
+			false);
 	} else {
 		say(client->process->name, "could not take up seat:%d: %s", resource, error.message);
 	}
@@ -233,14 +255,25 @@ static nanos draw_timeout(stream *random)
 	return draw_chance(random, 0.2) ? 0 : draw_below(random, draw_chance(random, 0.2) ? 40 * SECOND : 8 * SECOND);
 }
 
-static dlock_status acquire(client *client, dlock_claim *claim, int resource, nanos timeout, dlock_error *error)
+static dlock_status acquire(client *client, dlock_claim *claim, unsigned resources, nanos timeout, dlock_error *error)
 {
 	dlock_wait wait = strand_wait(client->process, dlock_now() + timeout);
 
-	say(client->process->name, "wants seat:%d for %.3f s within %.3f s, as %.4s", resource,
+	say(client->process->name, "wants %s for %.3f s within %.3f s, as %.4s", claim->resource,
 		(double) claim->ttl / SECOND, (double) timeout / SECOND, claim->token);
-	note_waits(client, resource, timeout);
+	note_waits(client, resources, timeout);
 	return dlock_claim_acquire(claim, &wait, error);
+}
+
+/* One; or several at once, also those. */
+static unsigned draw_resources(stream *random, int one)
+{
+	unsigned resources = 1U << one;
+
+	while (options.work == &several_locks && draw_chance(random, 0.4)) {
+		resources |= 1U << draw_below(random, options.resources);
+	}
+	return resources;
 }
 
 /* Of a resource from `least` on. */
@@ -250,10 +283,12 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 	int resource = last ? client->laps % options.resources
 						: least + (int) draw_below(random, options.resources - least);
 	dlock_error error = { "" };
-	dlock_claim *claim = new_claim(client, backend, resource);
+	unsigned resources = draw_resources(random, resource);
+	dlock_claim *claim = new_claim(client, backend, resources);
 	nanos ttl = claim->ttl;
 
-	dlock_status status = acquire(client, claim, resource, last ? LAST_TIMEOUT : draw_timeout(random), &error);
+	resource = first_of(resources);
+	dlock_status status = acquire(client, claim, resources, last ? LAST_TIMEOUT : draw_timeout(random), &error);
 	note_waited(client);
 	if (status == DLOCK_INTERRUPTED) {
 		say(client->process->name, "does not want seat:%d any more", resource);
@@ -265,9 +300,9 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 		say(client->process->name, "holds seat:%d, token %" PRId64 ", for %.3f s%s", resource, claim->fencing_token,
 			left_of(claim), claim->received ? ", handed over" : "");
 		client->laps += last;
-		hold(client, backend, claim, resource,
+		hold(client, backend, claim, resources,
 			last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl / 2), draw_chance(random, 0.7),
-			last ? NULL : handles[resource]);
+			!last);
 	} else {
 		*(status == DLOCK_TIMEOUT || status == DLOCK_INTERRUPTED ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got seat:%d: %s", resource,
@@ -276,7 +311,7 @@ static void section(client *client, dlock_backend *backend, int least, bool last
 		if (status != DLOCK_TIMEOUT && status != DLOCK_INTERRUPTED) {
 			note_failed(client, error.message);
 		}
-		note_ended(client, claim->token, resource);
+		note_ended(client, claim->token, resources);
 		if (last && status == DLOCK_TIMEOUT) {
 			violation("%s does not get seat:%d in the end: %s", client->process->name, resource, error.message);
 		}
@@ -306,7 +341,7 @@ static void live(client *client, dlock_backend *backend)
 	while (now < end_of_faults) {
 		client_sleep(draw_below(random, draw_chance(random, 0.05) ? 4 * SECOND : 300 * MS));
 		int passed_on = (int) draw_below(random, options.resources);
-		if (*handles[passed_on] && draw_chance(random, 0.5)) {
+		if (*handles[passed_on].token && draw_chance(random, 0.5)) {
 			attach(client, backend, passed_on);
 		} else if (backend->ops->break_claim && draw_chance(random, 0.05)) {
 			break_lock(client, backend, passed_on);
@@ -395,3 +430,4 @@ static void end(void)
 
 const workload locks = { "locks", rules_begin, client_main, killed, end };
 const workload locks_of_strands = { "strands", rules_begin, strands_main, strands_are_killed, end };
+const workload several_locks = { "several", rules_begin, client_main, killed, end };

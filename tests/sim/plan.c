@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const workload *const workloads[] = { &locks, &locks_of_strands, &semaphores, &read_write_locks, &stocks };
+static const workload *const workloads[] = { &locks, &locks_of_strands, &several_locks, &semaphores,
+	&read_write_locks, &stocks };
 
 /* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second
  * of CPU time. */
@@ -15,6 +16,7 @@ static const combination combinations[] = {
 	{ &locks, QUORUM, 3, 0.2 },
 	{ &locks, CLUSTER, 3, 0.4 },
 	{ &locks, MEMCACHED, 1, 0.2 },
+	{ &several_locks, SINGLE, 2, 0.5 },
 	{ &semaphores, SINGLE, 1, 0.5 },
 	{ &semaphores, REPLICATED, 1, 0.3 },
 	{ &read_write_locks, SINGLE, 1, 0.5 },

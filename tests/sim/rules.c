@@ -109,13 +109,13 @@ static nanos left_of(const client *client, const holding *h)
 
 /* On one server, or a majority, the key is the holder's, and lasts for as long as it believes. Where replicas confirm,
  * a server that was promoted may be without it; what it may do then shows in the holders. */
-static void check_key(const client *client, const holding *h)
+static void check_key(const client *client, const holding *h, int resource)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
 	nanos left = left_of(client, h), lasts;
 	int have = 0, quorum = options.servers / 2 + 1;
 
-	lock_key(h->resource, key, sizeof key);
+	lock_key(resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
 		bool forgotten = data_lost[i] >= h->since;
 		have += forgotten || (server_holder(i, key, token, sizeof token, &lasts) && lasts >= left
@@ -123,9 +123,36 @@ static void check_key(const client *client, const holding *h)
 	}
 	if (have < quorum) {
 		violation("c%d believes for another %.3f s that it holds seat:%d, which %s", client->process->number,
-			seconds(left), h->resource,
+			seconds(left), resource,
 			options.servers > 1 ? "fewer servers than a majority keep for it that long"
 								: "the server does not keep for it that long");
+	}
+}
+
+static void check_keys(const client *client, const holding *h)
+{
+	for (int r = 0; r < options.resources; r++) {
+		if (h->resources & 1U << r) {
+			check_key(client, h, r);
+		}
+	}
+}
+
+/* Those that were looked at before. */
+static void check_others(client *client, const holding *h, const struct client **holder, const holding **held)
+{
+	for (int r = 0; r < options.resources; r++) {
+		if (!(h->resources & 1U << r)) {
+			continue;
+		}
+		if (holder[r]) {
+			violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64
+					  ", for another %.3f s)",
+				r, holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])),
+				client->process->number, h->claim->fencing_token, seconds(left_of(client, h)));
+		}
+		holder[r] = client;
+		held[r] = h;
 	}
 }
 
@@ -140,18 +167,10 @@ void check_holders(void)
 			if (!h->relies || h->robbed || !believes(&clients[i], h)) {
 				continue;
 			}
-			int r = h->resource;
-			if (holder[r]) {
-				violation("two holders of seat:%d: %s (token %" PRId64 ", for another %.3f s) and c%d (token %" PRId64
-						  ", for another %.3f s)",
-					r, holder[r]->process->name, held[r]->claim->fencing_token, seconds(left_of(holder[r], held[r])), i,
-					h->claim->fencing_token, seconds(left_of(&clients[i], h)));
-			}
-			holder[r] = &clients[i];
-			held[r] = h;
+			check_others(&clients[i], h, holder, held);
 			if (h->checked != h->claim->deadline && !setup_fails_over()) {
 				h->checked = h->claim->deadline;
-				check_key(&clients[i], h);
+				check_keys(&clients[i], h);
 			}
 		}
 	}
@@ -165,13 +184,13 @@ bool is_break_of(const char *value, const char *token)
 }
 
 /* On a server, or on a majority. A replica may have it from its master of before it was taken away. */
-static bool is_kept(const holding *h)
+static bool is_kept(const holding *h, int resource)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
 	nanos lasts;
 	int have = 0;
 
-	lock_key(h->resource, key, sizeof key);
+	lock_key(resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
 		bool is_replica = setup_fails_over() && redis_master_of(redis[i]);
 		have += !is_replica && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, h->claim->token);
@@ -179,30 +198,54 @@ static bool is_kept(const holding *h)
 	return have >= (options.setup == QUORUM ? options.servers / 2 + 1 : 1);
 }
 
-void note_acquired(client *client, holding *h)
+static void note_fence(const client *client, const holding *h, int r)
 {
-	int r = h->resource;
+	int64_t token = h->claim->fencing_token;
 
-	free_since[r] = NEVER;
-	h->robbed = deleted[r] > client->waiting.begun && !is_kept(h) ? deleted[r] : 0; /* while the grant was under way */
-	if (believes(client, h) && !h->robbed) {
-		int64_t token = h->claim->fencing_token;
-		if (token <= last_fence[r]) {
-			violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token,
-				client->process->number, r, last_fence[r]);
-		}
-		last_fence[r] = token;
+	if (token <= last_fence[r]) {
+		violation("fencing token %" PRId64 " of c%d for seat:%d does not rise: the last was %" PRId64, token,
+			client->process->number, r, last_fence[r]);
 	}
-	/* In the order in which they came. Who attaches a handle has not waited; a turn is lost with a grant whose key is
-	 * taken away by force. */
+	last_fence[r] = token;
+}
+
+static bool is_for_several(unsigned resources)
+{
+	return resources & (resources - 1);
+}
+
+/* In the order in which they came, but that who waits for several may be passed. Who attaches a handle has not waited;
+ * a turn is lost with a grant whose key is taken away by force. */
+static void check_order(const client *client, int r)
+{
 	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < client_count(); i++) {
 		const waiting *other = &clients[i].waiting;
-		if (&clients[i] != client && other->waits && other->resource == r
+		if (&clients[i] != client && other->waits && other->resources == 1U << r
 			&& other->begun + together(&clients[i]) < client->waiting.begun && has_time_left(other)
 			&& deleted[r] < other->begun && broken[r] < other->begun && was_calm_since(other->begun)
 			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
 			violation("%s has seat:%d before c%d, which came %.3f s earlier", client->process->name, r, i,
 				seconds(client->waiting.begun - other->begun));
+		}
+	}
+}
+
+void note_acquired(client *client, holding *h)
+{
+	for (int r = 0; r < options.resources; r++) {
+		if (h->resources & 1U << r) {
+			free_since[r] = NEVER;
+			if (deleted[r] > client->waiting.begun && !is_kept(h, r)) { /* while the grant was under way */
+				h->robbed = deleted[r];
+			}
+		}
+	}
+	for (int r = 0; r < options.resources; r++) {
+		if (h->resources & 1U << r) {
+			if (believes(client, h) && !h->robbed) {
+				note_fence(client, h, r);
+			}
+			check_order(client, r);
 		}
 	}
 	client->waiting.waits = false;
@@ -216,7 +259,7 @@ void note_key_deleted(int resource)
 	for (int i = 0; i < client_count(); i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
-			if (h->resource == resource && !h->robbed) { /* also one that is being extended */
+			if ((h->resources & 1U << resource) && !h->robbed) { /* also one that is being extended */
 				h->robbed = now;
 			}
 		}
@@ -243,7 +286,7 @@ void note_broken(int resource, const char *id, bool done)
 	for (int i = 0; done && i < client_count(); i++) {
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
-			if (h->resource == resource && !h->broken && !strncmp(h->claim->token, id, DLOCK_TOKEN_ID_LEN)) {
+			if ((h->resources & 1U << resource) && !h->broken && !strncmp(h->claim->token, id, DLOCK_TOKEN_ID_LEN)) {
 				h->broken = now;
 			}
 		}
@@ -252,10 +295,10 @@ void note_broken(int resource, const char *id, bool done)
 
 /* ---- waiting ---- */
 
-void note_waits(client *client, int resource, nanos timeout)
+void note_waits(client *client, unsigned resources, nanos timeout)
 {
 	client->waiting = (waiting){
-		.waits = true, .resource = resource, .begun = now, .timeout = timeout, .paused = client->process->paused_total
+		.waits = true, .resources = resources, .begun = now, .timeout = timeout, .paused = client->process->paused_total
 	};
 }
 
@@ -272,16 +315,40 @@ static bool is_free(int resource)
 	return have <= (options.setup == QUORUM ? options.servers - options.servers / 2 - 1 : 0);
 }
 
-static void check_waiters(int resource)
+/* All that it waits for; NEVER: not all is free. */
+static nanos all_free_since(const waiting *w)
 {
-	for (int i = 0; i < client_count(); i++) {
-		const waiting *w = &clients[i].waiting;
-		nanos since = larger(
-			free_since[resource], larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
-		if (w->waits && w->resource == resource && clients[i].process->alive
-			&& now - since > longest_gap[options.setup]) {
-			violation("c%d has waited for seat:%d for %.3f s, which is free", i, resource, seconds(now - since));
-		}
+	nanos since = 0;
+
+	for (int r = 0; r < options.resources; r++) {
+		since = w->resources & 1U << r ? larger(since, free_since[r]) : since;
+	}
+	return since;
+}
+
+/* A free lock may be kept for one that waits for others, too. */
+static bool may_be_kept(const waiting *w)
+{
+	bool kept = false;
+
+	for (int i = 0; i < client_count() && !kept; i++) {
+		const waiting *other = &clients[i].waiting;
+		kept = other != w && other->waits && is_for_several(other->resources) && (other->resources & w->resources)
+			&& all_free_since(other) == NEVER;
+	}
+	return kept;
+}
+
+static void check_waiter(int i)
+{
+	const waiting *w = &clients[i].waiting;
+	nanos since = larger(all_free_since(w), larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
+	/* one for several looks again by itself, and passes others that do */
+	nanos longest = longest_gap[options.setup] * (options.work == &several_locks ? 3 : 1);
+
+	if (w->waits && since != NEVER && clients[i].process->alive && now - since > longest && !may_be_kept(w)) {
+		violation("c%d has waited for what is free, seat:%d or several, for %.3f s", i, __builtin_ctz(w->resources),
+			seconds(now - since));
 	}
 }
 
@@ -358,7 +425,7 @@ static void check_gone(void *context, uint64_t unused)
 	free(g);
 }
 
-void note_ended(const client *client, const char *token, int resource)
+static void note_one_ended(const client *client, const char *token, int resource)
 {
 	free_since[resource] = NEVER;
 	if (bytes_lost_until > now) {
@@ -378,6 +445,15 @@ void note_ended(const client *client, const char *token, int resource)
 	at(larger(now, stopped_until) + SOON, check_gone, g, 0);
 }
 
+void note_ended(const client *client, const char *token, unsigned resources)
+{
+	for (int r = 0; r < options.resources; r++) {
+		if (resources & 1U << r) {
+			note_one_ended(client, token, r);
+		}
+	}
+}
+
 /* ---- twenty times a second ---- */
 
 static void sample(void *context, uint64_t unused)
@@ -386,16 +462,14 @@ static void sample(void *context, uint64_t unused)
 	(void) unused;
 	for (int r = 0; r < options.resources; r++) {
 		free_since[r] = !is_free(r) ? NEVER : free_since[r] == NEVER ? now : free_since[r];
-		if (free_since[r] != NEVER) {
-			check_waiters(r);
-		}
 	}
 	for (int i = 0; i < client_count(); i++) {
+		check_waiter(i);
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
 			check_told(&clients[i], h);
 			if (!setup_fails_over() && h->relies && !h->robbed && believes(&clients[i], h)) {
-				check_key(&clients[i], h);
+				check_keys(&clients[i], h);
 			}
 		}
 	}

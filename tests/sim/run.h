@@ -25,7 +25,7 @@ typedef struct {
 	void (*end)(void);              /* nobody has been there for 70 s: what is left on the servers? */
 } workload;
 
-extern const workload locks, locks_of_strands, semaphores, read_write_locks, stocks;
+extern const workload locks, locks_of_strands, several_locks, semaphores, read_write_locks, stocks;
 
 /* ---- what goes wrong ---- */
 
@@ -142,7 +142,8 @@ nanos plan_end(void);                             /* of the faults */
 typedef struct {
 	bool relies, renews;
 	dlock_claim *claim;
-	int resource;
+	int resource;      /* of several: the first */
+	unsigned resources; /* a bit for each */
 	nanos since;   /* its acquisition was begun */
 	nanos robbed;  /* when its key was taken away by force; 0: never */
 	nanos broken;  /* when it was taken from it in the way that has no two holders; 0: never */
@@ -152,7 +153,7 @@ typedef struct {
 /* A call of acquire that has not returned. */
 typedef struct {
 	bool waits;
-	int resource;
+	unsigned resources; /* a bit for each */
 	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
 } waiting;
 
@@ -218,10 +219,10 @@ void check_holders(void); /* after each run of a fiber */
 bool believes(const client *client, const holding *holding);
 
 void note_acquired(client *client, holding *holding);
-void note_waits(client *client, int resource, nanos timeout);
+void note_waits(client *client, unsigned resources, nanos timeout);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 /* it has released, given back, or failed to acquire */
-void note_ended(const client *client, const char *token, int resource);
+void note_ended(const client *client, const char *token, unsigned resources);
 void note_key_deleted(int resource); /* by somebody who may not */
 void note_broken(int resource, const char *id, bool done); /* not `done`: perhaps, or about to be */
 bool is_break_of(const char *value, const char *token);    /* what is left of a holder whose lock was broken */

@@ -135,8 +135,9 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_ter
 	zval value;
 
 	purge(manager);
+	dlock_resources resources = dlock_one_resource(resource);
 	dlock_status status = dlock_manager_acquire(
-		manager, resource, terms, (dlock_wait_limit){ .timeout = timeout }, &hold, &error);
+		manager, &resources, terms, (dlock_wait_limit){ .timeout = timeout }, &hold, &error);
 
 	if (status != DLOCK_OK) {
 		if (status != DLOCK_TIMEOUT && !EG(exception)) {

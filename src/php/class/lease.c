@@ -15,7 +15,7 @@ typedef struct {
 	zend_object std;
 } lease_object;
 
-enum { PROPERTY_RESOURCE, PROPERTY_TOKEN, PROPERTY_FENCING_TOKEN, PROPERTY_PERMITS };
+enum { PROPERTY_RESOURCE, PROPERTY_RESOURCES, PROPERTY_TOKEN, PROPERTY_FENCING_TOKEN, PROPERTY_PERMITS };
 
 static zend_object_handlers handlers;
 
@@ -100,6 +100,20 @@ void dlock_lease_register(zend_class_entry *class)
 	handlers.get_properties_for = lease_properties_for;
 }
 
+static void add_names(HashTable *list, const dlock_claim *claim, const zval *resource)
+{
+	zval name;
+
+	for (int i = 0; i < claim->count; i++) {
+		if (claim->count == 1) {
+			ZVAL_COPY(&name, resource);
+		} else {
+			ZVAL_STRINGL(&name, claim->names[i].text, claim->names[i].len);
+		}
+		zend_hash_next_index_insert_new(list, &name);
+	}
+}
+
 void dlock_lease_create(zval *value, dlock_hold *hold)
 {
 	const dlock_claim *claim = hold->entry.claim;
@@ -107,7 +121,10 @@ void dlock_lease_create(zval *value, dlock_hold *hold)
 	object_init_ex(value, dlock_ce_lease);
 	lease_object *lease = lease_from(Z_OBJ_P(value));
 
-	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE), claim->resource, claim->resource_len);
+	zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
+	ZVAL_STRINGL(resource, claim->resource, claim->resource_len);
+	array_init_size(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCES), (uint32_t) claim->count);
+	add_names(Z_ARRVAL_P(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCES)), claim, resource);
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS),

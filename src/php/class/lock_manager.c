@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "lease.h"
 #include "manager.h"
+#include "resources.h"
 
 #include "zend_exceptions.h"
 #include "zend_generators.h"
@@ -35,11 +36,12 @@ static bool check_permits(const dlock_manager *manager, zend_long permits, uint3
 	return true;
 }
 
-/* The manager of the object, and what it is asked for; NULL after an exception. */
-static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments, dlock_terms *terms, dlock_nanos *wait)
+/* The manager of the object, and what it is asked for, whose names are to be freed; NULL after an exception. */
+static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments, dlock_terms *terms, dlock_nanos *wait,
+	dlock_resources *resources)
 {
 	dlock_manager *manager = dlock_manager_this(this);
-	bool good = manager && dlock_check_resource(manager, arguments->resource, 1)
+	bool good = manager
 		&& (!arguments->permits_arg || check_permits(manager, arguments->permits, arguments->permits_arg))
 		&& dlock_check_timeout(
 			arguments->timeout, arguments->timeout_is_null, manager->timeout, arguments->timeout_arg, wait);
@@ -48,8 +50,9 @@ static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments
 		return NULL;
 	}
 	*terms = (dlock_terms) { manager->ttl, !arguments->ttl_is_null, arguments->permits };
-	return arguments->ttl_is_null || check_ttl(manager, arguments->ttl, arguments->ttl_arg, &terms->ttl) ? manager
-																										 : NULL;
+	good = (arguments->ttl_is_null || check_ttl(manager, arguments->ttl, arguments->ttl_arg, &terms->ttl))
+		&& dlock_resources_read(manager, &arguments->resource, 1, resources);
+	return good ? manager : NULL;
 }
 
 /* `tries`: where the time is over, null is returned. */
@@ -57,14 +60,16 @@ static void acquire(zval *this, const dlock_acquire_arguments *arguments, bool t
 {
 	dlock_wait_limit limit = { 0 };
 	dlock_terms terms;
+	dlock_resources resources;
 	dlock_hold *hold;
 	dlock_error error;
-	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout);
+	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout, &resources);
 
 	if (!manager) {
 		RETURN_THROWS();
 	}
-	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
+	dlock_status status = dlock_manager_acquire(manager, &resources, terms, limit, &hold, &error);
+	dlock_resources_free(&resources);
 	if (status == DLOCK_OK) {
 		dlock_lease_create(return_value, hold);
 		dlock_warn_if_unkept(hold->entry.claim);
@@ -128,11 +133,11 @@ static bool is_unfinished(const zval *result)
 		|| zend_string_equals_literal_ci(class->name, "Amp\\Future");
 }
 
-static void refuse_unfinished(zval *result, zend_string *resource)
+static void refuse_unfinished(zval *result, const dlock_resources *resources)
 {
 	dlock_error name;
 
-	dlock_fail(&name, DLOCK_OK, "%s", dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
+	dlock_fail(&name, DLOCK_OK, "%s", dlock_resources_show(resources).text);
 	zend_argument_type_error(2,
 		"must not return a %s, which would run on without the lock \"%s\": finish the work inside the section",
 		ZSTR_VAL(Z_OBJCE_P(result)->name), name.message);
@@ -145,10 +150,11 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 {
 	dlock_wait_limit limit = { 0 };
 	dlock_terms terms;
+	dlock_resources resources;
 	dlock_hold *hold;
 	dlock_error error;
 	zval lease;
-	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout);
+	dlock_manager *manager = check(this, arguments, &terms, &limit.timeout, &resources);
 
 	if (!manager) {
 		RETURN_THROWS();
@@ -158,7 +164,7 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 	if (callee) {
 		GC_ADDREF(callee);
 	}
-	dlock_status status = dlock_manager_acquire(manager, arguments->resource, terms, limit, &hold, &error);
+	dlock_status status = dlock_manager_acquire(manager, &resources, terms, limit, &hold, &error);
 	if (status == DLOCK_OK) {
 		dlock_lease_create(&lease, hold);
 		section->retval = return_value;
@@ -171,11 +177,12 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 		end_section(&lease);
 		zval_ptr_dtor(&lease);
 		if (!EG(exception) && is_unfinished(return_value)) {
-			refuse_unfinished(return_value, arguments->resource);
+			refuse_unfinished(return_value, &resources);
 		}
 	} else if (!EG(exception)) {
 		dlock_throw(status, &error, manager->backend);
 	}
+	dlock_resources_free(&resources);
 	if (callee) {
 		OBJ_RELEASE(callee);
 	}
@@ -188,7 +195,7 @@ ZEND_METHOD(DistributedLock, acquire)
 	};
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_ARRAY_HT_OR_STR(arguments.resource.list, arguments.resource.one)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_DOUBLE_OR_NULL(arguments.timeout, arguments.timeout_is_null)
 		Z_PARAM_DOUBLE_OR_NULL(arguments.ttl, arguments.ttl_is_null)
@@ -202,7 +209,7 @@ ZEND_METHOD(DistributedLock, tryAcquire)
 	dlock_acquire_arguments arguments = { .ttl_is_null = true, .timeout_arg = 2, .ttl_arg = 3 };
 
 	ZEND_PARSE_PARAMETERS_START(1, 3)
-		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_ARRAY_HT_OR_STR(arguments.resource.list, arguments.resource.one)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_DOUBLE(arguments.timeout)
 		Z_PARAM_DOUBLE_OR_NULL(arguments.ttl, arguments.ttl_is_null)
@@ -220,7 +227,7 @@ ZEND_METHOD(DistributedLock, synchronized)
 	zend_fcall_info_cache cache;
 
 	ZEND_PARSE_PARAMETERS_START(2, 4)
-		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_ARRAY_HT_OR_STR(arguments.resource.list, arguments.resource.one)
 		Z_PARAM_FUNC(section, cache)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_DOUBLE_OR_NULL(arguments.timeout, arguments.timeout_is_null)

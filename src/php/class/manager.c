@@ -307,29 +307,36 @@ dlock_status dlock_manager_start_upkeep(
 	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
 }
 
-/* Would the wait be one for this very strand, without end? Or where the thread sleeps, for any strand? `waiting` is its
- * claim, NULL where it has none yet. */
-static bool waits_for_itself(const dlock_manager *manager, zend_string *resource, int64_t permits,
-	dlock_wait_limit limit, bool sleeps, const dlock_claim *waiting, dlock_error *error)
+/* Would the wait for this name be one for this very strand, without end? Or where the thread sleeps, for any strand? */
+static bool waits_for_name(const dlock_manager *manager, dlock_name name, int64_t permits, bool sleeps,
+	const dlock_claim *waiting, dlock_error *error)
 {
-	dlock_claim *claim = NULL;
+	const dlock_claim *claim = dlock_registry_find_endless(&DLOCK_G(registry), manager->backend, name.text, name.len,
+		permits, sleeps ? DLOCK_ANY_STRAND : dlock_strand(), waiting);
 
-	if (limit.attempts == 0 && limit.timeout > 0) {
-		claim = dlock_registry_find_endless(
-			&DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), permits,
-			sleeps ? DLOCK_ANY_STRAND : dlock_strand(), waiting);
-	}
 	if (claim && manager->std.ce == dlock_ce_semaphore) {
 		dlock_fail(error, DLOCK_DEADLOCK,
 			"This process holds too many permits of the semaphore \"%s\" already, and would wait for itself",
-			dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
+			dlock_show(name.text, name.len).text);
 	} else if (claim) {
 		dlock_fail(error, DLOCK_DEADLOCK, claim->state == DLOCK_CLAIM_WAITING
 			? "This process waits for the lock \"%s\" already, and would wait for itself"
 			: "This process holds the lock \"%s\" already, and would wait for itself",
-			dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text);
+			dlock_show(name.text, name.len).text);
 	}
 	return claim;
+}
+
+/* The same for each of several. `waiting` is its claim, NULL where it has none yet. */
+static bool waits_for_itself(const dlock_manager *manager, const dlock_resources *resources, int64_t permits,
+	dlock_wait_limit limit, bool sleeps, const dlock_claim *waiting, dlock_error *error)
+{
+	bool waits = false;
+
+	for (int i = 0; i < resources->count && !waits && limit.attempts == 0 && limit.timeout > 0; i++) {
+		waits = waits_for_name(manager, dlock_resource_names(resources)[i], permits, sleeps, waiting, error);
+	}
+	return waits;
 }
 
 /* The error may have the reason. */
@@ -347,17 +354,20 @@ static dlock_status report_timeout(
 			"The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
 			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
 	}
-	return dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" %s within %g s%s%s", dlock_claim_name(claim).text,
-		claim->explained ? "was not granted" : "was not free", seconds, text, reason.message);
+	const char *what = claim->count > 1 ? claim->explained ? "were not granted" : "were not all free"
+		: claim->explained              ? "was not granted"
+										: "was not free";
+	return dlock_fail(error, DLOCK_TIMEOUT, "The lock%s \"%s\" %s within %g s%s%s", claim->count > 1 ? "s" : "",
+		dlock_claim_name(claim).text, what, seconds, text, reason.message);
 }
 
 /* Whoever is before it in the queue may wait for these: then it would wait for itself, too. */
 static void note_own_permits(
-	const dlock_manager *manager, dlock_claim *claim, zend_string *resource, dlock_wait_limit limit, bool sleeps)
+	const dlock_manager *manager, dlock_claim *claim, dlock_wait_limit limit, bool sleeps)
 {
 	claim->own_permits = limit.attempts == 0 && limit.timeout > 0 && manager->backend->capacity > 1
 		? dlock_registry_count_endless(
-			  &DLOCK_G(registry), manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource),
+			  &DLOCK_G(registry), manager->backend, claim->resource, claim->resource_len,
 			  sleeps ? DLOCK_ANY_STRAND : dlock_strand(), claim)
 		: 0;
 }
@@ -370,7 +380,8 @@ static dlock_status report_deadlock(const dlock_claim *claim, dlock_error *error
 }
 
 static dlock_status wait_for(
-	const dlock_manager *manager, dlock_hold *hold, zend_string *resource, dlock_wait_limit limit, dlock_error *error)
+	const dlock_manager *manager, dlock_hold *hold, const dlock_resources *resources, dlock_wait_limit limit,
+	dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;
 	dlock_nanos start = dlock_now();
@@ -378,9 +389,9 @@ static dlock_status wait_for(
 	dlock_status status;
 	bool own = false; /* it has nobody before it but itself */
 
-	hold->metrics = dlock_metrics_place(manager->backend->kind, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
 	dlock_hold_count_waiting(hold, true);
-	note_own_permits(manager, claim, resource, limit, !wait.suspend);
+	note_own_permits(manager, claim, limit, !wait.suspend);
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;
 	while ((status = dlock_claim_acquire(claim, &wait, error)) == DLOCK_INTERRUPTED) {
@@ -391,13 +402,13 @@ static dlock_status wait_for(
 			break;
 		}
 		dlock_go_on_waiting(&wait);
-		if (waits_for_itself(manager, resource, claim->permits, limit, !wait.suspend, claim,
+		if (waits_for_itself(manager, resources, claim->permits, limit, !wait.suspend, claim,
 				error)) { /* since a handler has taken it */
 			status = DLOCK_DEADLOCK;
 			own = true;
 			break;
 		}
-		note_own_permits(manager, claim, resource, limit, !wait.suspend);
+		note_own_permits(manager, claim, limit, !wait.suspend);
 	}
 	count_wait(claim, start, status);
 	count_for_all(hold, start, status);
@@ -416,12 +427,12 @@ static void give_up(dlock_hold *hold)
 }
 
 /* DLOCK_PENDING: it was had, but not any more when its strand, which others had kept from running, went on. */
-static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms, int64_t permits,
-	dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
+static dlock_status acquire(dlock_manager *manager, const dlock_resources *resources, dlock_terms terms,
+	int64_t permits, dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
 {
 	dlock_description *description = dlock_description_here();
-	dlock_claim *claim = dlock_claim_new(
-		manager->backend, ZSTR_VAL(resource), ZSTR_LEN(resource), terms.ttl, NULL, error);
+	dlock_claim *claim = dlock_claim_new_of(
+		manager->backend, dlock_resource_names(resources), resources->count, terms.ttl, NULL, error);
 	dlock_hold *hold = dlock_hold_new(claim, manager->release_at_end, error);
 	if (!hold) {
 		return DLOCK_FAILED;
@@ -432,7 +443,7 @@ static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock
 	claim->description = dlock_description_retain(description);
 	hold->is_acquired_now = true;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
-	dlock_status status = wait_for(manager, hold, resource, limit, error);
+	dlock_status status = wait_for(manager, hold, resources, limit, error);
 	if (status == DLOCK_OK && dlock_strand_is_cancelled()) { /* after it had been granted */
 		status = DLOCK_INTERRUPTED;
 	}
@@ -453,17 +464,17 @@ static dlock_status acquire(dlock_manager *manager, zend_string *resource, dlock
 	return status;
 }
 
-dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources *resources, dlock_terms terms,
 	dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
 {
 	int64_t permits = terms.permits > 0 ? terms.permits : manager->permits;
 	dlock_nanos deadline = dlock_after(dlock_now(), limit.timeout);
 	dlock_status status;
 
-	if (waits_for_itself(manager, resource, permits, limit, !dlock_strand_suspend(), NULL, error)) {
+	if (waits_for_itself(manager, resources, permits, limit, !dlock_strand_suspend(), NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}
-	while ((status = acquire(manager, resource, terms, permits, limit, acquired, error)) == DLOCK_PENDING) {
+	while ((status = acquire(manager, resources, terms, permits, limit, acquired, error)) == DLOCK_PENDING) {
 		dlock_nanos left = deadline == DLOCK_FOREVER ? DLOCK_FOREVER : deadline - dlock_now();
 		limit.timeout = left > 0 ? left : 0;
 	}

@@ -82,6 +82,23 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 
 /* ---- acquiring ---- */
 
+/* What is to be locked. */
+typedef struct {
+	int count;
+	dlock_name one;   /* points into a string of PHP's */
+	dlock_name *list; /* NULL: it is one; otherwise in the order of their bytes, each once (resources.h) */
+} dlock_resources;
+
+static inline dlock_resources dlock_one_resource(const zend_string *name)
+{
+	return (dlock_resources) { .count = 1, .one = { ZSTR_VAL(name), ZSTR_LEN(name) } };
+}
+
+static inline const dlock_name *dlock_resource_names(const dlock_resources *resources)
+{
+	return resources->list ? resources->list : &resources->one;
+}
+
 /* What is asked for. */
 typedef struct {
 	dlock_nanos ttl;
@@ -97,7 +114,7 @@ typedef struct {
 } dlock_wait_limit;
 
 /* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
-dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource, dlock_terms terms,
+dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources *resources, dlock_terms terms,
 	dlock_wait_limit limit, dlock_hold **hold, dlock_error *error);
 
 /* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came
@@ -106,10 +123,16 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, zend_string *resource
 dlock_status dlock_manager_start_upkeep(
 	const dlock_manager *manager, dlock_hold *hold, bool ttl_given, dlock_error *error);
 
+/* One name, or a list of them; one of both is NULL: Z_PARAM_ARRAY_HT_OR_STR(list, one). */
+typedef struct {
+	zend_string *one;
+	HashTable *list;
+} dlock_resource_argument;
+
 /* What acquire(), tryAcquire() and synchronized() do in all classes, once a method has read its arguments. */
 
 typedef struct {
-	zend_string *resource; /* the first argument */
+	dlock_resource_argument resource; /* the first argument */
 	zend_long permits;     /* as many as each lease of the manager has, where permits_arg is 0 */
 	double timeout, ttl;
 	bool timeout_is_null, ttl_is_null;

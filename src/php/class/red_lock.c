@@ -178,7 +178,8 @@ ZEND_METHOD(RedLock, lock)
 	 * one, its time is over. The new one's may be over when it is returned, so this comes before. */
 	dlock_hold_purge();
 	dlock_terms terms = { .ttl = milliseconds * DLOCK_MS, .ttl_given = true };
-	dlock_status status = dlock_manager_acquire(manager, resource, terms, limit, &hold, &error);
+	dlock_resources resources = dlock_one_resource(resource);
+	dlock_status status = dlock_manager_acquire(manager, &resources, terms, limit, &hold, &error);
 	if (status != DLOCK_OK) {
 		if (status == DLOCK_FAILED && !EG(exception)) {
 			dlock_throw(status, &error, manager->backend);

@@ -44,7 +44,7 @@ ZEND_METHOD(Dlock_Semaphore, acquire)
 		.permits_arg = 2, .timeout_arg = 3, .ttl_arg = 4 };
 
 	ZEND_PARSE_PARAMETERS_START(1, 4)
-		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_STR(arguments.resource.one)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_LONG(arguments.permits)
 		Z_PARAM_DOUBLE_OR_NULL(arguments.timeout, arguments.timeout_is_null)
@@ -61,7 +61,7 @@ ZEND_METHOD(Dlock_Semaphore, tryAcquire)
 	};
 
 	ZEND_PARSE_PARAMETERS_START(1, 4)
-		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_STR(arguments.resource.one)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_LONG(arguments.permits)
 		Z_PARAM_DOUBLE(arguments.timeout)
@@ -79,7 +79,7 @@ ZEND_METHOD(Dlock_Semaphore, synchronized)
 	zend_fcall_info_cache cache;
 
 	ZEND_PARSE_PARAMETERS_START(2, 5)
-		Z_PARAM_STR(arguments.resource)
+		Z_PARAM_STR(arguments.resource.one)
 		Z_PARAM_FUNC(section, cache)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_LONG(arguments.permits)

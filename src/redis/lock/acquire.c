@@ -1,6 +1,7 @@
 #include "service.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* How a lock or permits are acquired. The scripts decide which claim gets them, and which one they are handed over to.
@@ -17,6 +18,7 @@ typedef struct dlock_asking {
 	dlock_nanos sent_at;
 	dlock_said answer;
 	dlock_status said;
+	char name[DLOCK_TOKEN_MAX + 2]; /* in the queues of several locks: the token, which changes, behind a star */
 } dlock_asking;
 
 static dlock_asking *asking_of(dlock_waiter *waiter)
@@ -47,9 +49,12 @@ static void ask(dlock_asking *own)
 	dlock_subject subject = dlock_service_subject(claim);
 
 	waiter->number++;
+	if (claim->count > 1) {
+		snprintf(own->name, sizeof own->name, "*%s", claim->token);
+	}
 	subject.queues = waiter->queue;
 	subject.counts = own->counts;
-	dlock_route_send(&waiter->route, dlock_service_of(claim)->kind->acquire(&subject),
+	dlock_route_send(&waiter->route, dlock_service_kind(claim)->acquire(&subject),
 		dlock_service_unchanged(claim, NULL));
 }
 
@@ -93,11 +98,11 @@ static bool is_miscounted(dlock_asking *own)
 
 static void read_answer(dlock_asking *own)
 {
-	const dlock_service *service = dlock_service_of(&own->claim->base);
 	const dlock_route *route = &own->waiter.route;
 
 	if (own->said == DLOCK_OK) {
-		own->said = service->kind->read_acquire(route->call, route->conn, &own->answer, own->waiter.error);
+		own->said = dlock_service_kind(&own->claim->base)->read_acquire(
+			route->call, route->conn, &own->answer, own->waiter.error);
 		own->waiter.response = own->answer.refusal;
 		own->sent_at = route->call->sent_at;
 	}
@@ -149,6 +154,25 @@ static void accept_lease(dlock_asking *own, dlock_nanos now)
 	own->waiter.response = (dlock_response) { .pttl = TRY_AGAIN };
 	own->said = begin_again(claim, now, &other) == DLOCK_OK ? DLOCK_TIMEOUT : DLOCK_FAILED;
 	*own->waiter.error = own->said == DLOCK_FAILED ? other : *own->waiter.error;
+}
+
+/* Of several locks, an earlier request may have had all, of which a part was taken away since: the rest is given back.
+ * Not by the script, which may be executed later than its holder relies on an answer. */
+static void give_back_rest(dlock_asking *own, dlock_nanos now)
+{
+	const dlock_route *route = &own->waiter.route;
+	dlock_claim *claim = &own->claim->base;
+	dlock_error other;
+
+	if (claim->count == 1 || own->said != DLOCK_TIMEOUT
+		|| !(own->has_key || route->repeated || (route->call && route->call->repeated))) {
+		return;
+	}
+	own->waiter.response.pttl = TRY_AGAIN;
+	if (begin_again(claim, now, &other) != DLOCK_OK) {
+		own->said = DLOCK_FAILED;
+		*own->waiter.error = other;
+	}
 }
 
 static void take_refusal(dlock_asking *own)
@@ -212,6 +236,7 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 		DLOCK_JOIN(&own->task, own->said,
 			dlock_epoch_refused(&own->epoch, &waiter->route, &waiter->response, loop, now));
 		take_refusal(own);
+		give_back_rest(own, now);
 	}
 	end_attempt(own, now);
 	DLOCK_END(&own->task);
@@ -223,7 +248,7 @@ static void begin_leaving(dlock_asking *own)
 	dlock_subject subject = dlock_service_subject(&own->claim->base);
 
 	dlock_waiter_begin_last_route(&own->waiter);
-	dlock_route_send(&own->waiter.route, dlock_service_of(&own->claim->base)->kind->leave(&subject), NULL);
+	dlock_route_send(&own->waiter.route, dlock_service_kind(&own->claim->base)->leave(&subject), NULL);
 }
 
 static void take_left(dlock_asking *own, dlock_nanos now)
@@ -239,7 +264,7 @@ static void take_left(dlock_asking *own, dlock_nanos now)
 	if (own->said == DLOCK_CONNECTION) {
 		dlock_service_give_back(claim, now);
 	}
-	bool granted = own->said == DLOCK_OK && dlock_service_of(claim)->kind->leave_grants(&subject);
+	bool granted = own->said == DLOCK_OK && dlock_service_kind(claim)->leave_grants(&subject);
 	bool is_over = own->said == DLOCK_LOST || !is_alone(dlock_service_of(claim));
 	own->said = granted ? DLOCK_OK : is_over ? DLOCK_TIMEOUT : own->said;
 	dlock_route_end(&own->waiter.route);
@@ -306,7 +331,7 @@ static dlock_asking *asking_new(dlock_service_claim *claim)
 		asking->waiter.masters = &service->masters;
 		asking->waiter.slot = dlock_service_subject(&claim->base).keys.slot;
 		asking->waiter.ttl = claim->base.ttl;
-		asking->waiter.name = claim->base.token;
+		asking->waiter.name = claim->base.count > 1 ? asking->name : claim->base.token;
 		asking->waiter.legacy = service->base.legacy;
 		asking->waiter.needs_inbox = is_alone(service);
 		asking->waiter.waited = claim->base.waited;
@@ -340,7 +365,7 @@ dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dl
 {
 	dlock_service_claim *claim = (dlock_service_claim *) base;
 
-	claim->asking = claim->asking ? claim->asking : asking_new(claim);
+	claim->asking = claim->asking || !dlock_service_prepare(base) ? claim->asking : asking_new(claim);
 	if (!claim->asking) {
 		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 	}

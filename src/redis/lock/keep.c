@@ -107,6 +107,7 @@ typedef struct {
 	dlock_keep keep;
 	dlock_adopted adopted;
 	dlock_description *description;
+	dlock_conn *lost_over; /* this server has said that the lease is lost; NULL: none has */
 	bool looked_at; /* what the last one has come to was taken in */
 	char text[];
 } keep_round;
@@ -120,10 +121,17 @@ static keep_round *round_of(const dlock_renewal_round *base)
 static void describe(keep_round *round, dlock_nanos now)
 {
 	dlock_keep *keep = &round->keep;
+	const dlock_several_keys *several = round->lease.keys.several;
+	dlock_kept_lease one = round->lease;
 
-	if (round->base.since != 0 && round->description) {
+	if (round->base.since == 0 || !round->description) {
+		return;
+	}
+	for (int i = 0; i < (several ? several->count / 3 : 1); i++) {
+		one.keys.lock = several ? several->keys[3 * i] : one.keys.lock;
+		one.keys.held = several ? several->held[i] : one.keys.held;
 		dlock_conn_send_background(keep->route.conn,
-			keep->keeping->describe(&round->lease, keep->ttl, round->base.since, round->description),
+			keep->keeping->describe(&one, keep->ttl, round->base.since, round->description),
 			dlock_after(now, keep->ttl));
 	}
 }
@@ -136,6 +144,7 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	if (status == DLOCK_OK) {
 		describe(round, now);
 	}
+	round->lost_over = status == DLOCK_LOST ? round->keep.route.conn : NULL;
 	if (status != DLOCK_PENDING) {
 		dlock_route_end(&round->keep.route);
 	}
@@ -165,6 +174,7 @@ static void round_free(dlock_renewal_round *base)
 	}
 	dlock_endpoint_release(round->service);
 	dlock_description_release(round->description);
+	free((void *) round->lease.keys.several);
 	free(round);
 }
 
@@ -257,8 +267,20 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	keep->unanswered = false;
 }
 
+static void give_back(dlock_renewal_round *base)
+{
+	keep_round *round = round_of(base);
+
+	if (round->lost_over && round->lease.keys.several) {
+		dlock_conn_send_background(round->lost_over, round->keep.keeping->release(&round->lease),
+			dlock_after(dlock_now(), round->keep.ttl));
+	}
+	round->lost_over = NULL;
+}
+
 static const dlock_renewal_round_ops ops = {
 	.renewer = &dlock_redis_renewer_ops,
+	.give_back = give_back,
 	.begin = begin,
 	.result = result,
 	.collect = collect,
@@ -294,7 +316,9 @@ dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dl
 	round->master = master ? dlock_endpoint_retain(master) : NULL;
 	round->keep.keeping = keeping;
 	round->lease = *lease;
-	round->lease.keys = (dlock_keys) { .lock = copy_key(&room, keys.lock), .slot = keys.slot };
+	round->lease.keys = (dlock_keys) {
+		.lock = copy_key(&room, keys.lock), .slot = keys.slot, .several = keys.several
+	};
 	if (keys.held.len > 0) {
 		round->lease.keys.held = copy_key(&room, keys.held);
 	}

@@ -31,7 +31,10 @@ typedef struct {
 	dlock_call *(*restore)(const dlock_kept_lease *lease, dlock_nanos ttl);
 	dlock_call *(*drop)(const dlock_kept_lease *lease);
 
-	/* Tells those who look whose it is, since when (µs since 1970). */
+	/* Of several locks: gives back what is left of them. */
+	dlock_call *(*release)(const dlock_kept_lease *lease);
+
+	/* Tells those who look whose it is, since when (µs since 1970); of several locks, of each. */
 	dlock_call *(*describe)(
 		const dlock_kept_lease *lease, dlock_nanos ttl, int64_t since, const dlock_description *description);
 } dlock_keeping;
@@ -63,7 +66,8 @@ typedef struct {
 dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now);
 
 /* A renewal of a lease: what the renewal thread says about it. `master`: where the holder has the lock from, as far as
- * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. NULL when out of memory. */
+ * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. It takes over the keys of
+ * several locks. NULL when out of memory. */
 dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
 	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description);
 

@@ -189,12 +189,14 @@ static dlock_call *break_lock(dlock_keys keys, const char *id, const char *by, b
 	return dlock_request_break(keys, id, by, now, true);
 }
 
-static const dlock_keeping lock_alone = { keep_lock_alone, read_keep_alone, restore_lock, drop_lock, describe_lock };
+static const dlock_keeping lock_alone = {
+	keep_lock_alone, read_keep_alone, restore_lock, drop_lock, NULL, describe_lock
+};
 static const dlock_keeping lock_that_fails_over = {
-	keep_lock, dlock_read_keep, restore_lock, drop_lock, describe_lock
+	keep_lock, dlock_read_keep, restore_lock, drop_lock, NULL, describe_lock
 };
 static const dlock_keeping lock_replicated = {
-	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, describe_lock
+	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, NULL, describe_lock
 };
 
 const dlock_kind dlock_locks = {
@@ -219,6 +221,92 @@ const dlock_kind dlock_locks = {
 	.alone = &lock_alone,
 	.fails_over = &lock_that_fails_over,
 	.replicated = &lock_replicated,
+};
+
+/* ---- several locks at once ---- */
+
+static dlock_call *ask_several(const dlock_subject *subject)
+{
+	const dlock_claim *claim = subject->claim;
+	const dlock_waiter *waiter = subject->waiter;
+	dlock_attempt attempt = { .token = claim->token,
+		.ttl = key_ttl(subject),
+		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
+		.inbox = subject->queues ? waiter->inbox : NULL,
+		.description = dlock_description_text(claim->description),
+		.ticket = waiter->ticket,
+		.number = waiter->number };
+
+	return dlock_request_several_acquire(subject->keys.several->keys, subject->keys.several->count, &attempt);
+}
+
+static dlock_call *release_several(const dlock_subject *subject, bool leaves)
+{
+	return dlock_request_several_release(subject->keys.several->keys, subject->keys.several->count,
+		subject->claim->token, leaves && subject->claim->state == DLOCK_CLAIM_WAITING);
+}
+
+static dlock_call *leave_several(const dlock_subject *subject)
+{
+	return release_several(subject, true);
+}
+
+/* They are never granted: their waiter is told to ask. */
+static bool leave_grants_none(const dlock_subject *subject)
+{
+	(void) subject;
+	return false;
+}
+
+static dlock_call *exchange_several(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_several_exchange(
+		subject->keys.several->keys, subject->keys.several->count, old, subject->claim->token, 0);
+}
+
+static dlock_call *exchange_several_back(const dlock_subject *subject, const char *old)
+{
+	return dlock_request_several_exchange(
+		subject->keys.several->keys, subject->keys.several->count, subject->claim->token, old, DLOCK_NO_NUMBER);
+}
+
+static dlock_call *check_several(const dlock_subject *subject)
+{
+	return dlock_request_several_keep(
+		subject->keys.several->keys, subject->keys.several->count, subject->claim->token, 0, false);
+}
+
+static dlock_call *keep_several(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return dlock_request_several_keep(
+		lease->keys.several->keys, lease->keys.several->count, lease->token, ttl, shortens);
+}
+
+static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
+{
+	return dlock_request_several_release(
+		lease->keys.several->keys, lease->keys.several->count, lease->token, false);
+}
+
+static const dlock_keeping several_alone = { .keep = keep_several,
+	.read_keep = read_keep_alone,
+	.release = release_rest_of_several,
+	.describe = describe_lock
+};
+
+const dlock_kind dlock_several_locks = {
+	.acquire = ask_several,
+	.read_acquire = read_lock,
+	.release = release_several,
+	.leave = leave_several,
+	.leave_grants = leave_grants_none,
+	.exchange = exchange_several,
+	.exchange_back = exchange_several_back,
+	.read_exchange = read_lock_exchange,
+	.check = check_several,
+	.read_check = read_lock_check,
+	.numbers = INT64_MAX,
+	.alone = &several_alone,
 };
 
 /* ---- permits ---- */
@@ -404,10 +492,10 @@ static dlock_call *break_permits(dlock_keys keys, const char *id, const char *by
 }
 
 static const dlock_keeping permits_alone = {
-	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits, describe_permits
+	keep_permits_alone, read_keep_permits_alone, restore_permits, drop_permits, NULL, describe_permits
 };
 static const dlock_keeping permits_replicated = {
-	keep_permits, dlock_read_keep, restore_permits, drop_permits, describe_permits
+	keep_permits, dlock_read_keep, restore_permits, drop_permits, NULL, describe_permits
 };
 
 const dlock_kind dlock_permits = {

@@ -80,5 +80,7 @@ typedef struct {
 } dlock_kind;
 
 extern const dlock_kind dlock_locks, dlock_permits;
+/* Several locks at once, of claims of a back end whose kind is dlock_locks. */
+extern const dlock_kind dlock_several_locks;
 
 #endif

@@ -11,12 +11,36 @@
  * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one
  * hop that nobody confirms. */
 
+bool dlock_service_prepare(dlock_claim *base)
+{
+	dlock_service_claim *claim = (dlock_service_claim *) base;
+
+	if (base->count > 1 && !claim->several) {
+		claim->several = dlock_key_builder_several(dlock_service_of(base)->keys, base->names, base->count);
+	}
+	return base->count == 1 || claim->several;
+}
+
+static dlock_keys keys_of(const dlock_claim *claim)
+{
+	dlock_keys keys = dlock_key_builder_keys(
+		dlock_service_of(claim)->keys, claim->names[0].text, claim->names[0].len);
+
+	keys.several = ((const dlock_service_claim *) claim)->several;
+	return keys;
+}
+
+static const dlock_keeping *keeping_of(const dlock_claim *claim)
+{
+	return claim->count > 1 ? dlock_several_locks.alone : dlock_service_of(claim)->keeping;
+}
+
 dlock_subject dlock_service_subject(const dlock_claim *claim)
 {
 	const dlock_service *service = dlock_service_of(claim);
 
 	return (dlock_subject) { .claim = claim,
-		.keys = dlock_key_builder_keys(service->keys, claim->resource, claim->resource_len),
+		.keys = keys_of(claim),
 		.guard = service->guard,
 		.replicated = service->masters.replicas > 0,
 		.fifo = service->fifo,
@@ -28,14 +52,15 @@ dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old)
 	const dlock_service *service = dlock_service_of(claim);
 	dlock_subject subject = dlock_service_subject(claim);
 
-	return subject.replicated && service->guard.resyncs ? service->kind->unchanged(&subject, old, false) : NULL;
+	return subject.replicated && service->guard.resyncs ? dlock_service_kind(claim)->unchanged(&subject, old, false)
+														: NULL;
 }
 
 static dlock_call *unchanged_again(const void *claim, const char *old, bool final)
 {
 	dlock_subject subject = dlock_service_subject(claim);
 
-	return dlock_service_of(claim)->kind->unchanged(&subject, old, final);
+	return dlock_service_kind(claim)->unchanged(&subject, old, final);
 }
 
 void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error)
@@ -84,17 +109,17 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 	dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
 
 	if (service->masters.replicas > 0) {
-		dlock_release_late(&service->masters, subject.keys.slot, service->kind->release(&subject, true),
+		dlock_release_late(&service->masters, subject.keys.slot, dlock_service_kind(claim)->release(&subject, true),
 			dlock_after(now, claim->ttl));
 	}
 	if (!conn) {
 		return;
 	}
-	send_background(claim, conn, service->kind->release(&subject, true), now);
+	send_background(claim, conn, dlock_service_kind(claim)->release(&subject, true), now);
 	if (dlock_topology_has_slots(service->masters.topology)) { /* a slot that is being moved takes no script with more
 																  than one key */
 		dlock_kept_lease lease = kept_lease(claim);
-		send_background(claim, conn, service->keeping->drop(&lease), now);
+		send_background(claim, conn, keeping_of(claim)->drop(&lease), now);
 	}
 }
 
@@ -112,7 +137,7 @@ static void service_top_up(dlock_claim *claim)
 
 	if (conn) {
 		dlock_conn_send_background(
-			conn, service->keeping->keep(&lease, claim->ttl, false), atomic_load(&claim->deadline));
+			conn, keeping_of(claim)->keep(&lease, claim->ttl, false), atomic_load(&claim->deadline));
 	}
 }
 
@@ -147,7 +172,8 @@ static void ask_for_exchange(attaching *own)
 
 	dlock_route_begin(&own->route, &service->masters, subject.keys.slot, own->epoch.error);
 	dlock_route_send(
-		&own->route, service->kind->exchange(&subject, own->old), dlock_service_unchanged(own->claim, own->old));
+		&own->route, dlock_service_kind(own->claim)->exchange(&subject, own->old),
+		dlock_service_unchanged(own->claim, own->old));
 }
 
 /* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. */
@@ -170,7 +196,7 @@ static void take_settled(attaching *own)
 static void read_exchange(attaching *own)
 {
 	own->sent_at = own->route.call->sent_at;
-	own->said = dlock_service_of(own->claim)->kind->read_exchange(
+	own->said = dlock_service_kind(own->claim)->read_exchange(
 		own->route.call, own->route.conn, &own->answer, own->epoch.error);
 	if (own->said == DLOCK_OK && lease_left(own->claim, own->answer.pttl) == 0) {
 		own->said = DLOCK_LOST;
@@ -203,8 +229,8 @@ static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 
 	if (own->said == DLOCK_CONNECTION && own->route.conn && may_be_done) {
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
-		send_background(
-			own->claim, conn ? conn : own->route.conn, service->kind->exchange_back(&subject, own->old), now);
+		send_background(own->claim, conn ? conn : own->route.conn,
+			dlock_service_kind(own->claim)->exchange_back(&subject, own->old), now);
 	}
 }
 
@@ -247,6 +273,9 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 {
 	attaching own = { .claim = claim, .old = token };
 
+	if (!dlock_service_prepare(claim)) {
+		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+	}
 	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
 	own.epoch.old = own.old;
 	dlock_status status = dlock_loop_run(loop_of(dlock_service_of(claim)), attach_step, &own, DLOCK_FOREVER, NULL);
@@ -290,7 +319,7 @@ static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_er
 	dlock_keep *keep = &own.keep;
 	dlock_nanos begun = dlock_now();
 
-	*keep = (dlock_keep) { .keeping = service->keeping, .lease = &own.lease, .ttl = ttl, .shortens = true };
+	*keep = (dlock_keep) { .keeping = keeping_of(claim), .lease = &own.lease, .ttl = ttl, .shortens = true };
 	dlock_route_begin(&keep->route, &service->masters, own.lease.keys.slot, error);
 	dlock_status status = dlock_loop_run(loop_of(service), keep_step, &own, DLOCK_FOREVER, NULL);
 	const dlock_call *call = keep->route.call;
@@ -324,9 +353,9 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 		return service_extend(claim, claim->ttl, error);
 	}
 	begin_plain(&route, claim, error);
-	dlock_status status = dlock_route_ask(&route, service->kind->check(&subject));
+	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->check(&subject));
 	if (status == DLOCK_OK) {
-		status = service->kind->read_check(route.call, route.conn, &pttl, error);
+		status = dlock_service_kind(claim)->read_check(route.call, route.conn, &pttl, error);
 		status = status == DLOCK_OK && lease_left(claim, pttl) == 0 ? DLOCK_LOST : status;
 	}
 	if (status == DLOCK_OK) {
@@ -372,7 +401,7 @@ static bool is_slot_moving(const releasing *own)
 static bool was_released_before(const releasing *own, dlock_nanos now)
 {
 	return (own->route.call->repeated || own->route.repeated)
-		&& (!dlock_service_of(own->claim)->kind->lasts || now < atomic_load(&own->claim->deadline));
+		&& (!dlock_service_kind(own->claim)->lasts || now < atomic_load(&own->claim->deadline));
 }
 
 /* A server that was promoted without it: until now it was this holder's, if nobody else can have had it. */
@@ -380,7 +409,7 @@ static void ask_for_restoring(releasing *own)
 {
 	own->lease = kept_lease(own->claim);
 	own->route.replicas = own->route.masters->replicas;
-	dlock_route_send(&own->route, dlock_service_of(own->claim)->keeping->restore(&own->lease, 0), NULL);
+	dlock_route_send(&own->route, keeping_of(own->claim)->restore(&own->lease, 0), NULL);
 }
 
 static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
@@ -392,7 +421,7 @@ static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
 	read_release(own);
 	if (is_slot_moving(own)) {
 		own->lease = kept_lease(own->claim);
-		dlock_route_send(&own->route, dlock_service_of(own->claim)->keeping->drop(&own->lease), NULL);
+		dlock_route_send(&own->route, keeping_of(own->claim)->drop(&own->lease), NULL);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 		read_release(own);
 	}
@@ -420,7 +449,7 @@ static dlock_status service_release(dlock_claim *claim, dlock_error *error)
 	releasing own = { .claim = claim };
 
 	begin_plain(&own.route, claim, error); /* nobody relies on it */
-	dlock_route_send(&own.route, service->kind->release(&subject, false), NULL);
+	dlock_route_send(&own.route, dlock_service_kind(claim)->release(&subject, false), NULL);
 	dlock_status status = dlock_loop_run(loop_of(service), release_step, &own, DLOCK_FOREVER, NULL);
 	if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
@@ -473,12 +502,22 @@ static dlock_renewal_round *service_new_round(const dlock_claim *claim)
 {
 	const dlock_service *service = dlock_service_of(claim);
 	dlock_kept_lease lease = kept_lease(claim);
+	dlock_several_keys *several = NULL;
 
-	if (claim->description) {
+	if (claim->description && claim->count == 1) {
 		lease.keys.held = dlock_key_builder_held(service->keys, lease.keys);
 	}
-	return dlock_keep_round_new(service->keeping, &lease, service->service,
-		dlock_topology_master(service->masters.topology, lease.keys.slot), claim->description);
+	if (claim->count > 1) {
+		several = dlock_key_builder_several(service->keys, claim->names, claim->count);
+		lease = kept_lease(claim);
+		lease.keys.several = several;
+	}
+	dlock_renewal_round *round = claim->count > 1 && !several ? NULL : dlock_keep_round_new(keeping_of(claim), &lease,
+		service->service, dlock_topology_master(service->masters.topology, lease.keys.slot), claim->description);
+	if (!round) {
+		free(several);
+	}
+	return round;
 }
 
 static const char *service_refuse(const dlock_backend *backend, const char *resource, size_t len)
@@ -486,12 +525,19 @@ static const char *service_refuse(const dlock_backend *backend, const char *reso
 	return dlock_key_builder_refuse(((const dlock_service *) backend)->keys, resource, len);
 }
 
-static bool service_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+static bool service_is_same(
+	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
 {
 	dlock_service *ours = dlock_service_of(claim), *other = (dlock_service *) backend;
 
 	return dlock_endpoint_is_same(ours->service, other->service)
-		&& dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len);
+		&& dlock_key_builder_is_same(ours->keys, claim->names[i].text, claim->names[i].len, other->keys, resource, len);
+}
+
+static void service_dispose(dlock_claim *claim)
+{
+	dlock_service_dispose(claim);
+	free(((dlock_service_claim *) claim)->several);
 }
 
 static void service_destroy(dlock_backend *backend)
@@ -509,11 +555,12 @@ static void service_destroy(dlock_backend *backend)
 	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check,      \
 	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round,  \
 	.is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect,                            \
-	.list = dlock_service_list, .break_claim = dlock_service_break, .dispose = dlock_service_dispose,                  \
+	.list = dlock_service_list, .break_claim = dlock_service_break, .dispose = service_dispose,                        \
 	.destroy = service_destroy
 
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
-static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };
+static const dlock_backend_ops failing_over_ops = { .name = "replicated",
+	.one_only = "must be one name on a server that fails over; for several at once use one Redis server", COMMON };
 static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available, COMMON };
 
 static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dlock_endpoint *server, const char *prefix,
@@ -558,6 +605,10 @@ dlock_backend *dlock_lock_new(
 
 	if (service) {
 		service->base.legacy = legacy && !dlock_service_fails_over(service);
+		if (service->base.legacy) {
+			service->base.one_only = "must be one name with legacy: true, since older programs know no queue; for "
+									 "several at once use another prefix, without legacy";
+		}
 	}
 	return service ? &service->base : NULL;
 }

@@ -43,12 +43,22 @@ typedef struct {
 	dlock_claim base;
 	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
 	int64_t ticket, number;      /* of its waits, over all of them */
+	dlock_several_keys *several; /* of more than one resource */
 } dlock_service_claim;
 
 static inline dlock_service *dlock_service_of(const dlock_claim *claim)
 {
 	return (dlock_service *) claim->backend;
 }
+
+/* What is said about what the claim is for. */
+static inline const dlock_kind *dlock_service_kind(const dlock_claim *claim)
+{
+	return claim->count > 1 ? &dlock_several_locks : dlock_service_of(claim)->kind;
+}
+
+/* Before any other question about a claim. False: out of memory. */
+bool dlock_service_prepare(dlock_claim *claim);
 
 /* May another server than the one that was asked be the master, now or later? Then what has ended by the holder's clock
  * stays lost. */

@@ -289,16 +289,18 @@ static const char *quorum_refuse(const dlock_backend *backend, const char *resou
 	return dlock_key_builder_refuse(((const quorum_backend *) backend)->keys, resource, len);
 }
 
-static bool quorum_is_same(const dlock_claim *claim, dlock_backend *backend, const char *resource, size_t len)
+static bool quorum_is_same(
+	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
 {
 	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
 
 	if (ours->count != other->count
-		|| !dlock_key_builder_is_same(ours->keys, claim->resource, claim->resource_len, other->keys, resource, len)) {
+		|| !dlock_key_builder_is_same(
+			ours->keys, claim->names[i].text, claim->names[i].len, other->keys, resource, len)) {
 		return false;
 	}
-	for (int i = 0; ours != other && i < ours->count; i++) {
-		if (!is_member(other, ours->members[i].conn->server)) {
+	for (int n = 0; ours != other && n < ours->count; n++) {
+		if (!is_member(other, ours->members[n].conn->server)) {
 			return false;
 		}
 	}
@@ -334,6 +336,7 @@ static const dlock_backend_ops quorum_ops = {
 	.release = quorum_release,
 	.abandon = quorum_abandon,
 	.new_round = dlock_quorum_new_round,
+	.one_only = "must be one name with RedLock; for several at once use DistributedLock on one Redis",
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
 	.inspect = dlock_quorum_inspect,

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "../../lock/backend.h"
 #include "../script/slot.h"
 #include "../wire/call.h"
 
@@ -22,7 +23,16 @@ typedef struct {
 	dlock_arg fence, epoch; /* empty: DLOCK_FENCE_KEY and DLOCK_EPOCH_KEY */
 	dlock_arg held;       /* what its holder has said about itself; empty: see dlock_key_builder_held() */
 	int slot;             /* of a cluster; otherwise 0 */
+	const struct dlock_several_keys *several; /* of several resources at once, whose first the others are of; or NULL */
 } dlock_keys;
+
+/* The lock, the queue and the waiters of each resource, and what their holder has said about itself; behind them the
+ * fence. All are in one slot. To be freed with free(). */
+typedef struct dlock_several_keys {
+	dlock_arg *held;
+	int count; /* of `keys` */
+	dlock_arg keys[];
+} dlock_several_keys;
 
 static inline dlock_arg dlock_fence_of(dlock_keys keys)
 {
@@ -76,6 +86,9 @@ dlock_arg dlock_key_builder_prefix(const dlock_key_builder *builder);
 
 /* The keys, valid until the next call. */
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
+
+/* The keys of several resources at once, which do not change with the next call. NULL when out of memory. */
+dlock_several_keys *dlock_key_builder_several(dlock_key_builder *builder, const dlock_name *names, int count);
 
 /* The key of what the holder has said about itself; of keys that are the builder's last. Valid as long as those. */
 dlock_arg dlock_key_builder_held(dlock_key_builder *builder, dlock_keys keys);

@@ -268,6 +268,35 @@ static inline dlock_call *dlock_request_settle_now(dlock_keys keys, const dlock_
 		DLOCK_AS_INT(survey->first), DLOCK_AS_INT(survey->skew) }, 7, 7);
 }
 
+static inline dlock_call *dlock_request_several_acquire(const dlock_arg *locks, int count, const dlock_attempt *attempt)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_ACQUIRE, locks, count,
+		(dlock_arg[]) { DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
+		DLOCK_AS_INT(attempt->least_fencing_token), DLOCK_AS_INBOX(attempt->inbox, attempt->description),
+		DLOCK_AS_COUNT(attempt->ticket), attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 6, 2);
+}
+
+static inline dlock_call *dlock_request_several_exchange(const dlock_arg *locks, int count, const char *old,
+		const char *new_token, int64_t least_fencing_token)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_EXCHANGE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(old),
+		DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_several_keep(const dlock_arg *locks, int count, const char *token,
+		dlock_nanos ttl, bool shortens)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_KEEP, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
+		DLOCK_AS_MS(ttl), DLOCK_AS_TEXT(shortens ? "1" : "") }, 3, 2);
+}
+
+static inline dlock_call *dlock_request_several_release(const dlock_arg *locks, int count, const char *token,
+		bool leaves)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_RELEASE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
+		DLOCK_AS_TEXT(leaves ? "1" : "") }, 2, 1);
+}
+
 static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count, const char *id,
 		dlock_nanos ttl, int64_t limit, const char *products, const int64_t *units)
 {

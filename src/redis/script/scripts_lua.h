@@ -2,11 +2,11 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"7ec3615ba84b2b5ce0953bb8ed86f111586fcfc0", DLOCK_LUA_ACQUIRE) \
+		"e2d35b870f264f1c13c99d26efb99d2a03a43bbc", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"868504b242dbd86da0d2bc86463881f9e1174a75", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"31e9526faf09826d3e3c094ccb40939dcd4c5c36", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
-		"664cb10c5fd5d3debdb3065d17c6f1c8d3191dc5", DLOCK_LUA_BREAK) \
+		"78f494b51653a4ccd28dc4b24b42ce9bd3e2bca6", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
 		"856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", \
@@ -22,17 +22,17 @@
 	script(EXTEND, "extend", \
 		"16ebdef962b7604790808b70c6e41c9785770b46", DLOCK_LUA_EXTEND) \
 	script(INSPECT, "inspect", \
-		"19f42e2ffecc9f2752b3f9d2ad9e5192b46b711b", DLOCK_LUA_INSPECT) \
+		"04a8e1a8ee5d3174938d519785aa6af0761f399c", DLOCK_LUA_INSPECT) \
 	script(KEEP, "keep", \
 		"8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", \
-		"50feec1a6839d065d946d2e8c35153e20ae7b3e4", DLOCK_LUA_LEAVE) \
+		"45878f89ba61bd9c42e1dfc2efc0fa3054d61681", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
 		"e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
 		"4bc0cebfc90c8b085b36c13a23de3f4958602d9b", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", \
-		"00e741303cd904fc5a5f468dca59ed62df009abf", DLOCK_LUA_PERMITS_BREAK) \
+		"8772027cad95b189240feb95ae0063be41503e64", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", \
 		"82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", \
@@ -44,7 +44,7 @@
 	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", \
 		"b0b3d4254153224d0a9216c59afcd021b05e9da9", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", \
-		"6699ee1246bf81d94ae8309e07a59b8434b025a8", DLOCK_LUA_PERMITS_INSPECT) \
+		"97dc4b1abe4302e1d65ad6abf21f3bee571bd3dd", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", \
 		"6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", \
@@ -64,7 +64,7 @@
 	script(RAISE, "raise", \
 		"947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", \
-		"ff36f78f671c8933d49f0c9aef9e1259cb881a94", DLOCK_LUA_RELEASE) \
+		"bdcce8205d3ee9679084aab1bdd08f1e69932300", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", \
 		"b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", \
@@ -77,6 +77,14 @@
 		"abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
 	script(SETTLE_NOW, "settle_now", \
 		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
+	script(SEVERAL_ACQUIRE, "several_acquire", \
+		"ce823d937e4763e65806a1699ce25bf65f3b5c8b", DLOCK_LUA_SEVERAL_ACQUIRE) \
+	script(SEVERAL_EXCHANGE, "several_exchange", \
+		"bf454017416c6cd252f574216acf21c28c97b580", DLOCK_LUA_SEVERAL_EXCHANGE) \
+	script(SEVERAL_KEEP, "several_keep", \
+		"254c50b71f295677c642908403dad7edcc9f38be", DLOCK_LUA_SEVERAL_KEEP) \
+	script(SEVERAL_RELEASE, "several_release", \
+		"b0900019bdc814dde15120b7b295a87e873dff6e", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
 		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
@@ -153,12 +161,14 @@
 	"if mine then\n" \
 	"if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then\n" \
 	"enter(queue, waiters, waiter, ticket, true)\nend\n" \
-	"local first, more = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))\n" \
+	"local first, more = serve(lock, queue, waiters, grant and fence, waiter, true, take_first(queue, grant))\n" \
 	"unsearched = more\n" \
 	"if not more and (not first or first == waiter) then\n" \
 	"forget(queue, waiters, waiter)\n" \
 	"if grant then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\nend\n" \
+	"if grant and ticket ~= '' then\n" \
+	"wake(queue, waiters)\nend\n" \
 	"else\n" \
 	"if not grant or more then\n" \
 	"redis.call('DEL', lock)\nend\n" \
@@ -303,6 +313,9 @@
 	"local GRACE = 3000\n" \
 	"local MOST_DEAD = 100\n" \
 	"local FORGET = 60000\n" \
+	"local ASLEEP = 4000000000000000\n" \
+	"local function is_for_several(waiter)\n" \
+	"return string.byte(waiter) == 42 -- '*'\nend\n" \
 	"local function value_of(lock)\n" \
 	"local value = redis.pcall('GET', lock)\n" \
 	"if type(value) == 'table' and not string.find(value.err, 'WRONGTYPE', 1, true) then\n" \
@@ -318,17 +331,47 @@
 	"redis.call('ZREM', queue, waiter)\n" \
 	"redis.call('HDEL', waiters, waiter)\nend\n" \
 	"local function take_first(queue, grant)\n" \
-	"local popped = grant and redis.call('ZPOPMIN', queue)\n" \
-	"return popped and popped[1] or not grant and redis.call('ZRANGE', queue, 0, 0)[1], popped and popped[2]\nend\n" \
+	"return unpack(grant and redis.call('ZPOPMIN', queue) or redis.call('ZRANGE', queue, 0, 0, " \
+	"'WITHSCORES'))\nend\n" \
 	"local function put_back(queue, waiters, waiter, ticket, sign, number, inbox)\n" \
 	"redis.call('ZADD', queue, ticket, waiter)\n" \
 	"note(waiters, waiter, sign, '0', number, inbox)\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\nend\n" \
-	"local function serve(lock, queue, waiters, fence, self, first, ticket)\n" \
+	"local function reach(queue, waiters, waiter, quietly)\n" \
+	"local now, state = clock(waiters), redis.call('HGET', waiters, waiter) or ''\n" \
+	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
+	"local live = sign and now - sign < STALE and (told == '0' or now - told < GRACE * 1000)\n" \
+	"if live and told == '0' and not quietly then\n" \
+	"local receivers = redis.pcall('PUBLISH', string.match(inbox, '^%S*'), waiter)\n" \
+	"if type(receivers) == 'number' then\n" \
+	"live = receivers > 0\n" \
+	"if live then\n" \
+	"note(waiters, waiter, sign, now, number, inbox)\nend\nend\nend\n" \
+	"if not live then\n" \
+	"forget(queue, waiters, waiter)\nend\n" \
+	"return live\nend\n" \
+	"local function wake(queue, waiters)\n" \
+	"local last, score = unpack(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES'))\n" \
+	"while last and is_for_several(last) and tonumber(score) >= ASLEEP do\n" \
+	"local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)\n" \
+	"local first = asleep[1]\n" \
+	"local before = first and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', asleep[2] - ASLEEP))\n" \
+	"if before ~= 0 or reach(queue, waiters, first) then\n" \
+	"return\nend\nend\nend\n" \
+	"local function serve(lock, queue, waiters, fence, self, quietly, first, ticket)\n" \
 	"local now, dead\n" \
 	"while first and first ~= self do\n" \
 	"now = now or clock(waiters)\n" \
+	"if is_for_several(first) and fence then\n" \
+	"redis.call('ZADD', queue, ticket, first)\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\nend\n" \
+	"if is_for_several(first) and tonumber(ticket) >= ASLEEP then\n" \
+	"return nil\n" \
+	"elseif is_for_several(first) and reach(queue, waiters, first, quietly) then\n" \
+	"if fence then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"return first\nend\n" \
 	"local state = redis.call('HGET', waiters, first) or ''\n" \
 	"local sign, told, number, inbox = string.match(state, '^(%d+) (%d+) (%d+) (.*)$')\n" \
 	"local live, channel = sign and now - sign < STALE, string.match(inbox or '', '^%S*')\n" \
@@ -359,7 +402,7 @@
 
 #define DLOCK_LUA_ID \
 	"local function id_of(value)\n" \
-	"local digits = string.match(value, '^9999999999:(.*)$') or value\n" \
+	"local digits = string.match(value, '^9999999999:(.*)$') or string.match(value, '^%*(.*)$') or value\n" \
 	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
 	"return string.sub(digits, 1, 24)\nend\n" \
 	"return 'x' .. string.sub(redis.sha1hex(value), 1, 23)\nend\n"
@@ -1009,8 +1052,10 @@
 	"local grant = ARGV[4] ~= '0'\n" \
 	"if not grant then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, take_first(queue, grant)) and grant then\n" \
+	"if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, false, take_first(queue, grant)) and grant then\n" \
 	"redis.call('DEL', lock)\nend\n" \
+	"if grant then\n" \
+	"wake(queue, KEYS[4])\nend\n" \
 	"return 0\nend\n" \
 	"local left = redis.call('PTTL', lock)\n" \
 	"if left == -1 then\n" \
@@ -1131,10 +1176,12 @@
 	"local done, problem = pcall(function()\n" \
 	"holder = value_of(KEYS[1])\n" \
 	"forget(KEYS[3], KEYS[4], ARGV[1])\n" \
-	"if not holder then\n" \
 	"local grant = ARGV[2] ~= '0'\n" \
-	"if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then\n" \
+	"if not holder then\n" \
+	"if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, false, take_first(KEYS[3], grant)) then\n" \
 	"redis.call('DEL', KEYS[1])\nend\nend\n" \
+	"if grant then\n" \
+	"wake(KEYS[3], KEYS[4])\nend\n" \
 	"end)\n" \
 	"if not done then\n" \
 	"if holder == false then\n" \
@@ -1455,7 +1502,7 @@
 	"redis.pcall('HDEL', KEYS[4], ARGV[3])\nend\n" \
 	"if redis.call('GET', lock) ~= ARGV[1] then\n" \
 	"return 0\nend\n" \
-	"local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0)\n" \
+	"local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')\n" \
 	"if not queued[1] then\n" \
 	"local deleted = redis.call('DEL', lock)\n" \
 	"return queued.err and queued or deleted\nend\n" \
@@ -1464,9 +1511,11 @@
 	"local done, told = pcall(function()\n" \
 	"if not grant then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1], queued[2])\n" \
+	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], false, queued[1], queued[2])\n" \
 	"if grant and not next then\n" \
 	"redis.call('DEL', lock)\nend\n" \
+	"if grant then\n" \
+	"wake(queue, KEYS[4])\nend\n" \
 	"return next\n" \
 	"end)\n" \
 	"if not done then\n" \
@@ -1562,6 +1611,177 @@
 	"if not settled and seen == '' and found ~= skew then\n" \
 	"write_epoch(KEYS[2], opened, longest, settles, waited, attached, base, seen, found)\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_SEVERAL_ACQUIRE \
+	"local n, fence = #KEYS - 1, KEYS[#KEYS]\n" \
+	"local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''\n" \
+	"local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n)) == 0, nil\n" \
+	"if free_now then\n" \
+	"for i = 1, n, 3 do\n" \
+	"local set = redis.pcall('SET', KEYS[i], token, 'PX', ttl)\n" \
+	"failed = failed or set.err and set\nend\n" \
+	"local counted = not failed and least == '' and redis.pcall('INCR', fence)\n" \
+	"if type(counted) == 'number' and counted > 1 then\n" \
+	"return counted\nend\nend\n" \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NOTE_SEEN \
+	"local inbox, ticket, number, me = ARGV[4] or '', ARGV[5] or '', ARGV[6], '*' .. token\n" \
+	"local function next_token()\n" \
+	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\nend\n" \
+	"local function leave_queues()\n" \
+	"for i = 1, n, 3 do\n" \
+	"forget(KEYS[i + 1], KEYS[i + 2], me)\n" \
+	"wake(KEYS[i + 1], KEYS[i + 2])\nend\nend\n" \
+	"local function next_of(lock, queue, waiters)\n" \
+	"local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))\n" \
+	"if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then\n" \
+	"return nil\nend\n" \
+	"local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))\n" \
+	"return next ~= me and next, more\nend\n" \
+	"local function look()\n" \
+	"local taken, unknown, pttl = false, false, 0\n" \
+	"for i = 1, n, 3 do\n" \
+	"local lock = KEYS[i]\n" \
+	"local holder = value_of(lock)\n" \
+	"if holder and holder ~= token then\n" \
+	"local left = redis.call('PTTL', lock)\n" \
+	"if type(holder) == 'table' and left == -1 then\n" \
+	"return holder\nend\n" \
+	"taken, unknown, pttl = true, unknown or left < 0, math.max(pttl, left)\n" \
+	"elseif not holder then\n" \
+	"local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])\n" \
+	"taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)\nend\nend\n" \
+	"return taken and (unknown and -1 or pttl)\nend\n" \
+	"local function own_ticket(now)\n" \
+	"for i = 2, n, 3 do\n" \
+	"local score = tonumber(redis.call('ZSCORE', KEYS[i], me))\n" \
+	"if score then\n" \
+	"return string.format('%.0f', score < ASLEEP and score or score - ASLEEP)\nend\nend\n" \
+	"return now\nend\n" \
+	"local function is_first()\n" \
+	"for i = 2, n, 3 do\n" \
+	"local queue = KEYS[i]\n" \
+	"local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))\n" \
+	"if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)\n" \
+	"or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then\n" \
+	"return false\nend\nend\n" \
+	"return true\nend\n" \
+	"local function queue_up(pttl)\n" \
+	"local now, new = clock(KEYS[3]), 0\n" \
+	"ticket = ticket ~= '' and ticket or own_ticket(now)\n" \
+	"local first = is_first()\n" \
+	"local score = first and ticket or string.format('%.0f', ticket + ASLEEP)\n" \
+	"for i = 1, n, 3 do\n" \
+	"local queue, waiters = KEYS[i + 1], KEYS[i + 2]\n" \
+	"local left = redis.call('PTTL', queue)\n" \
+	"new = math.max(new, redis.call('ZADD', queue, score, me))\n" \
+	"note(waiters, me, now, '0', number, inbox)\n" \
+	"if left < FORGET / 2 then\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), KEYS[i], now / 1000, FORGET)\nend\nend\n" \
+	"return {pttl, first and 0 or 1, ticket, new}\nend\n" \
+	"local function contend()\n" \
+	"local pttl = look()\n" \
+	"if type(pttl) == 'table' then\n" \
+	"return pttl\n" \
+	"elseif not pttl then\n" \
+	"for i = 1, n, 3 do\n" \
+	"redis.call('SET', KEYS[i], token, 'PX', ttl)\nend\n" \
+	"if inbox ~= '' or ticket ~= '' then\n" \
+	"leave_queues()\nend\n" \
+	"return next_token()\nend\n" \
+	"if inbox ~= '' then\n" \
+	"return queue_up(pttl)\n" \
+	"elseif ticket ~= '' then\n" \
+	"leave_queues()\nend\n" \
+	"return {pttl, -1, '0', 0}\nend\n" \
+	"local done, reply = true, failed\n" \
+	"if not failed then\n" \
+	"done, reply = pcall(free_now and next_token or contend)\nend\n" \
+	"if done and not (type(reply) == 'table' and reply.err) then\n" \
+	"return reply\nend\n" \
+	"for i = 1, n, 3 do\n" \
+	"if redis.pcall('GET', KEYS[i]) == token then\n" \
+	"free(KEYS[i])\nend\n" \
+	"if inbox ~= '' or ticket ~= '' then\n" \
+	"redis.pcall('ZREM', KEYS[i + 1], me)\n" \
+	"redis.pcall('HDEL', KEYS[i + 2], me)\nend\nend\n" \
+	"return failure(reply)\n"
+
+#define DLOCK_LUA_SEVERAL_EXCHANGE \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_FAILURE \
+	"local old, new, least = ARGV[1], ARGV[2], ARGV[3]\n" \
+	"local holders, left, shortest = {}, {}, nil\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"local holder, pttl = redis.call('GET', KEYS[i]), redis.call('PTTL', KEYS[i])\n" \
+	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
+	"return {0}\nend\n" \
+	"holders[i], left[i], shortest = holder, pttl, math.min(shortest or pttl, pttl)\nend\n" \
+	"local done, token = pcall(function()\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"redis.call('SET', KEYS[i], new, 'PX', left[i])\nend\n" \
+	"return least == '' and 0 or fencing_token(KEYS[#KEYS], least == '0' and clock() or least)\n" \
+	"end)\n" \
+	"if not done then\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"redis.pcall('SET', KEYS[i], holders[i], 'PX', left[i])\nend\n" \
+	"return failure(token)\nend\n" \
+	"return {1, tonumber(token), shortest}\n"
+
+#define DLOCK_LUA_SEVERAL_KEEP \
+	"local n, ttl, locks, own = #KEYS - 1, tonumber(ARGV[2]), {}, 0\n" \
+	"for i = 1, n, 3 do\n" \
+	"locks[#locks + 1] = KEYS[i]\nend\n" \
+	"for _, lock in ipairs(locks) do\n" \
+	"own = own + (redis.pcall('GET', lock) == ARGV[1] and 1 or 0)\nend\n" \
+	"if own == #locks then\n" \
+	"local least\n" \
+	"for _, lock in ipairs(locks) do\n" \
+	"local left = (ttl == 0 or ARGV[3] ~= '1') and redis.call('PTTL', lock) or 0\n" \
+	"least = math.min(least or left, left)\n" \
+	"if ttl > 0 and left < ttl then\n" \
+	"redis.call('PEXPIRE', lock, ttl)\nend\nend\n" \
+	"return ttl > 0 and 1 or least\nend\n" \
+	"return 0\n"
+
+#define DLOCK_LUA_SEVERAL_RELEASE \
+	"local n, token, locks = #KEYS - 1, ARGV[1], {}\n" \
+	"for i = 1, n, 3 do\n" \
+	"locks[#locks + 1] = KEYS[i]\nend\n" \
+	"if ARGV[2] ~= '1' and redis.call('EXISTS', unpack(KEYS, 1, n)) == #locks then\n" \
+	"local own = 0\n" \
+	"for _, lock in ipairs(locks) do\n" \
+	"own = own + (redis.pcall('GET', lock) == token and 1 or 0)\nend\n" \
+	"if own == #locks then\n" \
+	"redis.call('DEL', unpack(locks))\n" \
+	"return 1\nend\nend\n" \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	"local had, notified, problem = 0, false, nil\n" \
+	"for i = 1, n, 3 do\n" \
+	"local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]\n" \
+	"local done, err = pcall(function()\n" \
+	"local holder, leaves = value_of(lock), ARGV[2] == '1'\n" \
+	"if leaves then\n" \
+	"forget(queue, waiters, '*' .. token)\nend\n" \
+	"had = had + (holder == token and 1 or 0)\n" \
+	"if holder == token or leaves and not holder then\n" \
+	"local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))\n" \
+	"notified = notified or next\n" \
+	"if not next then\n" \
+	"redis.call('DEL', lock)\nend\nend\n" \
+	"wake(queue, waiters)\n" \
+	"end)\n" \
+	"if not done then\n" \
+	"problem = problem or err\n" \
+	"if redis.pcall('GET', lock) == token then\n" \
+	"free(lock)\nend\nend\nend\n" \
+	"if problem then\n" \
+	"return failure(problem)\nend\n" \
+	"return had < #locks and 0 or notified and 2 or 1\n"
 
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \

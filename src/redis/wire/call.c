@@ -25,23 +25,26 @@ static dlock_call *call_new(const dlock_script *script, int keys, const dlock_ar
 	size_t size = key_count.len;
 	int head = script ? 3 : 0;
 
-	if (head + count > DLOCK_CALL_WORDS) {
+	if (head + count > DLOCK_CALL_MOST_WORDS) {
 		return NULL;
 	}
 	for (int i = 0; i < count; i++) {
 		size += args[i].len;
 	}
-	dlock_call *call = calloc(1, sizeof *call + size);
+	size_t words = (size_t) (head + count);
+	dlock_call *call = malloc(sizeof *call + words * (sizeof *call->word + sizeof *call->word_len) + size);
 	if (!call) {
 		return NULL;
 	}
+	memset(call, 0, sizeof *call);
+	call->word_len = (size_t *) (call->word + words);
 	call->references = 1;
 	call->wanted = true;
 	call->script = call->origin = script;
 	call->keys = keys;
 	call->words = head + count;
 
-	char *out = call->storage;
+	char *out = (char *) (call->word_len + words);
 	if (script) {
 		call->word[0] = "EVALSHA";
 		call->word_len[0] = strlen("EVALSHA");
@@ -70,9 +73,9 @@ dlock_call *dlock_call_script(dlock_script_id script, int keys, const dlock_arg 
 dlock_call *dlock_call_script_on(
 	dlock_script_id script, const dlock_arg *keys, int key_count, const dlock_arg *args, int count, int least)
 {
-	dlock_arg words[DLOCK_CALL_WORDS];
+	dlock_arg words[DLOCK_CALL_MOST_WORDS];
 
-	if (key_count + count > DLOCK_CALL_WORDS) {
+	if (key_count + count > DLOCK_CALL_MOST_WORDS) {
 		return NULL;
 	}
 	memcpy(words, keys, (size_t) key_count * sizeof *keys);
@@ -87,7 +90,7 @@ dlock_call *dlock_call_command(const dlock_arg *args, int count)
 
 dlock_call *dlock_call_again(const dlock_call *call)
 {
-	dlock_arg args[DLOCK_CALL_WORDS];
+	dlock_arg args[DLOCK_CALL_MOST_WORDS];
 	int head = call->origin ? 3 : 0;
 
 	for (int i = head; i < call->words; i++) {

@@ -27,7 +27,8 @@ typedef enum {
 	DLOCK_CALL_FAILED    /* no reply will come; the connection's error says why */
 } dlock_call_state;
 
-enum { DLOCK_CALL_WORDS = 40 };
+/* As many words as a call has at most; of those that are numbers, dlock_add_ints() in arguments.h. */
+enum { DLOCK_CALL_MOST_WORDS = 256, DLOCK_CALL_WORDS = 40 };
 
 typedef struct dlock_call {
 	unsigned references;
@@ -50,9 +51,8 @@ typedef struct dlock_call {
 	const dlock_script *origin; /* NULL: no script */
 	int keys; /* of a script */
 	int words;
-	const char *word[DLOCK_CALL_WORDS];
-	size_t word_len[DLOCK_CALL_WORDS];
-	char storage[];
+	size_t *word_len;
+	const char *word[]; /* behind them their lengths and texts */
 } dlock_call;
 
 /* EVALSHA of a script, with words that are copied: the first `keys` of them are its keys. Words that are empty are left

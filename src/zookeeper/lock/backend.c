@@ -330,11 +330,12 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return status;
 }
 
-static bool is_same(const dlock_claim *base, dlock_backend *other_base, const char *resource, size_t len)
+static bool is_same(
+	const dlock_claim *base, int i, dlock_backend *other_base, const char *resource, size_t len)
 {
 	const dlock_zk_backend *ours = dlock_zk_backend_of(base), *other = (dlock_zk_backend *) other_base;
 
-	return ours->kind == other->kind && base->resource_len == len && !memcmp(base->resource, resource, len)
+	return ours->kind == other->kind && base->names[i].len == len && !memcmp(base->names[i].text, resource, len)
 		&& ours->prefix_len == other->prefix_len && !memcmp(ours->prefix, other->prefix, ours->prefix_len)
 		&& !strcmp(ours->options.hosts, other->options.hosts) && !strcmp(ours->options.root, other->options.root);
 }
@@ -365,6 +366,7 @@ static const dlock_backend_ops ops = {
 	.abandon = abandon,
 	.refresh = refresh,
 	.bound = bound,
+	.one_only = "must be one name on ZooKeeper; for several at once use DistributedLock on Redis",
 	.is_same = is_same,
 	.locked = locked,
 	.inspect = inspect,

@@ -21,8 +21,11 @@ if ARGV[3] == '1' then
 	if not grant then
 		redis.call('DEL', lock)
 	end
-	if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, take_first(queue, grant)) and grant then
+	if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, false, take_first(queue, grant)) and grant then
 		redis.call('DEL', lock)
+	end
+	if grant then
+		wake(queue, KEYS[4])
 	end
 	return 0
 end

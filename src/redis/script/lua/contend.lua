@@ -60,12 +60,15 @@ local function contend()
 		if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then
 			enter(queue, waiters, waiter, ticket, true)
 		end
-		local first, more = serve(lock, queue, waiters, grant and fence, waiter, take_first(queue, grant))
+		local first, more = serve(lock, queue, waiters, grant and fence, waiter, true, take_first(queue, grant))
 		unsearched = more
 		if not more and (not first or first == waiter) then
 			forget(queue, waiters, waiter)
 			if grant then
 				redis.call('SET', lock, token, 'PX', ttl)
+			end
+			if grant and ticket ~= '' then
+				wake(queue, waiters)
 			end
 		else
 			if not grant or more then

@@ -11,11 +11,14 @@ local holder
 local done, problem = pcall(function()
 	holder = value_of(KEYS[1])
 	forget(KEYS[3], KEYS[4], ARGV[1])
+	local grant = ARGV[2] ~= '0'
 	if not holder then
-		local grant = ARGV[2] ~= '0'
-		if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, take_first(KEYS[3], grant)) then
+		if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, false, take_first(KEYS[3], grant)) then
 			redis.call('DEL', KEYS[1])
 		end
+	end
+	if grant then
+		wake(KEYS[3], KEYS[4])
 	end
 end)
 if not done then

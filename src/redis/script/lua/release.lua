@@ -16,7 +16,7 @@ if redis.call('GET', lock) ~= ARGV[1] then
 	return 0
 end
 -- As take_first() in handover.lua. Whatever becomes of the waiters, the lock is given back.
-local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0)
+local queued = grant and redis.pcall('ZPOPMIN', queue) or redis.pcall('ZRANGE', queue, 0, 0, 'WITHSCORES')
 if not queued[1] then
 	local deleted = redis.call('DEL', lock)
 	return queued.err and queued or deleted
@@ -29,9 +29,12 @@ local done, told = pcall(function()
 	if not grant then
 		redis.call('DEL', lock)
 	end
-	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], queued[1], queued[2])
+	local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], false, queued[1], queued[2])
 	if grant and not next then
 		redis.call('DEL', lock)
+	end
+	if grant then
+		wake(queue, KEYS[4])
 	end
 	return next
 end)

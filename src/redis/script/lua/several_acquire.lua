@@ -1,0 +1,156 @@
+-- Takes all of these locks if they are free and no live waiter is ahead, or none of them; then it waits in all their
+-- queues, if an inbox is given. A waiter runs it again when it is told to, and as its sign of life.
+--
+-- keys: locks...
+-- args: dlock_attempt *attempt { token:text ttl:lease least_fencing_token:int? inbox:inbox? ticket:count?
+-- args: number:int?inbox }
+-- Of each lock the lock, its queue, its waiters; behind them the fence. The arguments are as in acquire.lua.
+--
+-- Replies the fencing token when all are the token's, {ms until the last of them may be free, 0 if it is awake,
+-- ticket, 1 if it was not in a queue before} when not; negative ms: unknown. A repeated request finds its own token, as
+-- in acquire.lua. Cost: O(n) for n locks, n + 2 commands when they are free and nobody waits for them.
+local n, fence = #KEYS - 1, KEYS[#KEYS]
+local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''
+
+-- As in acquire.lua: the common case is in front, and nothing of a script that fails stays.
+local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n)) == 0, nil
+if free_now then
+	for i = 1, n, 3 do
+		local set = redis.pcall('SET', KEYS[i], token, 'PX', ttl)
+		failed = failed or set.err and set
+	end
+	local counted = not failed and least == '' and redis.pcall('INCR', fence)
+	if type(counted) == 'number' and counted > 1 then -- it was not lost
+		return counted
+	end
+end
+
+--#include fencing.lua
+--#include handover.lua
+--#include note_seen.lua
+local inbox, ticket, number, me = ARGV[4] or '', ARGV[5] or '', ARGV[6], '*' .. token
+
+local function next_token()
+	return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))
+end
+
+local function leave_queues()
+	for i = 1, n, 3 do
+		forget(KEYS[i + 1], KEYS[i + 2], me)
+		wake(KEYS[i + 1], KEYS[i + 2])
+	end
+end
+
+-- Who else is the next to have this lock, which nobody holds? Of those behind whom this one may be asleep, none is. The
+-- second result as serve()'s.
+local function next_of(lock, queue, waiters)
+	local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
+	if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then
+		return nil
+	end
+	local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))
+	return next ~= me and next, more
+end
+
+-- Returns the ms until the last of them may be free, nothing when all may be taken; or the error of one that is another
+-- library's.
+local function look()
+	local taken, unknown, pttl = false, false, 0
+	for i = 1, n, 3 do
+		local lock = KEYS[i]
+		local holder = value_of(lock)
+		if holder and holder ~= token then
+			local left = redis.call('PTTL', lock)
+			if type(holder) == 'table' and left == -1 then
+				return holder
+			end
+			taken, unknown, pttl = true, unknown or left < 0, math.max(pttl, left)
+		elseif not holder then
+			local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])
+			taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)
+		end
+	end
+	return taken and (unknown and -1 or pttl)
+end
+
+-- A repeated first request has its ticket already.
+local function own_ticket(now)
+	for i = 2, n, 3 do
+		local score = tonumber(redis.call('ZSCORE', KEYS[i], me))
+		if score then
+			return string.format('%.0f', score < ASLEEP and score or score - ASLEEP)
+		end
+	end
+	return now
+end
+
+-- Is nobody with a smaller ticket in any of the queues?
+local function is_first()
+	for i = 2, n, 3 do
+		local queue = KEYS[i]
+		local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
+		if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)
+			or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then
+			return false
+		end
+	end
+	return true
+end
+
+local function queue_up(pttl)
+	local now, new = clock(KEYS[3]), 0
+	ticket = ticket ~= '' and ticket or own_ticket(now)
+	local first = is_first()
+	local score = first and ticket or string.format('%.0f', ticket + ASLEEP)
+	for i = 1, n, 3 do
+		local queue, waiters = KEYS[i + 1], KEYS[i + 2]
+		local left = redis.call('PTTL', queue)
+		new = math.max(new, redis.call('ZADD', queue, score, me))
+		note(waiters, me, now, '0', number, inbox)
+		if left < FORGET / 2 then
+			redis.call('PEXPIRE', queue, FORGET)
+			redis.call('PEXPIRE', waiters, FORGET)
+			note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), KEYS[i], now / 1000, FORGET)
+		end
+	end
+	return {pttl, first and 0 or 1, ticket, new}
+end
+
+local function contend()
+	local pttl = look()
+	if type(pttl) == 'table' then
+		return pttl
+	elseif not pttl then
+		for i = 1, n, 3 do
+			redis.call('SET', KEYS[i], token, 'PX', ttl)
+		end
+		if inbox ~= '' or ticket ~= '' then
+			leave_queues()
+		end
+		return next_token()
+	end
+	if inbox ~= '' then
+		return queue_up(pttl)
+	elseif ticket ~= '' then
+		leave_queues()
+	end
+	return {pttl, -1, '0', 0}
+end
+
+local done, reply = true, failed
+if not failed then
+	done, reply = pcall(free_now and next_token or contend)
+end
+if done and not (type(reply) == 'table' and reply.err) then
+	return reply
+end
+for i = 1, n, 3 do
+	if redis.pcall('GET', KEYS[i]) == token then
+		free(KEYS[i])
+	end
+	if inbox ~= '' or ticket ~= '' then
+		redis.pcall('ZREM', KEYS[i + 1], me)
+		redis.pcall('HDEL', KEYS[i + 2], me)
+	end
+end
+return failure(reply)

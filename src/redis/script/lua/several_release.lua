@@ -1,0 +1,53 @@
+-- Releases those of these locks that are the token's: each to the first live waiter, or to everyone.
+--
+-- keys: locks...
+-- args: token:text leaves:'1'|''?
+-- As in several_acquire.lua. leaves 1: it leaves the queues, where it waits.
+-- Replies 0 when not all were the token's, 1 when they were, 2 when a waiter was notified, too. Cost: O(n) for n locks,
+-- three commands when nobody waits.
+local n, token, locks = #KEYS - 1, ARGV[1], {}
+for i = 1, n, 3 do
+	locks[#locks + 1] = KEYS[i]
+end
+if ARGV[2] ~= '1' and redis.call('EXISTS', unpack(KEYS, 1, n)) == #locks then
+	local own = 0
+	for _, lock in ipairs(locks) do
+		own = own + (redis.pcall('GET', lock) == token and 1 or 0)
+	end
+	if own == #locks then
+		redis.call('DEL', unpack(locks))
+		return 1
+	end
+end
+
+--#include fencing.lua
+--#include handover.lua
+local had, notified, problem = 0, false, nil
+for i = 1, n, 3 do
+	local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]
+	local done, err = pcall(function()
+		local holder, leaves = value_of(lock), ARGV[2] == '1'
+		if leaves then
+			forget(queue, waiters, '*' .. token)
+		end
+		had = had + (holder == token and 1 or 0)
+		if holder == token or leaves and not holder then -- also what was kept for it
+			local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))
+			notified = notified or next
+			if not next then
+				redis.call('DEL', lock)
+			end
+		end
+		wake(queue, waiters)
+	end)
+	if not done then -- whatever becomes of the waiters, it is given back
+		problem = problem or err
+		if redis.pcall('GET', lock) == token then
+			free(lock)
+		end
+	end
+end
+if problem then
+	return failure(problem)
+end
+return had < #locks and 0 or notified and 2 or 1

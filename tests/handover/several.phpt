@@ -1,0 +1,90 @@
+--TEST--
+Who waits for several locks: gets them all although each is taken all the time, keeps none meanwhile, and costs a lease at most when it dies
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
+require __DIR__ . '/../inc/seen.inc';
+
+const SECTIONS = 40;
+
+foreach (['redis' => redis_server()] as $what => $server) {
+    $make = fn () => new DistributedLock($server);
+    [$a, $b, $c] = array_map(fn (string $name) => unique("$what-$name"), ['a', 'b', 'c']);
+
+    // ---- a lock that is free goes to others while it waits for another one; then it is kept for it ----
+    $locks = $make();
+    $lease = $locks->acquire($a, 0, 100);
+    $single = fork_child(fn () => $make()->acquire($a, 60, 100)->release());
+    at_end($single->kill(...));
+    wait_for_parties($locks, $a, 1, 1);
+    $both = fork_child(function (callable $say, callable $hear) use ($make, $a, $b) {
+        $lease = $make()->acquire([$b, $a], 60, 100);
+        $say($lease->fencingToken);
+        $hear();
+        return $lease->release();
+    });
+    at_end($both->kill(...));
+    wait_for_parties($locks, $a, 1, 2);
+    $waits = $locks->inspect($b);
+    same([0, 1], [count($waits->holders), $waits->waiting], "$what: it waits for the free one, too");
+    same($both->pid, $waits->waiters[0]->pid, "$what: who waits");
+    same(true, $locks->acquire($b, 0, 100)->release(), "$what: which others get meanwhile");
+    $last = $lease->fencingToken;
+    $lease->release();
+    same(true, $single->result(), "$what: who came first");
+    $token = $both->hear();
+    holds($token > $last, "$what: its fencing token", $token, $last);
+    same([null, null], [$locks->tryAcquire($a), $locks->tryAcquire($b)], "$what: it has both");
+    $both->say('go');
+    same(true, $both->result(), "$what: its release()");
+
+    // ---- some want one of three all the time, one wants all three: no two holders, and each gets its turns ----
+    $file = temporary_directory() . '/turns';
+    $children = [];
+    foreach ([...array_fill(0, 2, [$a]), ...array_fill(0, 2, [$b]), ...array_fill(0, 2, [$c]), [$a, $b, $c], [$c, $a]] as $wanted) {
+        $children[] = $child = fork_child(function () use ($make, $wanted) {
+            $locks = $make();
+            $record = redis_raw();
+            $wrong = 0;
+            for ($i = 0; $i < SECTIONS; $i++) {
+                $lease = $locks->acquire($wanted, 60, 100);
+                foreach ($wanted as $name) {
+                    $wrong += (int) ($record->cmd('SET', "holder:$name", $lease->token, 'NX') === null);
+                    $wrong += (int) ((int) $record->cmd('GETSET', "last:$name", (string) $lease->fencingToken) >= $lease->fencingToken);
+                }
+                foreach ($wanted as $name) {
+                    $wrong += (int) ($record->cmd('GET', "holder:$name") !== $lease->token);
+                    $record->cmd('DEL', "holder:$name");
+                }
+                $wrong += (int) !$lease->release();
+            }
+            return $wrong;
+        });
+        at_end($child->kill(...));
+    }
+    foreach ($children as $i => $child) {
+        same(0, $child->result(), "$what: what went wrong with client $i");
+    }
+
+    // ---- a waiter that dies in front of its queues; one that is stopped ----
+    $lease = $locks->acquire($a, 0, 100);
+    $dead = fork_child(fn () => $make()->acquire([$a, $b], 60, 100)->release());
+    wait_for_parties($locks, $a, 1, 1);
+    $dead->kill();
+    same(true, $lease->release(), "$what: a release to one that is dead");
+    same(true, $locks->acquire([$b, $a], 60, 100)->release(), "$what: after that");
+    wait_for(fn () => redis_raw()->cmd('EXISTS', ...array_merge(...array_map(
+        fn (string $name) => ["Lock:$name", Locks::queue($name), Locks::waiters($name)], [$a, $b, $c]))) === 0, 60, 'nothing to be left');
+}
+echo "done\n";
+?>
+--EXPECT--
+done
