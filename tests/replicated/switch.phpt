@@ -25,7 +25,7 @@ function same_steps(DoctorRun $run, string $from, string $to, string $what): voi
 
 // Behind Sentinels.
 $set = new SentinelSet();
-$dsn = $set->dsn(['guard' => 5]);
+$dsn = $set->dsn(['guard' => 3]);
 $from = $set->master()->address();
 $run = switch_at($dsn, '--json');
 same([0, ''], [$run->status, $run->errors], 'switch');
@@ -38,7 +38,7 @@ same('10', $server->raw()->cmd('CONFIG', 'GET', 'repl-ping-replica-period')[1], 
 
 // In a cluster.
 $cluster = new ClusterSet();
-$dsn = $cluster->dsn(['guard' => 5]);
+$dsn = $cluster->dsn(['guard' => 3]);
 $master = $cluster->masterOf(0);
 $replica = $cluster->replicaOf($master);
 same_steps(switch_at($dsn, $master->address()), $master->address(), $replica->address(), 'switch in a cluster');
