@@ -20,7 +20,7 @@ final class NotSwitched extends \Exception
 
 function load_doctor(): void
 {
-    foreach ([...glob(__DIR__ . '/../doctor/base/*.php'), ...glob(__DIR__ . '/../doctor/redis/*.php')] as $file) {
+    foreach ([...glob(__DIR__ . '/doctor/base/*.php'), ...glob(__DIR__ . '/doctor/redis/*.php')] as $file) {
         require_once $file;
     }
 }

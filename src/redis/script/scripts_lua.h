@@ -2,11 +2,11 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"e2d35b870f264f1c13c99d26efb99d2a03a43bbc", DLOCK_LUA_ACQUIRE) \
+		"269bacf196ac45a6cbe19e2a2cbafa9ec45962d6", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"31e9526faf09826d3e3c094ccb40939dcd4c5c36", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"af10c87ef40ccbbaa5611eadc208217e3f3b693c", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
-		"78f494b51653a4ccd28dc4b24b42ce9bd3e2bca6", DLOCK_LUA_BREAK) \
+		"5da7b53fd320d3d875499ea4f95f5ef4d50a2304", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
 		"856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", \
@@ -26,7 +26,7 @@
 	script(KEEP, "keep", \
 		"8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", \
-		"45878f89ba61bd9c42e1dfc2efc0fa3054d61681", DLOCK_LUA_LEAVE) \
+		"435cd57fbbcedc03d841061e4a62fb027a344ee4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
 		"e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
@@ -64,7 +64,7 @@
 	script(RAISE, "raise", \
 		"947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", \
-		"bdcce8205d3ee9679084aab1bdd08f1e69932300", DLOCK_LUA_RELEASE) \
+		"cfa9ea636688b5c8dec7ddec3108bfd6164b559d", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", \
 		"b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", \
@@ -78,13 +78,13 @@
 	script(SETTLE_NOW, "settle_now", \
 		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"ce823d937e4763e65806a1699ce25bf65f3b5c8b", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"883242121fe725b974bcf76aab4c0428f65413cf", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"bf454017416c6cd252f574216acf21c28c97b580", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_KEEP, "several_keep", \
 		"254c50b71f295677c642908403dad7edcc9f38be", DLOCK_LUA_SEVERAL_KEEP) \
 	script(SEVERAL_RELEASE, "several_release", \
-		"b0900019bdc814dde15120b7b295a87e873dff6e", DLOCK_LUA_SEVERAL_RELEASE) \
+		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
 		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
@@ -352,7 +352,7 @@
 	"forget(queue, waiters, waiter)\nend\n" \
 	"return live\nend\n" \
 	"local function wake(queue, waiters)\n" \
-	"local last, score = unpack(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES'))\n" \
+	"local last, score = unpack(redis.pcall('ZRANGE', queue, -1, -1, 'WITHSCORES'))\n" \
 	"while last and is_for_several(last) and tonumber(score) >= ASLEEP do\n" \
 	"local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)\n" \
 	"local first = asleep[1]\n" \
