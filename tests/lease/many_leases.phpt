@@ -73,7 +73,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
 
 // ---- memory ----
 $code = '
-    $lease = $locks->manager(ttl: 3.0)->acquire($resource, 0, $argv[4] === "renewed" ? null : 1000);
+    $lease = $locks->manager(ttl: 9.0)->acquire($resource, 0, $argv[4] === "renewed" ? null : 1000);
     nap(4);
     echo $lease->isHeld() ? "held" : "lost", " ", resident(), " ", threads(), "\n";
     fgets(STDIN);

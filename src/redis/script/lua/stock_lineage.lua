@@ -55,6 +55,12 @@ elseif id ~= replid then
 	open(state == '0' or id ~= field(role, 'master_replid2'))
 elseif state == '1' and attached ~= until_now then
 	open(false)
+elseif state == '0' and attached ~= until_now and since ~= '0' then
+	-- A replica that has come meanwhile may have confirmed what another master sold until now
+	local lost = before == since
+	since, attached = time(), until_now
+	before = lost and since or before
+	note()
 elseif state == '1' and offset - seen > FAR then
 	seen = offset
 	note()
