@@ -94,9 +94,10 @@ local function reach(queue, waiters, waiter, quietly)
 end
 
 -- For who has left the queue: is the first of those asleep the first of all now? Then it may be so in all its queues,
--- and is told to ask. They are at the end of the queue: where none is there, nothing is asked that needs another right.
+-- and is told to ask. They are at the end of the queue: where none is there, or nobody may look, nothing is asked that
+-- needs another right.
 local function wake(queue, waiters)
-	local last, score = unpack(redis.pcall('ZRANGE', queue, -1, -1, 'WITHSCORES')) -- nobody can be seen without the right
+	local last, score = unpack(redis.pcall('ZRANGE', queue, -1, -1, 'WITHSCORES'))
 	while last and is_for_several(last) and tonumber(score) >= ASLEEP do
 		local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 		local first = asleep[1]
