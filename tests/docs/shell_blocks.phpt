@@ -337,7 +337,7 @@ function installation(string $code): string
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
-        } elseif (preg_match('~^install (.+) /usr/local/bin/ && mkdir -p (\S+) && cp -r (.+) (\S+)/\s~', $line, $part)) {
+        } elseif (preg_match('~^install (.+) /usr/local/bin/ && rm -rf \S+ && mkdir -p (\S+) && cp -r (.+) (\S+)/\s~', $line, $part)) {
             [, , , $folder] = $part;
             foreach (explode(' ', $part[1]) as $command) {
                 is_executable(TOP . "/$command") && is_dir(TOP . "/$folder") || $wrong[] = "there is no command $command, or no folder $folder";
