@@ -30,7 +30,7 @@ $script = $fpm->script('leases', '
         "fatal" => fatal(),
         "timeout" => (function () { set_time_limit(1); while (true); })(),
         "section" => $lock->synchronized($_GET["resource"] . "-section", function () { exit; }),
-        "lost" => (function () { take_away(new Locks("DistributedLock", [substr($_GET["server"], 8)]), $_GET["resource"]); while (true); })(),
+        "lost" => (function () { take_away(new Locks("DistributedLock", [substr($_GET["server"], 8)]), $_GET["resource"]); while (true) { nap(0.001); } })(),
         default => null,
     };
 ');

@@ -31,7 +31,9 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
         return fn () => $manager->synchronized($resource, function (Lease $lease) use ($locks, $do) {
             return $do($lease, function () use ($locks, $lease) {
                 take_away($locks, $lease->resource);
-                while (true);
+                while (true) {
+                    nap(0.001);
+                }
             });
         });
     };
