@@ -28,7 +28,7 @@ all_mutants() {
 	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
 		src/zookeeper/session/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
 	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
-		src/redis/lock/service.c 's/dlock_nanos left = dlock_lease_left\(own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
+		src/redis/lock/service.c 's/dlock_nanos left = lease_left\(claim, own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
@@ -68,10 +68,10 @@ all_mutants() {
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant epoch_of_any_master Sentinel 600 "an epoch goes on under another master" \
-		src/redis/script/lua/epoch.lua 's/if opened ~= id or counts/if not opened or counts/' \
+		src/redis/script/lua/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
 		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/epoch.lua 's/ and copies ~= full_copies\(\)/ and false/g' \
-		src/redis/script/lua/settle.lua 's/ or replication_id\(\) ~= opened//'
+		src/redis/script/lua/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
+		src/redis/script/lua/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
 	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
