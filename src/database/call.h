@@ -33,7 +33,7 @@ typedef enum { DLOCK_DB_PENDING, DLOCK_DB_ANSWERED, DLOCK_DB_FAILED } dlock_db_s
 
 enum { DLOCK_DB_MOST_NUMBERS = 4 };
 
-/* Shared by whoever asks and by the session that carries it. */
+/* Shared by its caller and the session that sends it. */
 typedef struct dlock_db_call {
 	unsigned references;
 	dlock_db_function function;
@@ -42,7 +42,7 @@ typedef struct dlock_db_call {
 	bool used;           /* the session that it was sent over had answered before: it may have broken since */
 	bool transient;      /* it has failed for a reason that may be over soon */
 	bool refused;        /* it has failed since the server said so: it was not executed */
-	bool seen;           /* the answer is complete but for its end */
+	bool seen;           /* all of the answer has come except its end */
 	dlock_nanos sent_at; /* just before */
 	dlock_nanos sleeps;  /* so much later it may be answered */
 	int64_t answer[DLOCK_DB_MOST_NUMBERS];

@@ -37,7 +37,7 @@ dlock_db_call *dlock_db_claim_call(const dlock_claim *claim, dlock_db_function f
 dlock_status dlock_db_ask(
 	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error);
 
-/* A call about a resource, whoever has it. NULL when out of memory. */
+/* A call about a resource, not about one claim. NULL when out of memory. */
 dlock_db_call *dlock_db_resource_call(
 	const dlock_db_backend *backend, dlock_db_function function, const char *resource, size_t len, const char *token);
 

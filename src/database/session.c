@@ -511,8 +511,8 @@ static void begin_turn(dlock_source *source)
 	session->news_before = session->news;
 }
 
-/* Whoever sends looks for the end of the session first, and so may take in what is news to a task that went on before
- * it. */
+/* A task that sends first looks whether the session has ended, and may read what a task that ran before it waits
+ * for. */
 static bool end_turn(dlock_source *source)
 {
 	const dlock_db_session *session = (const dlock_db_session *) source;

@@ -128,7 +128,7 @@ typedef struct {
 	dlock_status (*available)(
 		dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
 
-	/* Who holds it and who waits, without disturbing them; at most so many waiters in detail. Adds to an empty
+	/* Who holds it and who waits, without disturbing them; at most `most` waiters in detail. Adds to an empty
 	 * inspection, which the caller ends. This and the next two may be NULL: that is not noted. */
 	dlock_status (*inspect)(dlock_backend *backend, const char *resource, size_t resource_len, int most,
 		dlock_inspection *out, dlock_error *error);

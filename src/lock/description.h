@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* What a process tells of itself to those who look at a lock: its host's name and a label, which is an order's number
- * or the path of a request. Shared by its claims, their renewals, and whoever has set it; never changed. */
+ * or the path of a request. Shared by the process, its claims and their renewals; never changed. */
 
 #define DLOCK_HOST_MAX 64
 #define DLOCK_LABEL_MAX 120
