@@ -70,9 +70,10 @@ $numbers = measured_numbers($data['medians']);
 $most_ways = max([0, ...array_map($ways_with, $numbers)]);
 $numbers = array_filter($numbers, fn (int $processes) => $ways_with($processes) === $most_ways);
 $without = median(array_column($data['requests'], 'without'));
-// Those of one process, of fifty, and what has one number of processes only.
+// What a user chooses between; of several numbers of processes fifty.
+const OTHERS = '/phpredis|Symfony|Redlock class|one of five|^longest wait|^a replica confirms, to|mutex|^commands per/';
 $alike = array_count_values(array_column($data['claims'], 'claim'));
-$is_compared = fn (array $claim) => in_array($claim['processes'], ['alone', 50], true) || $alike[$claim['claim']] === 1;
+$is_compared = fn (array $claim) => preg_match(OTHERS, $claim['claim']) === 1 && ($claim['processes'] === 50 || $alike[$claim['claim']] === 1);
 ?>
 # Performance
 
@@ -98,7 +99,7 @@ These runs failed, and are missing below:
 <?php endforeach ?>
 
 Compare ratios, not times: both sides of a ratio were measured in the same round on this machine. It is the median of all rounds; the
-column "rounds" has the least and the greatest. A bar must be met, an aim may be missed. [Details](performance/details.md) has all other tables.
+column "rounds" has the least and the greatest. A bar must be met, an aim may be missed.
 
 ## In short
 
@@ -109,9 +110,11 @@ mostly wins the next race: its own wait is short, and the others' is long.
 
 ## Ratios
 
+[Details](performance/details.md) has all ratios and tables.
+
 <?= markdown(claim_rows(array_filter($data['claims'], $is_compared))) ?>
 
-<?= count($results->with_verdict('met')) ?> met, <?= count($results->with_verdict('missed')) ?> missed, <?= count($unknown) ?> not measured.
+Of all ratios: <?= count($results->with_verdict('met')) ?> met, <?= count($results->with_verdict('missed')) ?> missed, <?= count($unknown) ?> not measured.
 "Bare C" is `bench/limit.c`: hiredis or the ZooKeeper client, and nothing in between. "Bare C direct" (`C: direct`) has a queue on the server and
 hands the lock to the next waiter; the column "bare C" is the same ratio of that program.
 
