@@ -153,7 +153,7 @@ function callable_section(ReflectionFunctionAbstract $function, string $heading)
     if ($throws !== []) {
         array_push($out, 'Throws', '', ...[...$throws, '']);
     }
-    return $out;
+    return [...$out, ...examples($doc)];
 }
 
 /** @return list<string> lines: those that the class itself has */
@@ -172,15 +172,19 @@ function properties(ReflectionClass $class): array
 }
 
 /** @return list<string> lines */
+function examples(Doc $doc): array
+{
+    return array_merge(...array_map(fn (string $example) => ['```php', $example, '```', ''], $doc->examples()));
+}
+
+/** @return list<string> lines */
 function class_section(ReflectionClass $class): array
 {
     $doc = new Doc($class->getDocComment());
     $doc->text !== '' || throw new Undocumented("$class->name has no description");
     $interfaces = array_filter($class->getInterfaceNames(), fn (string $name) => str_starts_with($name, 'Dlock\\'));
     $out = ['## ' . $class->name, '', prose($doc->text), ''];
-    foreach ($doc->examples() as $example) {
-        array_push($out, '```php', $example, '```', '');
-    }
+    array_push($out, ...examples($doc));
     if ($interfaces !== []) {
         $links = array_map(fn ($name) => "[`$name`](#" . anchor($name) . ')', $interfaces);
         array_push($out, 'Implements ' . implode(', ', $links) . ': its methods are described there.', '');

@@ -65,6 +65,13 @@ namespace {
          * @throws \Dlock\ConnectionException the server is unreachable
          * @throws \Dlock\DeadlockException immediately, if this process already holds the lock and renews it without limit (dlock.max_hold 0)
          * @throws \Dlock\DlockException the renewal thread cannot be started
+         *
+         * @example
+         * $locks = new DistributedLock('redis://127.0.0.1:6379');
+         * if ($locks->lock('invoice:7', timeout: 2)) {
+         *     send_invoice(7);
+         *     $locks->release('invoice:7');       // => true
+         * }
          */
         public function lock(string $key, int|float|null $timeout = null, int|float|null $expire = null): bool {}
 
@@ -97,6 +104,12 @@ namespace {
          * @return bool false: this object does not hold it
          * @throws \Dlock\ConnectionException the server is unreachable
          * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::refresh()
+         *
+         * @example
+         * $locks = new DistributedLock('redis://127.0.0.1:6379', releaseOnShutdown: false);
+         * if ($locks->lock('mail:user:7', 0)) {
+         *     $locks->expire('mail:user:7', 30);  // => true
+         * }                                       // the next mail to this user in 30 s at the earliest
          */
         public function expire(string $key, int|float $expire): bool {}
 
@@ -172,6 +185,14 @@ namespace {
          * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity": milliseconds for which the lock
          *         may be relied on; false: not acquired, or too few servers answered
          * @throws \Dlock\DlockException the renewal thread cannot be started (renew: true)
+         *
+         * @example
+         * $locks = new RedLock(['redis://r1', 'redis://r2', 'redis://r3'], prefix: 'shop:');
+         * $lock = $locks->lock('order:8', 10000);     // 10 s
+         * if ($lock !== false) {
+         *     ship(8);
+         *     $locks->unlock($lock);              // => true
+         * }
          */
         public function lock(string $resource, int $ttl = 10000): array|false {}
 
@@ -317,6 +338,12 @@ namespace Dlock {
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException, if too few answer
          * @throws DeadlockException immediately, if this process already holds the lock and renews it without limit (dlock.max_hold 0)
          * @throws DlockException the renewal thread cannot be started
+         *
+         * @example
+         * $locks = new DistributedLock('redis://127.0.0.1:6379');
+         * $lease = $locks->acquire('order:7', timeout: 2.0);                  // renewed until it is released
+         * $both = $locks->acquire(['stock:1', 'stock:2'], timeout: 2.0, ttl: 30.0);
+         * $both->resources;                       // => ['stock:1', 'stock:2']
          */
         #[\NoDiscard]
         public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): Lease;
@@ -328,6 +355,13 @@ namespace Dlock {
          * @param float $timeout   longest wait, 0 to a year; 0: one attempt
          * @param float|null $ttl  as for acquire()
          * @throws ConnectionException | DeadlockException | DlockException as acquire()
+         *
+         * @example
+         * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->tryAcquire('nightly');
+         * if ($lease === null) {
+         *     exit("running elsewhere\n");
+         * }
+         * write_report();
          */
         #[\NoDiscard]
         public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
@@ -343,6 +377,15 @@ namespace Dlock {
          * @param float|null $ttl           as for acquire()
          * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its previous one
          * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the callback
+         *
+         * @example
+         * $left = (new DistributedLock('redis://127.0.0.1:6379'))->synchronized('stock:42', function (Dlock\Lease $lease) {
+         *     $stock = read_stock(42) - 1;
+         *     $lease->assertHeld();
+         *     write_stock(42, $stock, $lease->fencingToken);
+         *     return $stock;
+         * }, timeout: 2.0);
+         * $left;                                  // => 2
          */
         public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed;
 
@@ -357,6 +400,13 @@ namespace Dlock {
          * @throws LeaseLostException the handle was already attached, or the lease was released or has expired
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The change is undone as far as servers can be reached:
          *         try the handle again
+         *
+         * @example
+         * $locks = new DistributedLock('redis://127.0.0.1:6379');
+         * $handle = $locks->acquire('import', ttl: 120.0)->detach();          // in a request: put it into the job
+         * $lease = $locks->attach($handle);                                   // in the worker, within 120 s
+         * write_report();
+         * $lease->release();                      // => true
          */
         #[\NoDiscard]
         public function attach(#[\SensitiveParameter] string $handle): Lease;
@@ -377,6 +427,12 @@ namespace Dlock {
          * @param int $waiters     how many waiters to describe, from the first on: 0 to 1000
          * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
          * @throws DlockException on PostgreSQL
+         *
+         * @example
+         * $locks = new DistributedLock('redis://127.0.0.1:6379');
+         * $lease = $locks->acquire('report');
+         * $locks->inspect('report')->holders[0]->pid === getmypid();          // => true
+         * $locks->inspect('report')->waiting;     // => 0
          */
         public function inspect(string $resource, int $waiters = 100): Inspection;
 
@@ -388,64 +444,78 @@ namespace Dlock {
          * @return array a list of Inspection, with one waiter in detail at most
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
          * @throws DlockException on ZooKeeper, memcached, memory:// and databases, which have no index
+         *
+         * @example
+         * $locks = new DistributedLock('redis://127.0.0.1:6379');
+         * foreach ($locks->inspectAll() as $inspection) {
+         *     printf("%s: %d waiting\n", $inspection->resource, $inspection->waiting);
+         * }
          */
         public function inspectAll(int $limit = 100): array;
     }
 
-    /** Of a lock at one moment: who holds it, who waits for it (LockManager::inspect()). */
+    /** Who held a lock, and who waited for it, at one moment (LockManager::inspect()). */
     final class Inspection
     {
-        /** As it was asked for. */
+        /** As given to inspect(). */
         public readonly string $resource;
-        /** When it was so, a Unix time by the server's clock. */
+        /** That moment, a Unix time by the server's clock. */
         public readonly float $at;
         /** A list of Party. A lock has none or one. */
         public readonly array $holders;
-        /** A list of Party, in the order in which they will be served, as far as that is decided. */
+        /** A list of Party, in the order in which they will be served, if that is known. */
         public readonly array $waiters;
         /** How many wait in all. */
         public readonly int $waiting;
-        /** RedLock: what each server has, by "host:port": "held", "other" (held by another client), "free", or why it is not known. */
+        /** RedLock: by "host:port", what the server has: "held", "other" (held by another client), "free", or the reason why it is unknown. */
         public readonly array $servers;
 
         private function __construct() {}
     }
 
-    /** A claim on a lock as others see it: one that holds it, or waits (Inspection). */
+    /** A holder or a waiter in an Inspection. */
     final class Party
     {
-        /** Names this claim; not its token: nothing can be released with it. "" where it has no name. */
+        /** Identifies it. Not its token: nothing can be released with it. "" if it has no name. */
         public readonly string $id;
-        /** Host name; until it has told that, its IPv4 address; "" where neither is known, as of another program. */
+        /** Host name, or its IPv4 address until the name is known; "" for other programs. */
         public readonly string $host;
-        /** 0: not known. */
+        /** 0: unknown. */
         public readonly int $pid;
-        /** What the process has told of itself, see setLabel(); null: nothing yet. */
+        /** The label of the process, see setLabel(); null: not known yet. */
         public readonly ?string $label;
         /** "lock", "read", "write" or "permits". */
         public readonly string $mode;
         /** As Lease::$permits. */
         public readonly int $permits;
-        /** When it asked for it, a Unix time by its host's clock; null: not known. */
+        /** When it requested the lock, a Unix time by its host's clock; null: unknown. */
         public readonly ?float $askedAt;
-        /** Since when it holds it, likewise; null: it waits, or has not told yet. */
+        /** When it acquired the lock, likewise; null: it waits, or that is not known yet. */
         public readonly ?float $heldSince;
-        /** Seconds of its lease, as the server has it; null: it waits, or the session is the lease. */
+        /** Remaining seconds of its lease by the server's clock; null: it waits, or the session is the lease. */
         public readonly ?float $remaining;
-        /** Of its lease; null: it waits, or has not told yet. */
+        /** The fencing token of its lease; null: it waits, or that is not known yet. */
         public readonly ?int $fencingToken;
 
         private function __construct() {}
     }
 
-    /** What a holder knows of its lease, without asking a server (docs/leases.md). */
+    /**
+     * What a holder knows of its lease, without asking a server (docs/leases.md).
+     *
+     * @example
+     * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('report');
+     * $lease->state();                        // => Dlock\LeaseState::Held
+     * $lease->release();
+     * $lease->state();                        // => Dlock\LeaseState::Released
+     */
     enum LeaseState
     {
-        /** The lease time is not over. */
+        /** The deadline is ahead. */
         case Held;
-        /** The lease time is not over, but the last request for more was not answered (Chubby's "jeopardy"). */
+        /** The deadline is ahead, but the last request for more time has no reply. */
         case Uncertain;
-        /** The lease time is over, or a server said that the lock is not this lease's any more. It stays so. */
+        /** The deadline has passed, or a server reported that the lock no longer belongs to this lease. Final. */
         case Lost;
         /** Released, or handed over by detach(). */
         case Released;
@@ -509,6 +579,13 @@ namespace Dlock {
          * @param float|null $ttl 0.003 s to a year; null: as before. ZkLock: must be null, and nothing is sent
          * @throws LeaseLostException the lease has expired or was lost
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The lease continues with the shorter of both times
+         *
+         * @example
+         * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('report', ttl: 10.0);
+         * foreach ([1, 2, 3] as $chapter) {
+         *     $lease->refresh(10.0);              // LeaseLostException: it was too late
+         *     write_report();
+         * }
          */
         public function refresh(?float $ttl = null): void {}
 
@@ -548,6 +625,12 @@ namespace Dlock {
          * @throws ConnectionException the server is unreachable
          * @throws DeadlockException immediately, if this process holds too many permits, renewed without limit (dlock.max_hold 0)
          * @throws DlockException the renewal thread cannot be started
+         *
+         * @example
+         * $exports = new Dlock\Semaphore(4, 'redis://127.0.0.1:6379');
+         * $lease = $exports->acquire('csv', permits: 3, timeout: 10.0);
+         * $exports->availablePermits('csv');      // => 1
+         * $lease->release();                      // => true
          */
         #[\NoDiscard]
         public function acquire(string $resource, int $permits = 1, ?float $timeout = null, ?float $ttl = null): Lease;
@@ -603,7 +686,7 @@ namespace Dlock {
          *
          * @param string $resource 1 to 1024 bytes, any bytes
          * @param int $waiters     how many waiters of each to describe, from the first on: 0 to 1000
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
          */
         public function inspect(string $resource, int $waiters = 100): Inspection;
 
@@ -612,7 +695,7 @@ namespace Dlock {
          *
          * @param int $limit 1 to 1000
          * @return array a list of Inspection
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
          */
         public function inspectAll(int $limit = 100): array;
     }
@@ -676,7 +759,13 @@ namespace Dlock {
         /** The lock for readers: many hold it at a time. A reader that wants to write releases first, then acquires. */
         public function readLock(): LockManager;
 
-        /** The lock for writers: one holds it, and no reader. */
+        /**
+         * The lock for writers: one holds it, and no reader.
+         *
+         * @example
+         * $prices = new Dlock\ReadWriteLock('redis://127.0.0.1:6379');
+         * $prices->writeLock()->synchronized('stock:43', fn (Dlock\Lease $lease) => write_stock(43, 5, $lease->fencingToken));
+         */
         public function writeLock(): LockManager;
     }
 
@@ -762,11 +851,11 @@ namespace Dlock {
         case Reserved = "reserved";
         /** Its time ended before it was confirmed: it holds nothing, and can still be confirmed while units are available. */
         case Ended = "ended";
-        /** It is bought. */
+        /** It is sold. */
         case Sold = "sold";
-        /** It holds nothing, and cannot be bought. */
+        /** It holds nothing and cannot be confirmed. */
         case Cancelled = "cancelled";
-        /** It was bought, and the money is given back. */
+        /** It was sold, and the sale was refunded. */
         case Refunded = "refunded";
     }
 
@@ -789,7 +878,7 @@ namespace Dlock {
         private function __construct() {}
     }
 
-    /** Some of a product's orders; foreach goes over them. */
+    /** A page of a product's orders; can be iterated with foreach. */
     final class OrderPage implements \IteratorAggregate
     {
         /** A list of Order. */
@@ -799,7 +888,7 @@ namespace Dlock {
 
         private function __construct() {}
 
-        /** Goes over $orders. */
+        /** Iterates over $orders. */
         public function getIterator(): \Iterator {}
     }
 
@@ -814,12 +903,19 @@ namespace Dlock {
          * @param string|null $change a name for this change: it is made once, however often it is asked for, and its name is kept. null: each call
          *                            is one
          * @return int by how many units the stock changed; of a change that was made before, by how many then
-         * @throws ConnectionException when it is not known; with a name, ask again
+         * @throws ConnectionException the outcome is unknown; with a name, repeat the call
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Restock:');
+         * $stock->restock('shoe', 100, 'delivery 17');        // => 100
+         * $stock->restock('shoe', 100, 'delivery 17');        // => 100
+         * $stock->counts('shoe')['available'];                // => 100
+         * $stock->restock('shoe', -10, 'broken');             // => -10
          */
         public function restock(string $sku, int $quantity, ?string $change = null): int;
 
         /**
-         * Reserves all that is asked for, or nothing. Asked again with the same $buyer and $order, it returns the same reservation. The name of an order
+         * Reserves all of the items, or nothing. Repeated with the same $buyer and $order, it returns the same reservation. The name of an order
          * that ended or was cancelled can be reserved anew; earlier Reservation objects do not act on the new one.
          *
          * @param string|array $items one unit of this SKU; or units by SKU, 1 to 999999999 each, of up to 16 products. On a cluster
@@ -834,7 +930,14 @@ namespace Dlock {
          *                          had bought before is a Reservation, too
          * @throws LimitExceededException when the buyer would have more than $perBuyer
          * @throws OrderConflictException when there is an order of this name for other products or quantities
-         * @throws ConnectionException when it is not known; ask again with the same $order
+         * @throws ConnectionException the outcome is unknown; repeat the call with the same $order
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Reserve:');
+         * $stock->restock('shoe', 2, 'delivery 17');
+         * $stock->restock('socks', 2, 'delivery 17');
+         * $both = $stock->reserve(['shoe' => 1, 'socks' => 2], buyer: 'user:7', order: '4711', ttl: 300.0);    // all or nothing
+         * $stock->reserve('socks', buyer: 'user:8', order: '4712');           // => null
          */
         public function reserve(string|array $items, string $buyer, string $order, float $timeout = 0.0, ?float $ttl = null, bool $strict = false): ?Reservation;
 
@@ -844,6 +947,12 @@ namespace Dlock {
          * @param string|array $items as given to reserve(); quantities do not matter
          * @param string $buyer as given to reserve()
          * @param string $order as given to reserve()
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Webhook:');
+         * $stock->restock('shoe', 2, 'delivery 17');
+         * $stock->reserve('shoe', buyer: 'user:7', order: '4711');            // in a request
+         * $stock->reservation('shoe', 'user:7', '4711')->confirm();           // => true
          */
         public function reservation(string|array $items, string $buyer, string $order): Reservation;
 
@@ -854,7 +963,7 @@ namespace Dlock {
          * @param string $buyer as given to reserve()
          * @param string $order as given to reserve()
          * @return Order|null null: there is no such order of these products, or it is forgotten
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
          */
         public function order(string|array $items, string $buyer, string $order): ?Order;
 
@@ -869,19 +978,27 @@ namespace Dlock {
          * @param int $limit              1 to 1000 orders; there may be fewer on a page, even none, before the last
          * @param string|null $after      the last page's $next; null: the first page
          * @throws \ValueError for an $after that no page gave, or a $since without $state
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Orders:');
+         * $stock->restock('shoe', 2, 'delivery 17');
+         * $stock->reserve('shoe', buyer: 'user:7', order: '4711')->confirm();
+         * foreach ($stock->orders('shoe', state: Dlock\OrderState::Sold, since: microtime(true) - 86400) as $order) {
+         *     $order->items;                      // => ['shoe' => 1]
+         * }                                       // the next page: after: $page->next
          */
         public function orders(string $sku, ?string $buyer = null, ?OrderState $state = null, float $since = 0.0, int $limit = 100, ?string $after = null): OrderPage;
 
         /**
-         * What there is of a product, all of one moment. The units that were ever put in are available + reserved + sold.
+         * The units of a product at one moment. Available + reserved + sold are the units that were put in.
          *
          * @param string|array $sku the product's name; or a list of names, of up to 16: of one moment for those that share a hash slot
          * @param bool $confirmed   with replicas: they have what is counted
          * @return array{state: string, available: int, reserved: int, sold: int, waiting: int, uncertain: ?float} state: "unknown", "open",
          *         "closed" or "ended"; the others are units; of waiting, requests: also those whose process died, until it is their turn;
          *         uncertain: as Reservation's $uncertain. Of a list: such an array by SKU
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
          */
         public function counts(string|array $sku, bool $confirmed = false): array;
 
@@ -891,7 +1008,7 @@ namespace Dlock {
          * @param string $sku the product's name
          * @throws UnknownProductException for a product that was never put in
          * @throws SaleEndedException when it has ended
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function open(string $sku): void;
 
@@ -901,7 +1018,7 @@ namespace Dlock {
          * @param string $sku the product's name
          * @throws UnknownProductException for a product that was never put in
          * @throws SaleEndedException when it has ended
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function close(string $sku): void;
 
@@ -910,7 +1027,16 @@ namespace Dlock {
          *
          * @param string $sku the product's name
          * @throws UnknownProductException for a product that was never put in
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'End:');
+         * $stock->restock('shoe', 2, 'delivery 17');
+         * $stock->close('shoe');
+         * $stock->reserve('shoe', buyer: 'user:7', order: '4711');            // => null
+         * $stock->open('shoe');
+         * $stock->end('shoe');
+         * $stock->counts('shoe')['state'];        // => 'ended'
          */
         public function end(string $sku): void;
     }
@@ -934,7 +1060,7 @@ namespace Dlock {
     final class Stock implements Inventory
     {
         /**
-         * Connects to nothing yet.
+         * Does not connect.
          *
          * @param string|array|null $server Redis, with or without failover, as for DistributedLock, or memory://. With replicas, an answer is on that
          *                             many of them (docs/fail-over.md). null: dlock.server
@@ -945,7 +1071,7 @@ namespace Dlock {
          * @param string $fairness     of those that wait. "fit": units go to the first waiter that they are enough for. "fifo": no later request
          *                             passes one made with this object, so units may stay unsold while it waits for more
          * @param float $remember      seconds for which orders are remembered that ended or were cancelled, 1 to a year. It is stored by restock()
-         * @throws \ValueError | \TypeError for what cannot be right in any of these; names the argument and what it may be
+         * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
             #[\SensitiveParameter] string|array|null $server = null,
@@ -996,7 +1122,7 @@ namespace Dlock {
         private function __construct() {}
 
         /**
-         * Seconds for which nobody else can get the units, as far as this object knows: 0.0 before it has asked, INF when they are sold to the buyer.
+         * Seconds for which no other buyer can get the units, as far as this object knows: 0.0 before its first request, INF if they are sold to the buyer.
          * Counted as a lease's. No I/O.
          */
         public function remaining(): float {}
@@ -1005,17 +1131,17 @@ namespace Dlock {
          * How the order stands now. Changes nothing.
          *
          * @return OrderState|null null: there is no such order, or it is forgotten
-         * @throws ConnectionException when the server could not be asked
+         * @throws ConnectionException the server is unreachable
          */
         public function status(): ?OrderState {}
 
         /**
-         * It lasts for at least so long from now on, all of it. Never shortens it.
+         * Extends the reservation to at least $ttl seconds from now. Never shortens it.
          *
          * @param float|null $ttl seconds, 0.003 to a year; null: as it was reserved for, or the Stock's
          * @throws ReservationExpiredException when it has ended, was cancelled or sold
          * @throws OrderConflictException when the order is for other products
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function extend(?float $ttl = null): void {}
 
@@ -1027,7 +1153,14 @@ namespace Dlock {
          * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought. After a
          *         ConnectionException, call cancel() before you refund the payment: the attempt without a reply may still reach the server
          * @throws OrderConflictException when the order is for other products: no part of an order is bought
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Confirm:');
+         * $stock->restock('shoe', 2, 'delivery 17');
+         * $reservation = $stock->reserve('shoe', buyer: 'user:7', order: '4711');
+         * $reservation->confirm();                // => true
+         * $reservation->confirm();                // => false
          */
         public function confirm(): bool {}
 
@@ -1037,12 +1170,12 @@ namespace Dlock {
          *
          * @return bool false: nothing was reserved, or the units are already sold (a sale is not undone)
          * @throws OrderConflictException when the order is for other products
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function cancel(): bool {}
 
         /**
-         * Takes a sale back, or a part of it.
+         * Refunds a sale, or a part of it.
          *
          * @param bool $restock      the units are for sale again; false: they leave the stock
          * @param int|null $quantity units of an order of one product; null: all of the order
@@ -1050,30 +1183,50 @@ namespace Dlock {
          * @return bool true: by this call; false: it was before
          * @throws ReservationExpiredException when there is no such order, or this one was superseded
          * @throws OrderConflictException when it is not sold, is for other products, or has fewer units
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Refunds:');
+         * $stock->restock('shoe', 5, 'delivery 17');
+         * $order = $stock->reserve(['shoe' => 3], buyer: 'user:7', order: '4711');
+         * $order->confirm();
+         * $order->refund(quantity: 1, change: 'return 1');                    // => true
+         * $order->refund();                       // => true
          */
         public function refund(bool $restock = true, ?int $quantity = null, ?string $change = null): bool {}
 
         /**
-         * Other quantities of the same products, all or nothing, for the time that is left.
+         * Changes the quantities of the same products, all or nothing. The remaining time stays.
          *
          * @param array $items units by SKU, 1 to 999999999 each
          * @throws OutOfStockException when too few units are available: it stays as it was
          * @throws LimitExceededException when the buyer would have more than $perBuyer: it stays as it was
          * @throws ReservationExpiredException when it has ended, was cancelled or sold
          * @throws OrderConflictException when the order is for other products
-         * @throws ConnectionException when it is not known; ask again
+         * @throws ConnectionException the outcome is unknown; repeat the call
+         *
+         * @example
+         * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Change:');
+         * $stock->restock('shoe', 5, 'delivery 17');
+         * $order = $stock->reserve('shoe', buyer: 'user:7', order: '4711');
+         * $order->change(['shoe' => 3]);
+         * $stock->counts('shoe')['reserved'];     // => 3
          */
         public function change(array $items): void {}
     }
 
     /**
-     * What others see of this process in inspect() from now on, until the request ends: an order, a job, a user's number. A lock that is
-     * held or waited for already keeps the label that it was asked for with.
+     * Sets the label of this process in inspect() until the request ends: an order, a job, a user's number. Locks that are already held or
+     * waited for keep the label that they were requested with.
      *
      * @param string|null $label at most 120 bytes of UTF-8, without control characters; null: back to INI dlock.label
      * @return string|null the one before that was set in this way; null: there was none
-     * @throws \ValueError for what is no such text
+     * @throws \ValueError the label is too long or not such text
+     *
+     * @example
+     * $locks = new DistributedLock('redis://127.0.0.1:6379');
+     * Dlock\setLabel('order 7');
+     * $lease = $locks->acquire('order:7');    // dlock ls shows the label once the lease has been renewed
      */
     function setLabel(?string $label): ?string {}
 
@@ -1088,10 +1241,15 @@ namespace Dlock {
         private function __construct() {}
 
         /**
-         * Moves the clock of this process on, as if the machine had been suspended for so long. Leases, also renewed ones, reservations and waits
-         * whose time is over then have ended. Servers have clocks of their own: with memory:// nothing else is needed.
+         * Advances the clock of this process, as if the machine had been suspended. Leases (renewed ones, too), reservations and waits whose time
+         * is over then have ended. Servers have their own clocks; memory:// uses this one.
          *
          * @param float $seconds 0 to 1000000000
+         *
+         * @example
+         * $lease = (new DistributedLock('memory://'))->acquire('order:7', ttl: 30.0);
+         * Dlock\Testing::travel(31);
+         * $lease->isHeld();                       // => false
          */
         public static function travel(float $seconds): void {}
     }
@@ -1126,12 +1284,17 @@ namespace Dlock {
      *         hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
      *         sessions: int, reservations: int, reservations_refused: int, sales: int, late_sales: int, cancellations: int, refunds: int,
      *         expired_refusals: int, stocks_uncertain: int}
+     *
+     * @example
+     * $before = Dlock\stats();
+     * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('order:7');
+     * Dlock\stats()['acquisitions'] - $before['acquisitions'];            // => 1
      */
     function stats(): array {}
 
     /**
-     * From now on to the end of the PHP request, a call that has to wait calls $waiter in place of sleeping, so that other fibers
-     * go on (docs/runtimes.md). In a Swoole coroutine a call gives way without it.
+     * Until the end of the PHP request, a call that has to wait calls $waiter instead of sleeping, so that other fibers continue
+     * (docs/runtimes.md). In a Swoole coroutine a call yields without it.
      *
      * The waiter gets a stream and seconds (more than 0, at most 60), and returns when the stream is readable or the time is over.
      * It may suspend the running fiber, run an event loop, or throw, which cancels the wait. Returning early is harmless. If it
@@ -1144,17 +1307,24 @@ namespace Dlock {
     function setWaiter(?callable $waiter): ?callable {}
 
     /**
-     * In a worker that serves request after request: what the running fiber or coroutine, or {main}, holds now is the worker's,
-     * and endRequest() leaves it alone.
+     * For workers that serve several requests: what the running fiber or coroutine, or {main}, holds now belongs to the worker, and
+     * endRequest() does not release it.
      */
     function beginRequest(): void {}
 
     /**
-     * Gives back what the running fiber or coroutine, or {main}, has acquired since beginRequest(), as the end of a PHP request
-     * does: with $releaseOnShutdown false a lock is left to its lease time. Objects stay. Waits at most dlock.shutdown_timeout for
-     * the answers. Reservations outlive requests.
+     * Releases what the running fiber or coroutine, or {main}, has acquired since beginRequest(), as the end of a PHP request does: locks
+     * with $releaseOnShutdown false stay until their lease expires. Objects stay. Waits at most dlock.shutdown_timeout for the
+     * replies. Reservations outlive requests.
      *
      * @return int leases that were held until now
+     *
+     * @example
+     * $locks = new DistributedLock('redis://127.0.0.1:6379');
+     * Dlock\beginRequest();
+     * $lease = $locks->acquire('order:7');
+     * Dlock\endRequest();                     // => 1
+     * $lease->isHeld();                       // => false
      */
     function endRequest(): int {}
 
@@ -1215,6 +1385,14 @@ namespace Dlock {
          * The reason of each server that did not answer, or cannot vote yet.
          *
          * @return array<string, string> "host:port" (or the socket's path) => reason
+         *
+         * @example
+         * $locks = new RedLock(['redis://127.0.0.1:1', 'redis://127.0.0.1:2', 'redis://127.0.0.1:3']);
+         * try {
+         *     $locks->acquire('order:7', timeout: 0.0);
+         * } catch (Dlock\QuorumException $e) {
+         *     $e->getServerErrors()['127.0.0.1:1'];   // => 'Connection refused'
+         * }
          */
         public function getServerErrors(): array {}
     }

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d37c84e2e4a2dbe8e3d5ae68aba8f2a033cc3d07 */
+ * Stub hash: 9198f3dcc489b60254116c03b4c9523610bca442 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)

@@ -11,7 +11,7 @@ Subjects::add(MemcachedServer::class, examine_memcached_forgetting(...), ['flush
 
 function examine_memcached_forgetting(MemcachedServer $server): void
 {
-    $server->note('persistence', 'keeps locks in its memory alone.', 'When it is restarted, it gives away locks that are held: two holders at once.',
+    $server->note('persistence', 'keeps locks in its memory alone.', 'When it is restarted, other processes can acquire locks that are held: two holders at once.',
         'Keep it down for the longest lease time before it starts again; where two holders do harm, use Redis with appendfsync always, RedLock or ZkLock.');
     $uptime = max(0, $server->stat('uptime') - MEMCACHED_UPTIME_AT_START);
     $ttl = $server->plan->ttl;

@@ -18,7 +18,7 @@ function examine_guard(Plan $plan): void
     $guard = $plan->guard;
     if ($guard !== null && $guard < $plan->ttl) {
         $plan->report->add(Severity::Problem, 'guard', $plan->servers[0]['label'], sprintf('its guard is %s, and leases last up to %s.', seconds($guard), seconds($plan->ttl)),
-            'A lease time above the guard is refused: a server that was promoted would give away locks that it has missed.', 'Set guard= to the longest lease time, in all programs.');
+            'A lease time above the guard is refused: a promoted server would grant locks that it has missed again.', 'Set guard= to the longest lease time, in all programs.');
     }
 }
 

@@ -25,13 +25,13 @@ function examine_persistence(RedisServer $server): void
     } elseif (!$kept || ($red && $sync !== null && $sync !== 'always')) {
         $server->warning('persistence', $kept ? "may forget the last second (appendfsync $sync), and dlock.restart_guard is 0."
             : 'keeps no log of its changes (appendonly no)' . ($red ? ', and dlock.restart_guard is 0.' : '.'),
-            'When it restarts, it may give away locks that are held: two holders at once.', $red
+            'When it restarts, other processes can acquire locks that are held: two holders at once.', $red
             ? 'Set dlock.restart_guard to the longest lease time, or appendonly yes and appendfsync always.'
             : 'Set appendonly yes and appendfsync always; or keep it down for the longest lease time before it starts again; '
             . 'or use RedLock.');
     } elseif ($sync !== null && $sync !== 'always') {
         $server->note('persistence', "may forget the last second of its data when its host fails (appendfsync $sync).",
-            'If it is back within a lease time, it may give away a lock that is held.',
+            'If it is back within a lease time, another process can acquire a lock that is held.',
             'appendfsync always forgets nothing, and takes longer for each lock.');
     }
 }
