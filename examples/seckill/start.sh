@@ -121,12 +121,12 @@ write_nginx_conf() {
 			server {
 				listen 127.0.0.1:$1 backlog=1024;
 				root $here/web;
-				location = / {
+				location ~ ^/(|four)\$ {
 					default_type text/html;
 					charset utf-8;
 					add_header Content-Security-Policy "default-src 'self' 'unsafe-inline'; img-src data:";
 					add_header Cache-Control no-cache;
-					try_files /index.html =404;
+					try_files \$uri.html /index.html =404;
 				}
 				location = /buy {
 					include /etc/nginx/fastcgi_params;

@@ -38,7 +38,7 @@ rm -rf "$results/profile"
 
 if [ "${1-}" = --screenshots ]; then
 	# A palette is enough, and a third of the size.
-	for name in selling no-lock distributed-lock stock setnx-payments-hang distributed-lock-payments-hang; do
+	for name in selling no-lock distributed-lock stock four-ways setnx-payments-hang distributed-lock-payments-hang; do
 		pngquant --force --strip --quality 80-100 --output "$here/screenshots/$name.png" "$results/$name.png"
 	done
 fi
