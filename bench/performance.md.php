@@ -92,11 +92,7 @@ These runs failed, and are missing below:
 <?php endforeach ?>
 <?php endif ?>
 
-| | |
-|---|---|
-<?php foreach ($machine as $what => $value): ?>
-| <?= $what ?> | <?= $value ?> |
-<?php endforeach ?>
+On this machine: <?= wordwrap(implode('; ', array_map(fn ($what, $value) => "$what $value", array_keys($machine), $machine)), 120) ?>.
 
 Compare ratios, not times: both sides of a ratio were measured in the same round on this machine. It is the median of all rounds; the
 column "rounds" has the least and the greatest. A bar must be met, an aim may be missed.
