@@ -23,14 +23,17 @@ function unknown(string $passage, string $report): array
     return array_values(array_diff(numbers($passage), numbers($report)));
 }
 
-// A passage ends with an empty line.
-preg_match_all('/^<!-- figures: (\S+) -->\n(.+?)(?=\n\n)/ms', document('docs/reliability.md'), $passages, PREG_SET_ORDER);
-foreach ($passages as [, $file, $passage]) {
-    same([], unknown($passage, document("docs/$file")), "what $file has not");
-    holds(count(numbers($passage)) >= 2, "figures of $file", $passage);
-    holds(count(unknown(preg_replace('/\d(?=[^\d`]*\z)/', '97531', $passage), document("docs/$file"))) === 1, "$file: another number is noticed");
+// A passage names the reports that its numbers come from, and ends with an empty line.
+preg_match_all('/^<!-- figures: ([^>]+) -->\n(.+?)(?=\n\n)/ms', document('docs/reliability.md'), $passages, PREG_SET_ORDER);
+$files = [];
+foreach ($passages as [, $names, $passage]) {
+    $of_passage = explode(' ', $names);
+    array_push($files, ...$of_passage);
+    $report = implode("\n", array_map(fn (string $file) => document("docs/$file"), $of_passage));
+    same([], unknown($passage, $report), "what $names has not");
+    holds(count(numbers($passage)) >= 2, "figures of $names", $passage);
+    holds(count(unknown(preg_replace('/\d(?=[^\d`]*\z)/', '97531', $passage), $report)) === 1, "$names: another number is noticed");
 }
-$files = array_column($passages, 1);
 $reports = array_map(fn (string $path) => 'reliability/' . basename($path), glob(dirname(__DIR__, 2) . '/docs/reliability/*.txt'));
 same([], array_values(array_diff($reports, $files)), 'reports that nothing comes from');
 holds(count($passages) >= 4, 'passages with figures', $files);
