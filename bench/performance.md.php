@@ -119,16 +119,13 @@ hands the lock to the next waiter; the column "bare C" is the same ratio of that
 <?php if ($missed === []): ?>
 No bar was missed in this run.
 <?php else: ?>
-<?php foreach ($missed as $reason => $claims): ?>
-<?php foreach ($claims as $claim => $measured): ?>
+[Details](performance/details.md#where-dlock-is-slower-than-its-bars) has the reasons.
+
+<?php foreach (array_merge(...array_values($missed)) as $claim => $measured): ?>
 - <?= "$claim; measured {$of_processes($measured)}" ?>
 
 <?php endforeach ?>
 
-<?= wordwrap(preg_replace('/\s+/', ' ', $reason), 130) ?>
-
-
-<?php endforeach ?>
 <?php endif ?>
 ## What is measured
 
@@ -146,6 +143,21 @@ No bar was missed in this run.
 # Performance: details
 
 Made as [Performance](../performance.md), from the same run. Times are this machine's.
+<?php if ($missed !== []): ?>
+
+## Where dlock is slower than its bars
+
+<?php foreach ($missed as $reason => $claims): ?>
+<?php foreach ($claims as $claim => $measured): ?>
+- <?= "$claim; measured {$of_processes($measured)}" ?>
+
+<?php endforeach ?>
+
+<?= wordwrap(preg_replace('/\s+/', ' ', $reason), 130) ?>
+
+
+<?php endforeach ?>
+<?php endif ?>
 
 ## All ratios
 
