@@ -12,10 +12,10 @@
 namespace {
 
     /**
-     * Locks on one Redis server, on Redis with failover (Sentinel, Cluster, or an endpoint whose replicas acknowledge), on one
-     * memcached server, or in this process (memory://, for tests).
+     * Locks on one Redis server, on Redis with failover (Sentinel, Cluster, or an endpoint whose replicas acknowledge), in PostgreSQL, MySQL
+     * or MariaDB, on one memcached server, or in this process (memory://, for tests).
      *
-     * The key $prefix . $resource is set with SET NX PX and a random token, and deleted only by a script that compares the token. A
+     * On Redis, the key $prefix . $resource is set with SET NX PX and a random token, and deleted only by a script that compares the token. A
      * contended lock is handed to the waiter that came first (docs/hand-over.md).
      *
      * lock() to isLocking() are the methods of common PHP lock classes; all others are those of Dlock\LockManager. A lock that was acquired with

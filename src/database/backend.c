@@ -134,7 +134,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 	dlock_status status = dlock_db_ask(dlock_db_backend_of(claim), &question, call, error);
 	if (status == DLOCK_OK && call->answer[0] == 0) {
 		status = dlock_fail(error, DLOCK_LOST,
-			"The lock \"%s\" was lost: the database has it for someone else, or for nobody",
+			"The lock \"%s\" was lost: its row was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
 	} else if (status == DLOCK_OK) {
 		set_deadline(claim, call->sent_at, ttl);

@@ -155,8 +155,8 @@ dlock_claim_state dlock_claim_refresh(dlock_claim *claim, dlock_nanos *remaining
 dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error)
 {
 	return dlock_fail(error, DLOCK_LOST,
-		"The lock \"%s\" is not this handle's any more: it was attached already, released, or its "
-		"lease time is over",
+		"The handle of the lock \"%s\" is no longer valid: it was already attached, or its lease was released "
+		"or has expired",
 		dlock_claim_name(claim).text);
 }
 

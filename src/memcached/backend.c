@@ -515,7 +515,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 		claim->deadline = deadline_of(request, lasting(ttl));
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its key was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
 	} else if (request && request->sent && request->sent_at + lasting(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set must be believed even without an answer. */
@@ -538,7 +538,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 																			 : found.deadline;
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
+		dlock_fail(error, DLOCK_LOST, "The server no longer holds the lock \"%s\" for this lease",
 			dlock_claim_name(claim).text);
 	}
 	return status;

@@ -15,7 +15,7 @@ use Dlock\LeaseState;
 
 // Processes of their own, no forked children: by then this one may have a thread that renews.
 $said = fn (PhpChild $child) => json_decode($child->readLine());
-$used = 'The lock "*" is not this handle\'s any more: it was attached already, released, or its lease time is over';
+$used = 'The handle of the lock "*" is no longer valid: it was already attached, or its lease was released or has expired';
 foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $name = $locks->name;
     $manager = $locks->manager();

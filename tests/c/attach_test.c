@@ -9,7 +9,7 @@
 #include "helpers.h"
 #include "quorum_servers.h"
 
-#define VOID_HANDLE "is not this handle's any more: it was attached already, released, or its lease time is over"
+#define VOID_HANDLE "is no longer valid: it was already attached, or its lease was released or has expired"
 
 static const char old_token[] = "0123456789abcdef0123456789abcdef";
 

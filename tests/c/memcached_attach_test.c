@@ -62,7 +62,7 @@ static void test_once(void)
 	dlock_claim_refresh(claim, &remaining);
 	check(left <= 30 && left >= 28 && remaining <= 27700 * DLOCK_MS && remaining > 24 * DLOCK_SECOND,
 		"for the time that was left");
-	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is not this handle's any more"),
+	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is no longer valid: it was"),
 		"once: %s", c.error.message);
 	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && release_and_free(&c, claim),
 		"extended and released");

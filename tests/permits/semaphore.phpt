@@ -29,9 +29,9 @@ foreach ([redis_server(), 'memory://'] as $server) {
         within(50, $lease->remaining(), 100 * $rely, "remaining() of lease $i");
     }
     same(null, $semaphore->tryAcquire($resource), 'the eleventh');
-    fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 1 of its 10 permits free within 0.05 s",
+    fails(AcquireTimeoutException::class, "Could not acquire 1 of the 10 permits of the semaphore \"$resource\" within 0.05 s",
         fn () => $semaphore->acquire($resource, timeout: 0.05));
-    fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 3 of its 10 permits free within 0 s",
+    fails(AcquireTimeoutException::class, "Could not acquire 3 of the 10 permits of the semaphore \"$resource\" within 0 s",
         fn () => $semaphore->acquire($resource, 3, 0));
     $fences = array_map(fn ($lease) => $lease->fencingToken, $leases);
     holds($fences === array_unique($fences) && $fences === array_values(array_filter($fences, fn ($fence) => $fence > 0)), 'fencing tokens', $fences);
@@ -81,7 +81,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     $attached = $semaphore->attach($handle = $lease->detach());
     same([6, 4, LeaseState::Released], [$attached->permits, $semaphore->availablePermits($resource), $lease->state()], 'attach()');
     holds($attached->fencingToken > $lease->fencingToken, 'its fencing token', $attached);
-    fails(LeaseLostException::class, "The lock \"$resource\" is not this handle's any more: *", fn () => $semaphore->attach($handle), 'a second attach()');
+    fails(LeaseLostException::class, "The handle of the lock \"$resource\" is no longer valid: *", fn () => $semaphore->attach($handle), 'a second attach()');
     same([true, 10], [$attached->release(), $semaphore->availablePermits($resource)], 'released');
 
     // Several of a demand: a wait for permits whose lease ends, and for those that a process waits for in vain.
@@ -105,7 +105,7 @@ $child->say($handle = $lease->detach());
 [$permits, $fence, $name, $held, $available] = $child->hear();
 same([6, $resource, true, 4], [$permits, $name, $held, $available], 'attach() in another process');
 holds($fence > $lease->fencingToken, 'its fencing token', $fence);
-fails(LeaseLostException::class, "The lock \"$resource\" is not this handle's any more: *", fn () => $semaphore->attach($handle), 'a second attach()');
+fails(LeaseLostException::class, "The handle of the lock \"$resource\" is no longer valid: *", fn () => $semaphore->attach($handle), 'a second attach()');
 same(4, $semaphore->availablePermits($resource), 'while the other process has them');
 $child->say('release');
 same([true, 10], [$child->result(), $semaphore->availablePermits($resource)], 'its release()');

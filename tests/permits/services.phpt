@@ -56,7 +56,7 @@ $dsn = $set->dsn(['guard' => 30]);
 $semaphore = new Semaphore(3, $dsn, ttl: 30.0);
 $lock = new ReadWriteLock($dsn, ttl: 30.0);
 $none = '* was promoted, restarted or set up, * no lock is granted for another *';
-fails(Dlock\AcquireTimeoutException::class, "The semaphore \"sale\" did not have 2 of its 3 permits free within 0.1 s: $none", fn () => $semaphore->acquire('sale', 2, 0.1));
+fails(Dlock\AcquireTimeoutException::class, "Could not acquire 2 of the 3 permits of the semaphore \"sale\" within 0.1 s: $none", fn () => $semaphore->acquire('sale', 2, 0.1));
 fails(Dlock\AcquireTimeoutException::class, "The lock \"prices\" was not granted within 0.1 s: $none", fn () => $lock->writeLock()->acquire('prices', 0.1));
 $held = [$semaphore->acquire('sale', 2, 30), $lock->readLock()->acquire('prices', 120), $lock->readLock()->acquire('prices', 120)];
 same([1, null, 2], [$semaphore->availablePermits('sale'), $semaphore->tryAcquire('sale', 2), $held[0]->permits], 'before the fail-over');

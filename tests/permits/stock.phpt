@@ -72,7 +72,7 @@ foreach (['memory://', redis_server()] as $server) {
     // A limit for each buyer bounds what is reserved and bought together.
     same(['shoe' => 2], $stock->reserve(['shoe' => 2], 'ann', 'order 2')->items, 'to the limit');
     $limited = thrown_by(fn () => $stock->reserve(['shoe' => 2], 'ann', 'order 3'));
-    same('The buyer "ann" has 3 units of "shoe", reserved or bought, and may have 3 in all; 2 more were asked for', $limited->getMessage(), 'above it');
+    same('The buyer "ann" already has 3 units of "shoe" (reserved or sold); the limit is 3, and 2 more were requested', $limited->getMessage(), 'above it');
     same(['shoe', 3, 3, 2], [$limited->sku, $limited->limit, $limited->has, $limited->asked], 'what it says');
     $limited = thrown_by(fn () => (new Stock($server, $prefix, perBuyer: 1))->reserve(['shoe' => 2], 'new', 'order 3'));
     same(['shoe', 1, 0, 2], [$limited?->sku, $limited?->limit, $limited?->has, $limited?->asked], 'of a buyer that has nothing');
@@ -107,7 +107,7 @@ foreach (['memory://', redis_server()] as $server) {
     same([0, 2, 0, 0], counts('hat'), 'on all of it');
     same(['hat' => 2, 'shoe' => 1], $stock->reserve(['hat' => 2, 'shoe' => 1], 'eve', 'basket 2')->items, 'in another order');
     fails(OrderConflictException::class, 'The order "basket 2" of "eve" has 2 units of "hat"', fn () => $stock->reserve(['hat' => 1, 'shoe' => 2], 'eve', 'basket 2'));
-    fails(LimitExceededException::class, 'The buyer "eve" has 2 units of "hat", *', fn () => $stock->reserve(['hat' => 2, 'shoe' => 1], 'eve', 'basket 3'));
+    fails(LimitExceededException::class, 'The buyer "eve" already has 2 units of "hat" *', fn () => $stock->reserve(['hat' => 2, 'shoe' => 1], 'eve', 'basket 3'));
     $basket->extend(700);
     within(690, $basket->remaining(), 700 * $rely, 'extended');
     $basket->extend(1);

@@ -38,7 +38,7 @@ $leases = [$semaphore->acquire($resource, 7), $semaphore->acquire($resource), $s
 same([7, 1, 2], array_map(fn (Lease $lease) => $lease->permits, $leases), 'permits');
 holds($leases[0]->fencingToken < $leases[1]->fencingToken && $leases[1]->fencingToken < $leases[2]->fencingToken, 'fencing tokens rise over all grants');
 same([0, null, LeaseState::Held], [$semaphore->availablePermits($resource), $semaphore->tryAcquire($resource), $leases[0]->state()], 'all are held');
-fails(AcquireTimeoutException::class, "The semaphore \"$resource\" did not have 3 of its 10 permits free within 0 s", fn () => $semaphore->acquire($resource, 3, 0));
+fails(AcquireTimeoutException::class, "Could not acquire 3 of the 10 permits of the semaphore \"$resource\" within 0 s", fn () => $semaphore->acquire($resource, 3, 0));
 fails(DeadlockException::class, '*holds too many permits*', fn () => $semaphore->acquire($resource, 3));
 same([true, 7], [$leases[0]->release(), $semaphore->availablePermits($resource)], 'seven given back');
 same([false, 7], [$leases[0]->release(), $semaphore->availablePermits($resource)], 'once');

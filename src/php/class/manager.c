@@ -351,8 +351,8 @@ static dlock_status report_timeout(
 	}
 	if (manager->std.ce == dlock_ce_semaphore) {
 		return dlock_fail(error, DLOCK_TIMEOUT,
-			"The semaphore \"%s\" did not have %" PRId64 " of its %" PRId64 " permits free within %g s%s%s",
-			dlock_claim_name(claim).text, claim->permits, manager->backend->capacity, seconds, text, reason.message);
+			"Could not acquire %" PRId64 " of the %" PRId64 " permits of the semaphore \"%s\" within %g s%s%s",
+			claim->permits, manager->backend->capacity, dlock_claim_name(claim).text, seconds, text, reason.message);
 	}
 	const char *what = claim->count > 1 ? claim->explained ? "were not granted" : "were not all free"
 		: claim->explained              ? "was not granted"

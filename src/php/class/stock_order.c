@@ -209,8 +209,8 @@ void dlock_stock_throw_limited(
 	dlock_error error;
 
 	dlock_fail(&error, DLOCK_LOST,
-		"The buyer \"%s\" has %lld units of \"%s\", reserved or bought, and may have %lld in all; %lld more were asked "
-		"for",
+		"The buyer \"%s\" already has %lld units of \"%s\" (reserved or sold); the limit is %lld, and %lld more were "
+		"requested",
 		show(order->buyer).text, (long long) answer->units, ZSTR_VAL(order->skus[answer->item]), (long long) limit,
 		(long long) asked);
 	dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);

@@ -327,7 +327,7 @@ static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_er
 		set_deadline(claim, keep->sent_at, ttl);
 		claim->ttl = ttl;
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
+		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its key was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
 	} else if (call && (call->sent || keep->route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an
@@ -361,7 +361,7 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_OK) {
 		set_deadline(claim, route.call->sent_at, lease_left(claim, pttl));
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's on the server",
+		dlock_fail(error, DLOCK_LOST, "The server no longer holds the lock \"%s\" for this lease",
 			dlock_claim_name(claim).text);
 	}
 	dlock_route_end(&route);

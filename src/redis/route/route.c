@@ -440,7 +440,7 @@ static dlock_status explain_unconfirmed(dlock_route *own)
 	}
 	if (is_answered(said) && said->reply->type == REDIS_REPLY_INTEGER && was_sent_after(own->call, said)) {
 		return dlock_fail(own->error, DLOCK_CONNECTION,
-			"Redis at %s: %lld of its replicas confirmed it in time, and %d must (replicas=%d)", label,
+			"Redis at %s: %lld replicas acknowledged the write in time, %d required (replicas=%d)", label,
 			said->reply->integer, own->replicas, own->replicas);
 	}
 	return dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: whether replicas have it is not known: %.200s", label,

@@ -419,7 +419,8 @@ static void begin_question(dlock_topology *topology, dlock_nanos now)
 	if (dlock_topology_has_slots(topology)) {
 		dlock_fail(&topology->error, DLOCK_CONNECTION, "No node of the cluster tells who has its slots");
 	} else {
-		dlock_fail(&topology->error, DLOCK_CONNECTION, "No Sentinel names the master of %s", service->service);
+		dlock_fail(&topology->error, DLOCK_CONNECTION, "No Sentinel returned the address of the master of %s",
+			service->service);
 	}
 }
 

@@ -158,7 +158,7 @@ static dlock_status explain_unconfirmed(dlock_stock_question *own)
 {
 	own->route.transient = true;
 	return dlock_fail(own->route.error, DLOCK_CONNECTION,
-		"Redis at %s: its replicas did not confirm what it says (replicas=%d); ask again",
+		"Redis at %s: too few replicas acknowledged the result (replicas=%d); repeat the call with the same order",
 		own->route.conn->server->label, own->route.replicas);
 }
 
