@@ -441,7 +441,7 @@ namespace Dlock {
          * an index, not all keys.
          *
          * @param int $limit 1 to 1000
-         * @return array a list of Inspection, with one waiter in detail at most
+         * @return list<Inspection> with one waiter in detail at most
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
          * @throws DlockException on ZooKeeper, memcached, memory:// and databases, which have no index
          *
@@ -694,7 +694,7 @@ namespace Dlock {
          * As LockManager::inspectAll().
          *
          * @param int $limit 1 to 1000
-         * @return array a list of Inspection
+         * @return list<Inspection> as LockManager::inspectAll()
          * @throws ConnectionException the server is unreachable
          */
         public function inspectAll(int $limit = 100): array;
