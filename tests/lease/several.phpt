@@ -42,7 +42,7 @@ foreach (['redis' => redis_server(), 'memory' => 'memory://'] as $what => $serve
     $copy = $others->attach($handle = $lease->detach());
     same([[$a, $b, $c], LeaseState::Released], [$copy->resources, $lease->state()], "$what: attach()");
     holds($copy->fencingToken > $lease->fencingToken && $copy->token !== $lease->token, "$what: its tokens");
-    fails(Dlock\LeaseLostException::class, '* not this handle\'s any more*', fn () => $locks->attach($handle));
+    fails(Dlock\LeaseLostException::class, '*is no longer valid: it was already attached*', fn () => $locks->attach($handle));
     same(true, $copy->release(), "$what: release()");
     same([false, false, false, false], $locked(), "$what: all is free");
     same(false, $copy->release(), "$what: release() again");
