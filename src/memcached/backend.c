@@ -18,8 +18,6 @@ typedef struct {
 	dlock_net_pool *pool;
 	dlock_memcached_conn *conn; /* the pool's */
 	dlock_memcached_digest *digest;
-	size_t prefix_len;
-	char prefix[];
 } memcached_backend;
 
 typedef struct waiter waiter;
@@ -51,7 +49,7 @@ static dlock_memcached_item *item_of(const dlock_claim *claim)
 
 static void make_key(memcached_backend *backend, dlock_memcached_key *key, const char *resource, size_t len)
 {
-	dlock_memcached_make_key(key, backend->prefix, backend->prefix_len, resource, len, backend->digest);
+	dlock_memcached_make_key(key, backend->base.prefix.text, backend->base.prefix.len, resource, len, backend->digest);
 }
 
 static dlock_status have_item(memcached_claim *claim, dlock_error *error)
@@ -757,16 +755,11 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return status;
 }
 
-static bool is_same(
-	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
+static bool is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	memcached_backend *ours = backend_of(claim), *other = (memcached_backend *) backend;
-	dlock_memcached_key mine, key;
+	const memcached_backend *one = (const memcached_backend *) a, *other = (const memcached_backend *) b;
 
-	make_key(ours, &mine, claim->names[i].text, claim->names[i].len);
-	make_key(other, &key, resource, len);
-	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text)
-		&& dlock_endpoint_is_same(ours->conn->base.server, other->conn->base.server);
+	return dlock_endpoint_is_same(one->conn->base.server, other->conn->base.server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)
@@ -778,11 +771,6 @@ static void dispose(dlock_claim *claim)
 {
 	end_waiter((memcached_claim *) claim);
 	dlock_memcached_item_release(item_of(claim));
-}
-
-static void destroy(dlock_backend *backend)
-{
-	free(backend);
 }
 
 const dlock_ttl_range dlock_memcached_ttls = { 4 * DLOCK_SECOND, 30 * 24 * 3600 * DLOCK_SECOND, false };
@@ -807,22 +795,18 @@ static const dlock_backend_ops ops = {
 	.inspect = inspect,
 	.break_claim = break_claim,
 	.dispose = dispose,
-	.destroy = destroy,
 };
 
 dlock_backend *dlock_memcached_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len, dlock_memcached_digest *digest)
 {
-	memcached_backend *backend = calloc(1, sizeof *backend + prefix_len);
+	memcached_backend *backend = dlock_backend_new(&ops, sizeof *backend, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	backend->pool = pool;
 	backend->digest = digest;
-	backend->prefix_len = prefix_len;
-	memcpy(backend->prefix, prefix, prefix_len);
 	backend->conn = dlock_memcached_conn_of(pool, server, DLOCK_FOREVER);
 	if (!backend->conn) {
 		free(backend);

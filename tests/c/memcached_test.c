@@ -198,7 +198,7 @@ static void test_keys(void)
 		claims[i] = memcached_claim_on(&c, resources[i], 30000);
 		held += memcached_acquire(&c, claims[i], 0) == DLOCK_OK;
 		for (int j = 0; j < COUNT; j++) {
-			if (c.backend->ops->is_same(claims[i], 0, c.backend, resources[j], strlen(resources[j])) != (i == j)) {
+			if (dlock_claim_is_for(claims[i], c.backend, resources[j], strlen(resources[j])) != (i == j)) {
 				check(false, "%s is %s", resources[i], resources[j]);
 			}
 		}

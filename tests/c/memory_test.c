@@ -73,8 +73,8 @@ static void test_life(void)
 	check(
 		!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third), "another table has others");
 	check(is_locked(prefixed, "Lock:a") && !is_locked(prefixed, "a"), "the prefix is part of the key");
-	check(backend->ops->is_same(claim, 0, same, "a", 1) && !backend->ops->is_same(claim, 0, other, "a", 1)
-			&& !backend->ops->is_same(claim, 0, same, "b", 1) && backend->ops->is_same(claim, 0, prefixed, "Lock:a", 6),
+	check(dlock_claim_is_for(claim, same, "a", 1) && !dlock_claim_is_for(claim, other, "a", 1)
+			&& !dlock_claim_is_for(claim, same, "b", 1) && dlock_claim_is_for(claim, prefixed, "Lock:a", 6),
 		"the same lock is known as such");
 	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK
 			&& dlock_claim_check(claim, &error) == DLOCK_OK

@@ -112,13 +112,13 @@ enum { MOST_SEEN = 1000 };
 
 static dlock_status read_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
 {
-	dlock_arg prefix = dlock_key_builder_prefix(service->keys);
 	dlock_status status = DLOCK_OK;
 
 	for (int i = 0; status == DLOCK_OK && i < own->count; i++) {
+		const dlock_route *route = &own->routes[i];
 		*error = own->error;
-		status = own->said[i] != DLOCK_OK
-			? own->said[i] : dlock_read_seen(own->routes[i].call, own->routes[i].conn, prefix, out, error);
+		status = own->said[i] != DLOCK_OK ? own->said[i]
+			: dlock_read_seen(route->call, route->conn, service->base.prefix, out, error);
 	}
 	batch_end(own);
 	return status;

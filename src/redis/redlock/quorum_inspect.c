@@ -211,8 +211,8 @@ static dlock_status find_seen(quorum_backend *backend, dlock_listing *out, dlock
 	for (int i = 0; status == DLOCK_OK && i < backend->count; i++) {
 		dlock_listing one = { 0 };
 		if (own.voters[i].vote == DLOCK_VOTE_YES) {
-			status = dlock_read_seen(own.voters[i].call, backend->members[i].conn,
-				dlock_key_builder_prefix(backend->keys), &one, error);
+			status = dlock_read_seen(
+				own.voters[i].call, backend->members[i].conn, backend->base.prefix, &one, error);
 		}
 		status = status == DLOCK_OK ? merge(out, &one, error) : status;
 		dlock_listing_end(&one);

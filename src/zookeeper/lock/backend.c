@@ -330,14 +330,12 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return status;
 }
 
-static bool is_same(
-	const dlock_claim *base, int i, dlock_backend *other_base, const char *resource, size_t len)
+static bool is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	const dlock_zk_backend *ours = dlock_zk_backend_of(base), *other = (dlock_zk_backend *) other_base;
+	const dlock_zk_backend *one = (const dlock_zk_backend *) a, *other = (const dlock_zk_backend *) b;
 
-	return ours->kind == other->kind && base->names[i].len == len && !memcmp(base->names[i].text, resource, len)
-		&& ours->prefix_len == other->prefix_len && !memcmp(ours->prefix, other->prefix, ours->prefix_len)
-		&& !strcmp(ours->options.hosts, other->options.hosts) && !strcmp(ours->options.root, other->options.root);
+	return one->kind == other->kind && !strcmp(one->options.hosts, other->options.hosts)
+		&& !strcmp(one->options.root, other->options.root);
 }
 
 static void dispose(dlock_claim *base)
@@ -352,7 +350,6 @@ static void destroy(dlock_backend *base)
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
 
 	dlock_zk_options_free(&backend->options);
-	free(backend->prefix);
 	free(backend);
 }
 
@@ -379,12 +376,11 @@ static const dlock_backend_ops ops = {
 dlock_backend *dlock_zookeeper_new(
 	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity)
 {
-	dlock_zk_backend *backend = calloc(1, sizeof *backend);
+	dlock_zk_backend *backend = dlock_backend_new(&ops, sizeof *backend, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	if (capacity > 0) {
 		backend->base.capacity = capacity;
 		backend->kind = capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE;
@@ -394,13 +390,9 @@ dlock_backend *dlock_zookeeper_new(
 	backend->options.hosts = strdup(options->hosts);
 	backend->options.root = strdup(options->root);
 	backend->options.auth = options->auth ? strdup(options->auth) : NULL;
-	backend->prefix_len = prefix_len;
-	backend->prefix = malloc(prefix_len + 1);
-	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth)
-		|| !backend->prefix) {
+	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth)) {
 		destroy(&backend->base);
 		return NULL;
 	}
-	memcpy(backend->prefix, prefix, prefix_len);
 	return &backend->base;
 }

@@ -9,13 +9,11 @@
 bool dlock_zk_claim_place(dlock_zk_claim *claim)
 {
 	const dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
-	size_t len = backend->prefix_len + claim->base.resource_len;
-	char *name = claim->parent ? NULL : malloc(len + 1);
+	size_t len = claim->base.resource_len;
+	char *name = claim->parent ? NULL : dlock_backend_name(&backend->base, claim->base.resource, len);
 
 	if (name) {
-		memcpy(name, backend->prefix, backend->prefix_len);
-		memcpy(name + backend->prefix_len, claim->base.resource, claim->base.resource_len);
-		claim->parent = dlock_zk_parent_path(backend->options.root, name, len);
+		claim->parent = dlock_zk_parent_path(backend->options.root, name, backend->base.prefix.len + len);
 		free(name);
 	}
 	return claim->parent;
