@@ -23,11 +23,6 @@ static bool have_name(dlock_db_claim *claim)
 	return claim->name;
 }
 
-static dlock_status out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
-
 dlock_db_call *dlock_db_claim_call(const dlock_claim *base, dlock_db_function function, const char *token)
 {
 	const dlock_db_claim *claim = (const dlock_db_claim *) base;
@@ -220,7 +215,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 	bool again;
 
 	if (!have_name((dlock_db_claim *) claim)) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	do {
 		dlock_db_call *call = exchange_call(claim, claim->token, token);
@@ -243,7 +238,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 
 static dlock_status acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
-	return have_name((dlock_db_claim *) claim) ? dlock_db_acquire(claim, wait, error) : out_of_memory(error);
+	return have_name((dlock_db_claim *) claim) ? dlock_db_acquire(claim, wait, error) : dlock_out_of_memory(error);
 }
 
 static dlock_status locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)

@@ -44,7 +44,7 @@ dlock_claim *dlock_claim_new_of(dlock_backend *backend, const dlock_name *names,
 	}
 	dlock_claim *claim = calloc(1, size + (size_t) count * sizeof *names + len + 1);
 	if (!claim) {
-		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		dlock_out_of_memory(error);
 		return NULL;
 	}
 	claim->backend = backend;

@@ -62,7 +62,7 @@ static dlock_status have_item(memcached_claim *claim, dlock_error *error)
 			make_key(backend, &claim->item->key, claim->base.resource, claim->base.resource_len);
 		}
 		if (!claim->item || !*claim->item->key.text) {
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+			return dlock_out_of_memory(error);
 		}
 	}
 	strcpy(claim->item->token, claim->base.token);
@@ -143,7 +143,7 @@ static dlock_status no_reply(
 	const memcached_backend *backend, const dlock_memcached_request *request, dlock_error *error)
 {
 	if (!request) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	if (request->state == DLOCK_MEMCACHED_ANSWERED) {
 		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->base.server->label,
@@ -392,7 +392,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	}
 	claim->waiter = claim->waiter ? claim->waiter : waiter_new(claim);
 	if (!claim->waiter) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	claim->waiter->deadline = wait->deadline;
 	claim->waiter->error = error;
@@ -676,7 +676,7 @@ static dlock_status add_holder(
 	id_of(backend, reply, id);
 	dlock_party *holder = dlock_inspection_add(out, true, id, strlen(id));
 	if (!holder) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	out->holding = 1;
 	holder->remaining = reply->left >= 0 ? reply->left * DLOCK_SECOND : -1;

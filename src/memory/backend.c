@@ -36,11 +36,6 @@ static dlock_memory_demand demand_of(const dlock_claim *claim)
 		.in_phases = claim->permits >= DLOCK_PERMITS_ALL && !backend_of(claim)->fifo };
 }
 
-static dlock_status out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
-
 static dlock_status have_keys(memory_claim *claim, dlock_error *error)
 {
 	const dlock_claim *base = &claim->base;
@@ -54,7 +49,7 @@ static dlock_status have_keys(memory_claim *claim, dlock_error *error)
 		claim->waiters = calloc(1, count * (sizeof *claim->waiters + sizeof *claim->keys) + bytes);
 	}
 	if (!claim->waiters) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->keys = (dlock_memory_name *) (claim->waiters + count);
 	char *room = (char *) (claim->keys + count);
@@ -95,7 +90,7 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 	}
 	if (!dlock_memory_queue(names_of(&claim->base), claim->waiters)) {
 		dlock_wakeup_close(&wakeup);
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->queued = true;
 	return DLOCK_OK;
@@ -135,7 +130,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 			base->received = base->waited;
 			return DLOCK_OK;
 		case DLOCK_MEMORY_NO_MEMORY:
-			status = out_of_memory(error);
+			status = dlock_out_of_memory(error);
 			break;
 		case DLOCK_MEMORY_REFUSED:
 			if (last) {
@@ -302,7 +297,7 @@ static dlock_status count(
 	char *key = dlock_backend_name(backend, resource, len);
 
 	if (!key) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	*used = dlock_memory_used((dlock_memory_name) { key, backend->prefix.len + len });
 	free(key);
@@ -336,7 +331,7 @@ static dlock_status inspect(dlock_backend *backend, const char *resource, size_t
 	bool good = key && dlock_memory_inspect((dlock_memory_name) { key, backend->prefix.len + len }, most, out);
 
 	free(key);
-	return good ? DLOCK_OK : out_of_memory(error);
+	return good ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
 static dlock_status break_claim(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
@@ -345,7 +340,7 @@ static dlock_status break_claim(dlock_backend *backend, const char *resource, si
 	char *key = dlock_backend_name(backend, resource, len);
 
 	if (!key) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	bool done = dlock_memory_break((dlock_memory_name) { key, backend->prefix.len + len }, how, left);
 	free(key);

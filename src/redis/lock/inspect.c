@@ -179,7 +179,7 @@ dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing 
 	batch *own = calloc(1, sizeof *own);
 
 	if (!own) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	dlock_status status = find_seen(own, service, out, error);
 	if (status == DLOCK_OK) {

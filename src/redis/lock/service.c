@@ -274,7 +274,7 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 	attaching own = { .claim = claim, .old = token };
 
 	if (!dlock_service_prepare(claim)) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
 	own.epoch.old = own.old;

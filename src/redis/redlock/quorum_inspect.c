@@ -131,7 +131,7 @@ static dlock_status take(const asking *own, dlock_inspection *seen, dlock_inspec
 	for (int i = 0; i < count; i++) {
 		const char *state = state_of(own, &seen[i], i, held ? holder : "-");
 		if (!dlock_inspection_add_server(&seen[best], backend->members[i].conn->server->label, state)) {
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+			return dlock_out_of_memory(error);
 		}
 	}
 	*out = seen[best];
@@ -196,7 +196,7 @@ static dlock_status merge(dlock_listing *out, const dlock_listing *more, dlock_e
 	for (int i = 0; i < more->count; i++) {
 		const dlock_listed *one = &more->first[i];
 		if (!is_listed(out, one) && !dlock_listing_add(out, one->resource, one->resource_len)) {
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+			return dlock_out_of_memory(error);
 		}
 	}
 	return DLOCK_OK;

@@ -505,7 +505,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		return false;
 	}
 	if (!dlock_call_queue_push(&conn->calls, call)) {
-		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
+		dlock_out_of_memory(&conn->error);
 		dlock_call_fail(call);
 		return false;
 	}

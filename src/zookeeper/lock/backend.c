@@ -32,7 +32,7 @@ static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
 			claim->held = dlock_zk_own_node_add(session, claim->node);
 			if (!claim->held) {
-				return dlock_zk_out_of_memory(error);
+				return dlock_out_of_memory(error);
 			}
 			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
 			claim->base.deadline = view.deadline;
@@ -80,7 +80,7 @@ static bool is_gone(const dlock_zk_claim *claim)
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
-	dlock_status status = dlock_zk_claim_place(claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_status status = dlock_zk_claim_place(claim) ? DLOCK_OK : dlock_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(base)->options.session_timeout);
 
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -178,7 +178,7 @@ static dlock_status list(
 	/* A claim that never creates anything, so that its session is found as for others. */
 	dlock_zk_claim claim = { .base = { .backend = &backend->base, .resource_len = resource_len } };
 	claim.base.resource = (char *) resource;
-	dlock_status status = dlock_zk_claim_place(&claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_status status = dlock_zk_claim_place(&claim) ? DLOCK_OK : dlock_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
 
 	*listing = NULL;
@@ -223,7 +223,7 @@ static dlock_status available(
 	*permits = 0;
 	if (status == DLOCK_OK) {
 		int64_t held = dlock_zk_held_permits(backend->kind, listing->children, listing->children_count);
-		status = held < 0 ? dlock_zk_out_of_memory(error) : DLOCK_OK;
+		status = held < 0 ? dlock_out_of_memory(error) : DLOCK_OK;
 		*permits = held < base->capacity ? base->capacity - held : 0;
 	}
 	dlock_zk_op_release(listing);
@@ -262,7 +262,7 @@ static dlock_status add_parties(const dlock_zk_backend *backend, const dlock_zk_
 		}
 	}
 	free(line);
-	return good ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	return good ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
 static dlock_status inspect(dlock_backend *base, const char *resource, size_t resource_len, int most,
@@ -316,7 +316,7 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	dlock_zk_in_line *line = status == DLOCK_OK
 		? dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length) : NULL;
 	bool good = status != DLOCK_OK || (line && dlock_zk_claim_place(&place));
-	status = good ? status : dlock_zk_out_of_memory(error);
+	status = good ? status : dlock_out_of_memory(error);
 	status = status == DLOCK_OK ? DLOCK_LOST : status;
 	for (int i = 0; good && i < length && line[i].granted && status == DLOCK_LOST; i++) {
 		if (id_of(line[i].name, id) > 0 && !strcmp(id, how->id)) {

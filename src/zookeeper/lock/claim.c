@@ -102,18 +102,18 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 	label_of(claim, label);
 	char *path = dlock_zk_node_path(claim->parent, claim->base.token, label);
 	if (!path) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->token_used = true;
 	claim->creating = dlock_zk_create(claim->session, path, node_acl(claim), ZOO_EPHEMERAL | ZOO_SEQUENCE);
 	free(path);
 	if (!claim->creating) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
 	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
 	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
-	return claim->listing ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	return claim->listing ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
 /* What the server says is ours is checked once, here: the name is taken apart later. */
@@ -128,7 +128,7 @@ static dlock_status adopt(dlock_zk_claim *claim, const char *node, const struct 
 	}
 	claim->node = strdup(node);
 	if (!claim->node) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->base.fencing_token = stat->czxid;
 	claim->phase = DLOCK_ZK_PRESENT;
