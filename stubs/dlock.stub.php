@@ -435,6 +435,7 @@ namespace Dlock {
         /** Of its lease; null: it waits, or has not told yet. */
         public readonly ?int $fencingToken;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
     }
 
@@ -734,6 +735,7 @@ namespace Dlock {
      */
     final class ReadWriteLockSide implements LockManager
     {
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /** @implementation-alias DistributedLock::acquire */
@@ -786,6 +788,7 @@ namespace Dlock {
         /** Seconds left of a reservation; null in any other state. */
         public readonly ?float $remaining;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
     }
 
@@ -797,6 +800,7 @@ namespace Dlock {
         /** For the $after of the next call; null: there are no more. */
         public readonly ?string $next;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /** Goes over $orders. */
@@ -993,6 +997,7 @@ namespace Dlock {
         /** A Unix time until which sales may be missing after a failover, as the last answer of its server said (docs/fail-over.md). null: none are. */
         public readonly ?float $uncertain;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /**
@@ -1085,6 +1090,7 @@ namespace Dlock {
      */
     final class Testing
     {
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /**

@@ -23,12 +23,7 @@ static zend_object_handlers handlers;
 
 static zend_object *stock_new(zend_class_entry *class)
 {
-	dlock_stock_object *stock = zend_object_alloc(sizeof *stock, class);
-
-	zend_object_std_init(&stock->std, class);
-	object_properties_init(&stock->std, class);
-	stock->std.handlers = &handlers;
-	return &stock->std;
+	return dlock_class_new(sizeof(dlock_stock_object), class, &handlers);
 }
 
 static void stock_free(zend_object *object)
@@ -532,13 +527,6 @@ ZEND_METHOD(Dlock_Stock, orders)
 		RETURN_THROWS();
 	}
 	create_page(return_value, &page, &next);
-}
-
-ZEND_METHOD(Dlock_OrderPage, __construct)
-{
-	/* Private: pages come from Dlock\Stock. */
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
 }
 
 ZEND_METHOD(Dlock_OrderPage, getIterator)
