@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -560,21 +559,20 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "life", test_life },
-		{ "expiry", test_expiry },
-		{ "contention", test_contention },
-		{ "permits", test_permits },
-		{ "stock", test_stock },
-		{ "order", test_order },
-		{ "first_leaves", test_first_leaves },
-		{ "interrupted", test_interrupted },
-		{ "renewal", test_renewal },
-		{ "attach", test_attach },
-		{ "fork", test_fork },
-		{ "never_goes_on", test_never_goes_on },
+		TEST(life),
+		TEST(expiry),
+		TEST(contention),
+		TEST(permits),
+		TEST(stock),
+		TEST(order),
+		TEST(first_leaves),
+		TEST(interrupted),
+		TEST(renewal),
+		TEST(attach),
+		TEST(fork),
+		TEST(never_goes_on),
 	};
+	static const tap_setting setting = { .reset = reset };
 
-	dlock_process_init();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }
