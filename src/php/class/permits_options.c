@@ -6,16 +6,6 @@
 #include "arguments.h"
 #include "servers.h"
 
-/* NULL, or why there are no permits on such a server: what follows "Argument #2 ($server) ". */
-static const char *refusal(const dlock_endpoint *server)
-{
-	return server->kind == DLOCK_ENDPOINT_MEMCACHED
-		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached"
-		: dlock_endpoint_is_database(server)
-		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered in databases"
-		: NULL;
-}
-
 /* Is it a list of servers, as RedLock has it? [host, port, connect timeout] is none. */
 static bool is_list_of_servers(HashTable *array)
 {
@@ -32,6 +22,7 @@ static bool is_list_of_servers(HashTable *array)
 static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
 {
 	bool given = array || dsn;
+	dlock_error error;
 
 	if (array && is_list_of_servers(array)) {
 		zend_argument_value_error(arg,
@@ -40,12 +31,14 @@ static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, arg);
-	const char *reason = server ? refusal(server) : NULL;
-	if (reason) {
+	const char *locks_only = server ? dlock_server_kinds[server->kind].locks_only : NULL;
+	if (locks_only) {
+		dlock_fail(&error, DLOCK_FAILED,
+			"must be Redis or ZooKeeper: semaphores and read/write locks are not offered %s", locks_only);
 		if (given) {
-			zend_argument_value_error(arg, "%s", reason);
+			zend_argument_value_error(arg, "%s", error.message);
 		} else {
-			zend_value_error("dlock.server %s; or give a $server", reason);
+			zend_value_error("dlock.server %s; or give a $server", error.message);
 		}
 		dlock_endpoint_release(server);
 		return NULL;

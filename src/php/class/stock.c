@@ -107,9 +107,9 @@ static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, 1);
-	if (server && (server->kind == DLOCK_ENDPOINT_MEMCACHED || dlock_endpoint_is_database(server))) {
-		zend_argument_value_error(1, "must name Redis: %s, a stock is not offered%s",
-			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "on memcached" : "in databases",
+	const char *locks_only = server ? dlock_server_kinds[server->kind].locks_only : NULL;
+	if (locks_only) {
+		zend_argument_value_error(1, "must name Redis: %s, a stock is not offered%s", locks_only,
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_endpoint_release(server);
 		return NULL;
