@@ -80,27 +80,10 @@ static dlock_stock_object *stock_this(zval *object)
 
 /* ---- the server ---- */
 
-/* A list of servers, as RedLock takes it? Of one server it is [host, port, connect timeout]. */
-static bool is_several(HashTable *array)
-{
-	zval *element;
-
-	if (!zend_hash_index_exists(array, 0)) {
-		return false;
-	}
-	ZEND_HASH_FOREACH_VAL(array, element) {
-		ZVAL_DEREF(element);
-		if (Z_TYPE_P(element) == IS_ARRAY || (Z_TYPE_P(element) == IS_STRING && strstr(Z_STRVAL_P(element), "://"))) {
-			return true;
-		}
-	} ZEND_HASH_FOREACH_END();
-	return false;
-}
-
 /* NULL after an exception. Neither an array nor a DSN: dlock.server. */
 static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 {
-	if (array && is_several(array)) {
+	if (array && dlock_is_list_of_servers(array)) {
 		zend_argument_value_error(1,
 			"must be one server or service: on several that are independent of each other, as RedLock has them, a "
 			"stock is not offered");
