@@ -497,6 +497,7 @@ namespace Dlock {
         /** The fencing token of its lease; null: it waits, or that is not known yet. */
         public readonly ?int $fencingToken;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
     }
 
@@ -823,6 +824,7 @@ namespace Dlock {
      */
     final class ReadWriteLockSide implements LockManager
     {
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /** @implementation-alias DistributedLock::acquire */
@@ -875,6 +877,7 @@ namespace Dlock {
         /** Seconds left of a reservation; null in any other state. */
         public readonly ?float $remaining;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
     }
 
@@ -886,6 +889,7 @@ namespace Dlock {
         /** For the $after of the next call; null: there are no more. */
         public readonly ?string $next;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /** Iterates over $orders. */
@@ -1119,6 +1123,7 @@ namespace Dlock {
         /** A Unix time until which sales may be missing after a failover, as the last answer of its server said (docs/fail-over.md). null: none are. */
         public readonly ?float $uncertain;
 
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /**
@@ -1238,6 +1243,7 @@ namespace Dlock {
      */
     final class Testing
     {
+        /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /**

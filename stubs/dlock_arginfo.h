@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ca02e428b23134286d2f755dea8be09254057f83 */
+ * Stub hash: 00d34ce0a0f41f4f413612a65dd0cd0cd938171f */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
@@ -525,7 +525,6 @@ ZEND_METHOD(DistributedLock, inspect);
 ZEND_METHOD(DistributedLock, inspectAll);
 #endif
 ZEND_METHOD(Dlock_Inspection, __construct);
-ZEND_METHOD(Dlock_Party, __construct);
 ZEND_METHOD(Dlock_Lease, __construct);
 ZEND_METHOD(Dlock_Lease, state);
 ZEND_METHOD(Dlock_Lease, isHeld);
@@ -542,9 +541,6 @@ ZEND_METHOD(Dlock_Semaphore, availablePermits);
 ZEND_METHOD(Dlock_ReadWriteLock, __construct);
 ZEND_METHOD(Dlock_ReadWriteLock, readLock);
 ZEND_METHOD(Dlock_ReadWriteLock, writeLock);
-ZEND_METHOD(Dlock_ReadWriteLockSide, __construct);
-ZEND_METHOD(Dlock_Order, __construct);
-ZEND_METHOD(Dlock_OrderPage, __construct);
 ZEND_METHOD(Dlock_OrderPage, getIterator);
 ZEND_METHOD(Dlock_Stock, __construct);
 ZEND_METHOD(Dlock_Stock, restock);
@@ -556,7 +552,6 @@ ZEND_METHOD(Dlock_Stock, counts);
 ZEND_METHOD(Dlock_Stock, open);
 ZEND_METHOD(Dlock_Stock, close);
 ZEND_METHOD(Dlock_Stock, end);
-ZEND_METHOD(Dlock_Reservation, __construct);
 ZEND_METHOD(Dlock_Reservation, remaining);
 ZEND_METHOD(Dlock_Reservation, status);
 ZEND_METHOD(Dlock_Reservation, extend);
@@ -564,7 +559,6 @@ ZEND_METHOD(Dlock_Reservation, confirm);
 ZEND_METHOD(Dlock_Reservation, cancel);
 ZEND_METHOD(Dlock_Reservation, refund);
 ZEND_METHOD(Dlock_Reservation, change);
-ZEND_METHOD(Dlock_Testing, __construct);
 ZEND_METHOD(Dlock_Testing, travel);
 ZEND_METHOD(Dlock_QuorumException, getServerErrors);
 
@@ -656,7 +650,7 @@ static const zend_function_entry class_Dlock_Inspection_methods[] = {
 
 
 static const zend_function_entry class_Dlock_Party_methods[] = {
-	ZEND_ME(Dlock_Party, __construct, arginfo_class_Dlock_Party___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(Dlock_Inspection, __construct, __construct, arginfo_class_Dlock_Party___construct, ZEND_ACC_PRIVATE)
 	ZEND_FE_END
 };
 
@@ -720,7 +714,7 @@ static const zend_function_entry class_Dlock_ReadWriteLock_methods[] = {
 
 
 static const zend_function_entry class_Dlock_ReadWriteLockSide_methods[] = {
-	ZEND_ME(Dlock_ReadWriteLockSide, __construct, arginfo_class_Dlock_ReadWriteLockSide___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(Dlock_Inspection, __construct, __construct, arginfo_class_Dlock_ReadWriteLockSide___construct, ZEND_ACC_PRIVATE)
 	ZEND_MALIAS(DistributedLock, acquire, acquire, arginfo_class_Dlock_ReadWriteLockSide_acquire, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, tryAcquire, tryAcquire, arginfo_class_Dlock_ReadWriteLockSide_tryAcquire, ZEND_ACC_PUBLIC)
 	ZEND_MALIAS(DistributedLock, synchronized, synchronized, arginfo_class_Dlock_ReadWriteLockSide_synchronized, ZEND_ACC_PUBLIC)
@@ -738,13 +732,13 @@ static const zend_function_entry class_Dlock_OrderState_methods[] = {
 
 
 static const zend_function_entry class_Dlock_Order_methods[] = {
-	ZEND_ME(Dlock_Order, __construct, arginfo_class_Dlock_Order___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(Dlock_Inspection, __construct, __construct, arginfo_class_Dlock_Order___construct, ZEND_ACC_PRIVATE)
 	ZEND_FE_END
 };
 
 
 static const zend_function_entry class_Dlock_OrderPage_methods[] = {
-	ZEND_ME(Dlock_OrderPage, __construct, arginfo_class_Dlock_OrderPage___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(Dlock_Inspection, __construct, __construct, arginfo_class_Dlock_OrderPage___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(Dlock_OrderPage, getIterator, arginfo_class_Dlock_OrderPage_getIterator, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
@@ -780,7 +774,7 @@ static const zend_function_entry class_Dlock_Stock_methods[] = {
 
 
 static const zend_function_entry class_Dlock_Reservation_methods[] = {
-	ZEND_ME(Dlock_Reservation, __construct, arginfo_class_Dlock_Reservation___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(Dlock_Inspection, __construct, __construct, arginfo_class_Dlock_Reservation___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(Dlock_Reservation, remaining, arginfo_class_Dlock_Reservation_remaining, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, status, arginfo_class_Dlock_Reservation_status, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Reservation, extend, arginfo_class_Dlock_Reservation_extend, ZEND_ACC_PUBLIC)
@@ -793,7 +787,7 @@ static const zend_function_entry class_Dlock_Reservation_methods[] = {
 
 
 static const zend_function_entry class_Dlock_Testing_methods[] = {
-	ZEND_ME(Dlock_Testing, __construct, arginfo_class_Dlock_Testing___construct, ZEND_ACC_PRIVATE)
+	ZEND_MALIAS(Dlock_Inspection, __construct, __construct, arginfo_class_Dlock_Testing___construct, ZEND_ACC_PRIVATE)
 	ZEND_ME(Dlock_Testing, travel, arginfo_class_Dlock_Testing_travel, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_FE_END
 };

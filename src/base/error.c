@@ -99,6 +99,11 @@ dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *for
 	return status;
 }
 
+dlock_status dlock_out_of_memory(dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+}
+
 void dlock_append(dlock_error *error, const char *format, ...)
 {
 	size_t used = strlen(error->message);

@@ -40,6 +40,9 @@ dlock_shown dlock_show(const char *text, size_t len);
  * `status`, so that a caller can return both in one line. */
 dlock_status dlock_fail(dlock_error *error, dlock_status status, const char *format, ...) DLOCK_PRINTF(3, 4);
 
+/* The same, with DLOCK_FAILED. */
+dlock_status dlock_out_of_memory(dlock_error *error);
+
 /* For what reads text: the same, and false. */
 #define dlock_reject(error, ...) (dlock_fail(error, DLOCK_FAILED, __VA_ARGS__), false)
 

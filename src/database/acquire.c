@@ -287,7 +287,7 @@ dlock_status dlock_db_acquire(dlock_claim *base, const dlock_wait *wait, dlock_e
 
 	claim->waiter = claim->waiter ? claim->waiter : waiter_new(claim);
 	if (!claim->waiter) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	waiter *own = claim->waiter;
 	own->deadline = wait->deadline;

@@ -12,31 +12,15 @@
 /* How often it is looked whether a transaction that relies on the holder before is over. */
 #define LOOK_AGAIN (50 * DLOCK_MS)
 
-static char *make_name(const dlock_db_backend *backend, const char *resource, size_t len)
-{
-	char *name = malloc(backend->prefix_len + len + 1);
-
-	if (name) {
-		memcpy(name, backend->prefix, backend->prefix_len);
-		memcpy(name + backend->prefix_len, resource, len);
-	}
-	return name;
-}
-
 static bool have_name(dlock_db_claim *claim)
 {
-	const dlock_db_backend *backend = dlock_db_backend_of(&claim->base);
+	const dlock_backend *backend = claim->base.backend;
 
 	if (!claim->name) {
-		claim->name = make_name(backend, claim->base.resource, claim->base.resource_len);
-		claim->name_len = backend->prefix_len + claim->base.resource_len;
+		claim->name = dlock_backend_name(backend, claim->base.resource, claim->base.resource_len);
+		claim->name_len = backend->prefix.len + claim->base.resource_len;
 	}
 	return claim->name;
-}
-
-static dlock_status out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
 }
 
 dlock_db_call *dlock_db_claim_call(const dlock_claim *base, dlock_db_function function, const char *token)
@@ -49,8 +33,8 @@ dlock_db_call *dlock_db_claim_call(const dlock_claim *base, dlock_db_function fu
 dlock_db_call *dlock_db_resource_call(
 	const dlock_db_backend *backend, dlock_db_function function, const char *resource, size_t len, const char *token)
 {
-	char *name = make_name(backend, resource, len);
-	dlock_db_call *call = name ? dlock_db_call_new(function, name, backend->prefix_len + len, token) : NULL;
+	char *name = dlock_backend_name(&backend->base, resource, len);
+	dlock_db_call *call = name ? dlock_db_call_new(function, name, backend->base.prefix.len + len, token) : NULL;
 
 	free(name);
 	return call;
@@ -231,7 +215,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 	bool again;
 
 	if (!have_name((dlock_db_claim *) claim)) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	do {
 		dlock_db_call *call = exchange_call(claim, claim->token, token);
@@ -254,7 +238,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 
 static dlock_status acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
-	return have_name((dlock_db_claim *) claim) ? dlock_db_acquire(claim, wait, error) : out_of_memory(error);
+	return have_name((dlock_db_claim *) claim) ? dlock_db_acquire(claim, wait, error) : dlock_out_of_memory(error);
 }
 
 static dlock_status locked(dlock_backend *base, const char *resource, size_t len, bool *locked, dlock_error *error)
@@ -269,17 +253,11 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 	return status;
 }
 
-static bool is_same(
-	const dlock_claim *base, int i, dlock_backend *other, const char *resource, size_t len)
+static bool is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	const dlock_db_claim *claim = (const dlock_db_claim *) base;
-	const dlock_db_backend *backend = (const dlock_db_backend *) other;
+	const dlock_db_backend *one = (const dlock_db_backend *) a, *other = (const dlock_db_backend *) b;
 
-	(void) i; /* it has one, which is in claim->name */
-	return claim->name && claim->name_len == backend->prefix_len + len
-		&& !memcmp(claim->name, backend->prefix, backend->prefix_len)
-		&& !memcmp(claim->name + backend->prefix_len, resource, len)
-		&& dlock_endpoint_is_same(dlock_db_backend_of(base)->session->base.server, backend->session->base.server);
+	return dlock_endpoint_is_same(one->session->base.server, other->session->base.server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *base)
@@ -296,16 +274,11 @@ static void dispose(dlock_claim *claim)
 	free(((dlock_db_claim *) claim)->name);
 }
 
-static void destroy(dlock_backend *backend)
-{
-	free(backend);
-}
-
 #define COMMON                                                                                                         \
 	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend,  \
 	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round,                  \
 	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked,                  \
-	.dispose = dispose, .destroy = destroy
+	.dispose = dispose
 
 #define ONE_ONLY                                                                                                       \
 	.one_only = "must be one name in a database; for several at once lock their rows in one transaction, or use "      \
@@ -316,17 +289,14 @@ static const dlock_backend_ops mysql_ops = { .name = "mysql", ONE_ONLY, COMMON }
 
 dlock_backend *dlock_db_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len)
 {
-	dlock_db_backend *backend = calloc(1, sizeof *backend + prefix_len);
-	bool is_mysql = server->kind == DLOCK_ENDPOINT_MYSQL;
+	const dlock_backend_ops *ops = server->kind == DLOCK_ENDPOINT_MYSQL ? &mysql_ops : &postgresql_ops;
+	dlock_db_backend *backend = dlock_backend_new(ops, sizeof *backend, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, is_mysql ? &mysql_ops : &postgresql_ops, prefix, prefix_len);
 	backend->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };
 	backend->pool = pool;
-	backend->prefix_len = prefix_len;
-	memcpy(backend->prefix, prefix, prefix_len);
 	backend->session = dlock_db_session_of(pool, server, DLOCK_FOREVER);
 	if (!backend->session) {
 		free(backend);

@@ -62,7 +62,7 @@ dlock_status dlock_db_inspect(dlock_backend *base, const char *resource, size_t 
 		good = read_line(out, line + 1);
 	}
 	dlock_db_question_end(&question);
-	return status == DLOCK_OK && !good ? dlock_fail(error, DLOCK_FAILED, "Out of memory") : status;
+	return status == DLOCK_OK && !good ? dlock_out_of_memory(error) : status;
 }
 
 dlock_status dlock_db_break(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,

@@ -13,8 +13,6 @@ typedef struct {
 	dlock_backend base;
 	dlock_net_pool *pool;
 	dlock_db_session *session; /* the pool's */
-	size_t prefix_len;
-	char prefix[];
 } dlock_db_backend;
 
 typedef struct {

@@ -50,7 +50,7 @@ void dlock_db_question_explain(const dlock_db_question *own, dlock_error *error)
 	if (own->call) {
 		*error = own->call->error;
 	} else {
-		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		dlock_out_of_memory(error);
 	}
 }
 

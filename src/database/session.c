@@ -41,7 +41,7 @@ static dlock_db_call *shift(dlock_db_session *session)
 
 	session->first = call->next;
 	session->last = session->first ? session->last : NULL;
-	session->news++;
+	session->base.source.news++;
 	return call;
 }
 
@@ -62,8 +62,7 @@ static void session_free(dlock_net_conn *base)
 
 	disconnect(session);
 	fail_all(session, false);
-	dlock_endpoint_release(base->server);
-	free(session);
+	dlock_net_conn_free(base);
 }
 
 static void leave_to_parent(dlock_db_session *session)
@@ -79,7 +78,7 @@ static void leave_to_parent(dlock_db_session *session)
 /* A listener has to ask: what was sent to it meanwhile is lost. */
 static void tell_listeners(dlock_db_session *session)
 {
-	session->news++;
+	session->base.source.news++;
 	for (dlock_db_listener *one = session->listeners; one; one = one->next) {
 		one->told = true;
 		one->granted = 0;
@@ -365,7 +364,7 @@ void dlock_db_session_notified(dlock_db_session *session, const char *text)
 	size_t len = strcspn(text, " ");
 	char *number = NULL;
 
-	session->news++;
+	session->base.source.news++;
 	for (dlock_db_listener *one = session->listeners; one; one = one->next) {
 		if (strlen(one->token) == len && !memcmp(one->token, text, len)) {
 			one->told = true;
@@ -504,26 +503,12 @@ static bool poll_session(const dlock_source *source, struct pollfd *fd)
 	return is_busy;
 }
 
-static void begin_turn(dlock_source *source)
+static dlock_db_session *add_session(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
-	dlock_db_session *session = (dlock_db_session *) source;
-
-	session->news_before = session->news;
-}
-
-/* A task that sends first looks whether the session has ended, and may read what a task that ran before it waits
- * for. */
-static bool end_turn(dlock_source *source)
-{
-	const dlock_db_session *session = (const dlock_db_session *) source;
-
-	return session->news != session->news_before;
-}
-
-static dlock_net_conn *session_new(dlock_endpoint *server, dlock_nanos timeout_cap)
-{
-	static const dlock_source_ops ops = { poll_session, advance, expire, timer, begin_turn, end_turn };
-	dlock_db_session *session = calloc(1, sizeof *session);
+	static const dlock_source_ops ops = {
+		.poll = poll_session, .advance = advance, .expire = expire, .timer = timer
+	};
+	dlock_db_session *session = dlock_net_pool_add(pool, sizeof *session, server, timeout_cap, &ops, session_free);
 
 	if (!session) {
 		return NULL;
@@ -534,18 +519,15 @@ static dlock_net_conn *session_new(dlock_endpoint *server, dlock_nanos timeout_c
 #ifdef DLOCK_PGSQL
 	session->client = server->kind == DLOCK_ENDPOINT_PGSQL ? &dlock_db_postgresql : session->client;
 #endif
-	session->base = (dlock_net_conn) {
-		.source.ops = &ops, .free = session_free, .server = dlock_endpoint_retain(server), .timeout_cap = timeout_cap
-	};
 	session->process = dlock_process_current();
-	return &session->base;
+	return session;
 }
 
 dlock_db_session *dlock_db_session_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
-	dlock_net_conn *conn = dlock_net_pool_find(pool, server, timeout_cap);
+	dlock_db_session *session = dlock_net_pool_find(pool, server, timeout_cap);
 
-	return (dlock_db_session *) (conn ? conn : dlock_net_pool_add(pool, session_new(server, timeout_cap)));
+	return session ? session : add_session(pool, server, timeout_cap);
 }
 
 static bool is_free(const dlock_db_session *session)
@@ -560,9 +542,9 @@ dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *s
 	while (conn && !(conn->spare && dlock_net_conn_leads_to(conn, server) && is_free((dlock_db_session *) conn))) {
 		conn = conn->next;
 	}
-	conn = conn ? conn : dlock_net_pool_add(pool, session_new(server, DLOCK_FOREVER));
-	if (conn) {
-		conn->spare = ((dlock_db_session *) conn)->reserved = true;
+	dlock_db_session *session = conn ? (dlock_db_session *) conn : add_session(pool, server, DLOCK_FOREVER);
+	if (session) {
+		session->base.spare = session->reserved = true;
 	}
-	return (dlock_db_session *) conn;
+	return session;
 }

@@ -44,7 +44,6 @@ struct dlock_db_session {
 
 	dlock_db_call *first, *last; /* whose answers are still to come */
 	dlock_db_call *unsent;       /* the first that was not sent yet; NULL: none */
-	unsigned long news, news_before; /* calls that have come to something, and notifications; at a turn's beginning */
 	dlock_nanos heard_at;        /* when the last answer came */
 	bool used;                   /* there was one over this connection */
 	bool reserved;               /* somebody sleeps in it */

@@ -115,10 +115,9 @@ typedef struct {
 	/* Where the session is the lease: until when it lasts, asked by any thread; or DLOCK_OVER. */
 	dlock_nanos (*bound)(const dlock_claim *claim);
 
-	/* Is the lock of the claim's name at `i`, of a back end of this kind, the very one that this back end has for the
-	 * resource? Only where prefix and resource together are the same (dlock_backend_hash()). */
-	bool (*is_same)(
-		const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t resource_len);
+	/* Are locks of one name, prefix and resource together, the same lock with both back ends of this kind? NULL: they
+	 * are. */
+	bool (*is_same)(const dlock_backend *a, const dlock_backend *b);
 
 	/* Is the resource locked by anyone? */
 	dlock_status (*locked)(
@@ -145,7 +144,7 @@ typedef struct {
 	/* Frees what the claim owns in memory beside itself; says nothing to a server. May be NULL. */
 	void (*dispose)(dlock_claim *claim);
 
-	/* Frees the backend. Connections and sessions are the pool's and stay. */
+	/* Frees the backend. Connections and sessions are the pool's and stay. NULL: free() does it. */
 	void (*destroy)(dlock_backend *backend);
 } dlock_backend_ops;
 
@@ -155,14 +154,26 @@ struct dlock_backend {
 	unsigned references; /* of the manager object and of each claim */
 	const char *kind;    /* what handles call its locks: `ops->name`, or what tells apart those of one name */
 	bool legacy;         /* new tokens begin with DLOCK_TOKEN_LEGACY */
+	dlock_arg prefix;    /* what the names of its locks begin with: any bytes */
 	uint64_t prefix_hash; /* where dlock_backend_hash() begins */
 	int64_t capacity;    /* of a resource: the permits that there are in all. A lock has 1 */
 	dlock_ttl_range ttls; /* those of `ops`, or fewer */
 	const char *one_only; /* as that of `ops`, or for a reason of its own */
 };
 
-/* The prefix is what the names of its locks begin with. */
+/* The prefix must last as long as the back end. */
 void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops, const char *prefix, size_t prefix_len);
+
+/* One whose own struct has `size` bytes, which are zero but for its first member, and which has the prefix behind it.
+ * NULL when out of memory. */
+void *dlock_backend_new(const dlock_backend_ops *ops, size_t size, const char *prefix, size_t prefix_len);
+
+/* Prefix and resource together, and a NUL; to be freed. NULL when out of memory. */
+char *dlock_backend_name(const dlock_backend *backend, const char *resource, size_t resource_len);
+
+/* Are these resources of two back ends of one kind the same lock? */
+bool dlock_backend_is_same_lock(const dlock_backend *a, dlock_name a_resource, const dlock_backend *b,
+	dlock_name b_resource);
 
 /* The same for all names that are the same lock: of the prefix and the resource. */
 uint64_t dlock_backend_hash(const dlock_backend *backend, const char *resource, size_t resource_len);

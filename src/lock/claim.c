@@ -44,7 +44,7 @@ dlock_claim *dlock_claim_new_of(dlock_backend *backend, const dlock_name *names,
 	}
 	dlock_claim *claim = calloc(1, size + (size_t) count * sizeof *names + len + 1);
 	if (!claim) {
-		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		dlock_out_of_memory(error);
 		return NULL;
 	}
 	claim->backend = backend;
@@ -92,7 +92,8 @@ bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const 
 	bool is_for = false;
 
 	for (int i = 0; !is_for && i < claim->count && claim->backend->ops == backend->ops; i++) {
-		is_for = backend->ops->is_same(claim, i, backend, resource, resource_len);
+		is_for = dlock_backend_is_same_lock(
+			claim->backend, claim->names[i], backend, (dlock_name) { resource, resource_len });
 	}
 	return is_for;
 }

@@ -16,11 +16,6 @@ static void wake_for(const dlock_renewal *renewal)
 	dlock_renewal_thread_wake_by(deadline < renewal->due ? deadline : renewal->due);
 }
 
-static dlock_status out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
-
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
 {
 	int problem = dlock_renewal_thread_start();
@@ -33,7 +28,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	bool is_short = atomic_load(&claim->short_lease);
 	dlock_renewal *renewal = dlock_renewal_new(claim, upkeep->renew || is_short || incomplete);
 	if (!renewal) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	dlock_nanos now = dlock_now();
 	renewal->renew = upkeep->renew;
@@ -56,7 +51,7 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	dlock_renewal_thread_unlock();
 	if (!added) {
 		dlock_renewal_free(renewal);
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	return DLOCK_OK;
 }

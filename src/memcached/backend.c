@@ -18,8 +18,6 @@ typedef struct {
 	dlock_net_pool *pool;
 	dlock_memcached_conn *conn; /* the pool's */
 	dlock_memcached_digest *digest;
-	size_t prefix_len;
-	char prefix[];
 } memcached_backend;
 
 typedef struct waiter waiter;
@@ -51,7 +49,7 @@ static dlock_memcached_item *item_of(const dlock_claim *claim)
 
 static void make_key(memcached_backend *backend, dlock_memcached_key *key, const char *resource, size_t len)
 {
-	dlock_memcached_make_key(key, backend->prefix, backend->prefix_len, resource, len, backend->digest);
+	dlock_memcached_make_key(key, backend->base.prefix.text, backend->base.prefix.len, resource, len, backend->digest);
 }
 
 static dlock_status have_item(memcached_claim *claim, dlock_error *error)
@@ -64,7 +62,7 @@ static dlock_status have_item(memcached_claim *claim, dlock_error *error)
 			make_key(backend, &claim->item->key, claim->base.resource, claim->base.resource_len);
 		}
 		if (!claim->item || !*claim->item->key.text) {
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+			return dlock_out_of_memory(error);
 		}
 	}
 	strcpy(claim->item->token, claim->base.token);
@@ -145,7 +143,7 @@ static dlock_status no_reply(
 	const memcached_backend *backend, const dlock_memcached_request *request, dlock_error *error)
 {
 	if (!request) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	if (request->state == DLOCK_MEMCACHED_ANSWERED) {
 		return dlock_fail(error, DLOCK_CONNECTION, "memcached at %s: %.100s", backend->conn->base.server->label,
@@ -394,7 +392,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	}
 	claim->waiter = claim->waiter ? claim->waiter : waiter_new(claim);
 	if (!claim->waiter) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	claim->waiter->deadline = wait->deadline;
 	claim->waiter->error = error;
@@ -678,7 +676,7 @@ static dlock_status add_holder(
 	id_of(backend, reply, id);
 	dlock_party *holder = dlock_inspection_add(out, true, id, strlen(id));
 	if (!holder) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	out->holding = 1;
 	holder->remaining = reply->left >= 0 ? reply->left * DLOCK_SECOND : -1;
@@ -757,16 +755,11 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return status;
 }
 
-static bool is_same(
-	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
+static bool is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	memcached_backend *ours = backend_of(claim), *other = (memcached_backend *) backend;
-	dlock_memcached_key mine, key;
+	const memcached_backend *one = (const memcached_backend *) a, *other = (const memcached_backend *) b;
 
-	make_key(ours, &mine, claim->names[i].text, claim->names[i].len);
-	make_key(other, &key, resource, len);
-	return *mine.text && mine.encoded == key.encoded && !strcmp(mine.text, key.text)
-		&& dlock_endpoint_is_same(ours->conn->base.server, other->conn->base.server);
+	return dlock_endpoint_is_same(one->conn->base.server, other->conn->base.server);
 }
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)
@@ -778,11 +771,6 @@ static void dispose(dlock_claim *claim)
 {
 	end_waiter((memcached_claim *) claim);
 	dlock_memcached_item_release(item_of(claim));
-}
-
-static void destroy(dlock_backend *backend)
-{
-	free(backend);
 }
 
 const dlock_ttl_range dlock_memcached_ttls = { 4 * DLOCK_SECOND, 30 * 24 * 3600 * DLOCK_SECOND, false };
@@ -807,22 +795,18 @@ static const dlock_backend_ops ops = {
 	.inspect = inspect,
 	.break_claim = break_claim,
 	.dispose = dispose,
-	.destroy = destroy,
 };
 
 dlock_backend *dlock_memcached_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len, dlock_memcached_digest *digest)
 {
-	memcached_backend *backend = calloc(1, sizeof *backend + prefix_len);
+	memcached_backend *backend = dlock_backend_new(&ops, sizeof *backend, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	backend->pool = pool;
 	backend->digest = digest;
-	backend->prefix_len = prefix_len;
-	memcpy(backend->prefix, prefix, prefix_len);
 	backend->conn = dlock_memcached_conn_of(pool, server, DLOCK_FOREVER);
 	if (!backend->conn) {
 		free(backend);

@@ -40,7 +40,7 @@ static dlock_memcached_request *shift(dlock_memcached_conn *conn)
 
 	conn->first = request->next;
 	conn->last = conn->first ? conn->last : NULL;
-	conn->news++;
+	conn->base.source.news++;
 	return request;
 }
 
@@ -59,8 +59,7 @@ static void conn_free(dlock_net_conn *base)
 
 	disconnect(conn);
 	fail_all(conn);
-	dlock_endpoint_release(base->server);
-	free(conn);
+	dlock_net_conn_free(base);
 }
 
 /* After a fork: closes the child's copy of the descriptor and discards what the parent waits for. */
@@ -432,39 +431,15 @@ static bool poll_channel(const dlock_source *source, struct pollfd *fd)
 	return dlock_memcached_is_busy(conn);
 }
 
-static void begin_turn(dlock_source *source)
-{
-	dlock_memcached_conn *conn = (dlock_memcached_conn *) source;
-
-	conn->news_before = conn->news;
-}
-
-/* What one task sends may end the connection, and with it what another has asked that went on before it. */
-static bool end_turn(dlock_source *source)
-{
-	const dlock_memcached_conn *conn = (const dlock_memcached_conn *) source;
-
-	return conn->news != conn->news_before;
-}
-
-static dlock_net_conn *conn_new(dlock_endpoint *server, dlock_nanos timeout_cap)
-{
-	static const dlock_source_ops ops = { poll_channel, advance, expire, timer, begin_turn, end_turn };
-	dlock_memcached_conn *conn = calloc(1, sizeof *conn);
-
-	if (!conn) {
-		return NULL;
-	}
-	conn->base = (dlock_net_conn) {
-		.source.ops = &ops, .free = conn_free, .server = dlock_endpoint_retain(server), .timeout_cap = timeout_cap
-	};
-	conn->channel.process = dlock_process_current();
-	return &conn->base;
-}
-
 dlock_memcached_conn *dlock_memcached_conn_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
-	dlock_net_conn *conn = dlock_net_pool_find(pool, server, timeout_cap);
+	static const dlock_source_ops ops = {
+		.poll = poll_channel, .advance = advance, .expire = expire, .timer = timer
+	};
+	dlock_memcached_conn *conn = dlock_net_pool_find(pool, server, timeout_cap);
 
-	return (dlock_memcached_conn *) (conn ? conn : dlock_net_pool_add(pool, conn_new(server, timeout_cap)));
+	if (!conn && (conn = dlock_net_pool_add(pool, sizeof *conn, server, timeout_cap, &ops, conn_free))) {
+		conn->channel.process = dlock_process_current();
+	}
+	return conn;
 }

@@ -29,7 +29,6 @@ typedef struct {
 	char line[256];        /* of a reply, as far as it has come */
 	size_t line_len;
 	dlock_memcached_reply reply; /* the one that is coming in */
-	unsigned long news, news_before; /* how many have come to something; and at the beginning of a turn */
 	bool in_value;         /* its line is complete, its value is to come */
 	size_t value_got;      /* bytes of it, with its line end */
 	dlock_memcached_clock clock; /* the server's, as read over this connection */

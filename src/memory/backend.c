@@ -10,9 +10,7 @@
 typedef struct {
 	dlock_backend base;
 	bool fifo; /* writers are served in turn */
-	size_t len;
-	char begins[]; /* what the names of its pools begin with: the table, a zero byte, the prefix */
-} memory_backend;
+} memory_backend; /* whose prefix is the table, a zero byte, and the locks' own */
 
 typedef struct {
 	dlock_claim base;
@@ -24,17 +22,6 @@ typedef struct {
 static memory_backend *backend_of(const dlock_claim *claim)
 {
 	return (memory_backend *) claim->backend;
-}
-
-static char *make_key(const memory_backend *backend, const char *resource, size_t len)
-{
-	char *key = malloc(backend->len + len + 1);
-
-	if (key) {
-		memcpy(key, backend->begins, backend->len);
-		memcpy(key + backend->len, resource, len);
-	}
-	return key;
 }
 
 static dlock_memory_names names_of(const dlock_claim *base)
@@ -49,16 +36,11 @@ static dlock_memory_demand demand_of(const dlock_claim *claim)
 		.in_phases = claim->permits >= DLOCK_PERMITS_ALL && !backend_of(claim)->fifo };
 }
 
-static dlock_status out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
-
 static dlock_status have_keys(memory_claim *claim, dlock_error *error)
 {
 	const dlock_claim *base = &claim->base;
-	const memory_backend *backend = backend_of(base);
-	size_t count = (size_t) base->count, bytes = count * backend->len;
+	const dlock_backend *backend = base->backend;
+	size_t count = (size_t) base->count, bytes = count * backend->prefix.len;
 
 	for (int i = 0; i < base->count; i++) {
 		bytes += base->names[i].len;
@@ -67,14 +49,14 @@ static dlock_status have_keys(memory_claim *claim, dlock_error *error)
 		claim->waiters = calloc(1, count * (sizeof *claim->waiters + sizeof *claim->keys) + bytes);
 	}
 	if (!claim->waiters) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->keys = (dlock_memory_name *) (claim->waiters + count);
 	char *room = (char *) (claim->keys + count);
 	for (int i = 0; i < base->count; i++) {
-		claim->keys[i] = (dlock_memory_name) { room, backend->len + base->names[i].len };
-		memcpy(room, backend->begins, backend->len);
-		memcpy(room + backend->len, base->names[i].text, base->names[i].len);
+		claim->keys[i] = (dlock_memory_name) { room, backend->prefix.len + base->names[i].len };
+		memcpy(room, backend->prefix.text, backend->prefix.len);
+		memcpy(room + backend->prefix.len, base->names[i].text, base->names[i].len);
 		room += claim->keys[i].len;
 	}
 	return DLOCK_OK;
@@ -108,7 +90,7 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 	}
 	if (!dlock_memory_queue(names_of(&claim->base), claim->waiters)) {
 		dlock_wakeup_close(&wakeup);
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->queued = true;
 	return DLOCK_OK;
@@ -148,7 +130,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 			base->received = base->waited;
 			return DLOCK_OK;
 		case DLOCK_MEMORY_NO_MEMORY:
-			status = out_of_memory(error);
+			status = dlock_out_of_memory(error);
 			break;
 		case DLOCK_MEMORY_REFUSED:
 			if (last) {
@@ -310,15 +292,14 @@ static struct dlock_renewal_round *new_round(const dlock_claim *base)
 /* ---- the rest ---- */
 
 static dlock_status count(
-	dlock_backend *base, const char *resource, size_t len, int64_t *used, dlock_error *error)
+	dlock_backend *backend, const char *resource, size_t len, int64_t *used, dlock_error *error)
 {
-	memory_backend *backend = (memory_backend *) base;
-	char *key = make_key(backend, resource, len);
+	char *key = dlock_backend_name(backend, resource, len);
 
 	if (!key) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
-	*used = dlock_memory_used((dlock_memory_name) { key, backend->len + len });
+	*used = dlock_memory_used((dlock_memory_name) { key, backend->prefix.len + len });
 	free(key);
 	return DLOCK_OK;
 }
@@ -343,40 +324,27 @@ static dlock_status available(
 	return status;
 }
 
-static dlock_status inspect(dlock_backend *base, const char *resource, size_t len, int most, dlock_inspection *out,
+static dlock_status inspect(dlock_backend *backend, const char *resource, size_t len, int most, dlock_inspection *out,
 	dlock_error *error)
 {
-	memory_backend *backend = (memory_backend *) base;
-	char *key = make_key(backend, resource, len);
-	bool good = key && dlock_memory_inspect((dlock_memory_name) { key, backend->len + len }, most, out);
+	char *key = dlock_backend_name(backend, resource, len);
+	bool good = key && dlock_memory_inspect((dlock_memory_name) { key, backend->prefix.len + len }, most, out);
 
 	free(key);
-	return good ? DLOCK_OK : out_of_memory(error);
+	return good ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
-static dlock_status break_claim(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,
+static dlock_status break_claim(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error)
 {
-	memory_backend *backend = (memory_backend *) base;
-	char *key = make_key(backend, resource, len);
+	char *key = dlock_backend_name(backend, resource, len);
 
 	if (!key) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
-	bool done = dlock_memory_break((dlock_memory_name) { key, backend->len + len }, how, left);
+	bool done = dlock_memory_break((dlock_memory_name) { key, backend->prefix.len + len }, how, left);
 	free(key);
 	return done ? DLOCK_OK : DLOCK_LOST;
-}
-
-static bool is_same(
-	const dlock_claim *base, int i, dlock_backend *other, const char *resource, size_t len)
-{
-	const memory_claim *claim = (const memory_claim *) base;
-	const memory_backend *backend = (memory_backend *) other;
-	const dlock_memory_name *key = claim->keys ? &claim->keys[i] : NULL;
-
-	return key && key->len == backend->len + len && !memcmp(key->text, backend->begins, backend->len)
-		&& !memcmp(key->text + backend->len, resource, len);
 }
 
 /* A wait that began in a parent is in no queue of this process. */
@@ -386,11 +354,6 @@ static void dispose(dlock_claim *base)
 
 	leave(claim);
 	free(claim->waiters);
-}
-
-static void destroy(dlock_backend *backend)
-{
-	free(backend);
 }
 
 static const dlock_backend_ops ops = {
@@ -404,29 +367,30 @@ static const dlock_backend_ops ops = {
 	.release = release,
 	.abandon = abandon,
 	.new_round = new_round,
-	.is_same = is_same,
 	.locked = locked,
 	.inspect = inspect,
 	.break_claim = break_claim,
 	.available = available,
 	.dispose = dispose,
-	.destroy = destroy,
 };
 
 dlock_backend *dlock_memory_new(
 	const char *table, const char *prefix, size_t prefix_len, int64_t capacity, bool fifo)
 {
 	size_t table_len = strlen(table) + 1;
-	memory_backend *backend = calloc(1, sizeof *backend + table_len + prefix_len);
+	char *begins = malloc(table_len + prefix_len);
+	memory_backend *backend = NULL;
 
+	if (begins) {
+		memcpy(begins, table, table_len);
+		memcpy(begins + table_len, prefix, prefix_len);
+		backend = dlock_backend_new(&ops, sizeof *backend, begins, table_len + prefix_len);
+		free(begins);
+	}
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	backend->base.capacity = capacity;
 	backend->fifo = fifo;
-	backend->len = table_len + prefix_len;
-	memcpy(backend->begins, table, table_len);
-	memcpy(backend->begins + table_len, prefix, prefix_len);
 	return &backend->base;
 }

@@ -52,7 +52,7 @@ static dlock_memory_product *product_of(const memory_stock *stock, dlock_memory_
 static dlock_status leave_with(dlock_status status, dlock_error *error)
 {
 	dlock_memory_leave_room();
-	return status == DLOCK_FAILED ? dlock_fail(error, DLOCK_FAILED, "Out of memory") : status;
+	return status == DLOCK_FAILED ? dlock_out_of_memory(error) : status;
 }
 
 /* Enters the room. DLOCK_FAILED: out of memory, and it is to be left. */

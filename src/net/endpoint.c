@@ -96,13 +96,6 @@ static char *make_key(const dlock_endpoint *server)
 
 static bool check_options(dlock_endpoint *server, dlock_error *error)
 {
-	static const char *const reasons[] = {
-		[DLOCK_ENDPOINT_REDIS] = "it names no Sentinels",
-		[DLOCK_ENDPOINT_MEMCACHED] = "dlock speaks memcached's text protocol, which has none",
-		[DLOCK_ENDPOINT_MEMORY] = "memory:// is no server",
-		[DLOCK_ENDPOINT_PGSQL] = "dlock has none for PostgreSQL",
-		[DLOCK_ENDPOINT_MYSQL] = "dlock has none for MySQL",
-	};
 	bool has_services = server->discovery == DLOCK_ENDPOINT_SENTINEL || server->discovery == DLOCK_ENDPOINT_CLUSTER;
 
 	if (server->kind != DLOCK_ENDPOINT_REDIS && has_services) {
@@ -111,7 +104,8 @@ static bool check_options(dlock_endpoint *server, dlock_error *error)
 	if (server->replicas < 0) {
 		server->replicas = has_services ? 1 : 0;
 	}
-	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), reasons[server->kind], error)) {
+	const char *no_option = dlock_server_kinds[server->kind].no_option;
+	if (!dlock_options_check(server, 1u << dlock_scheme_of(server), no_option, error)) {
 		return false;
 	}
 	if (server->nodes != 0 && (server->nodes <= server->replicas || server->nodes > 2 * server->replicas + 1)) {

@@ -17,8 +17,20 @@ typedef enum {
 	DLOCK_ENDPOINT_MEMCACHED,
 	DLOCK_ENDPOINT_MEMORY,
 	DLOCK_ENDPOINT_PGSQL,
-	DLOCK_ENDPOINT_MYSQL /* or MariaDB */
+	DLOCK_ENDPOINT_MYSQL, /* or MariaDB */
+	DLOCK_ENDPOINT_KINDS
 } dlock_endpoint_kind;
+
+/* What messages say of each kind of server, so that whoever refuses one need not know them all. */
+typedef struct {
+	const char *name;       /* in handles and descriptions */
+	const char *title;      /* as people write it */
+	const char *noun;
+	const char *locks_only; /* where there are neither permits nor stocks; NULL: there are */
+	const char *no_option;  /* why it has not got an option of others */
+} dlock_server_kind;
+
+extern const dlock_server_kind dlock_server_kinds[DLOCK_ENDPOINT_KINDS];
 
 /* How the server that has a key is found. */
 typedef enum {

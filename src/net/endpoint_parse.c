@@ -7,6 +7,15 @@
 
 #include "dsn.h"
 
+const dlock_server_kind dlock_server_kinds[DLOCK_ENDPOINT_KINDS] = {
+	[DLOCK_ENDPOINT_REDIS] = { "redis", "Redis", "a Redis", NULL, "it names no Sentinels" },
+	[DLOCK_ENDPOINT_MEMCACHED] = { "memcached", "memcached", "a memcached", "on memcached",
+		"dlock speaks memcached's text protocol, which has none" },
+	[DLOCK_ENDPOINT_MEMORY] = { "memory", "memory://", "no server", NULL, "memory:// is no server" },
+	[DLOCK_ENDPOINT_PGSQL] = { "pgsql", "PostgreSQL", "a database", "in databases", "dlock has none for PostgreSQL" },
+	[DLOCK_ENDPOINT_MYSQL] = { "mysql", "MySQL", "a database", "in databases", "dlock has none for MySQL" },
+};
+
 static const struct scheme {
 	const char *name;
 	dlock_scheme scheme;

@@ -206,6 +206,7 @@ static dlock_nanos step_sleepers(dlock_loop *loop, dlock_nanos now)
 static dlock_nanos begin_turn(dlock_loop *loop, dlock_nanos now)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {
+		source->news_before = source->news;
 		if (source->ops->begin_turn) {
 			source->ops->begin_turn(source);
 		}
@@ -222,8 +223,9 @@ static void end_turn(dlock_loop *loop)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {
 		if (source->ops->end_turn) {
-			loop->again |= source->ops->end_turn(source);
+			source->ops->end_turn(source);
 		}
+		loop->again |= source->news != source->news_before;
 	}
 }
 

@@ -29,10 +29,9 @@ typedef struct {
 	void (*expire)(dlock_source *source);
 	dlock_nanos (*timer)(const dlock_source *source);
 
-	/* Around what the tasks of a turn send: it goes out at the end. True: that has brought something, such as an error,
-	 * for which tasks may wait. */
+	/* Around what the tasks of a turn send: it goes out at the end. */
 	void (*begin_turn)(dlock_source *source);
-	bool (*end_turn)(dlock_source *source);
+	void (*end_turn)(dlock_source *source);
 } dlock_source_ops;
 
 /* The first member of each source's own struct, or a member of it. */
@@ -40,6 +39,11 @@ struct dlock_source {
 	const dlock_source_ops *ops;
 	dlock_source *next; /* the loop's, as the next */
 	bool polled;
+
+	/* How often something has come for which tasks may wait, which its owner counts; and at the beginning of a turn.
+	 * What comes within one, as an error of what is sent, or as what is read by a task that sends and looks for the
+	 * connection's end first, has those that were stepped before go on in another turn. */
+	unsigned long news, news_before;
 };
 
 /* The one by which other threads ring. */

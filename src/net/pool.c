@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A server that cannot be reached, or has nothing yet, is not asked more often than that. */
@@ -23,7 +24,7 @@ bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *s
 	return conn->server == server || (conn->server->kind == server->kind && !strcmp(conn->server->key, server->key));
 }
 
-dlock_net_conn *dlock_net_pool_find(
+void *dlock_net_pool_find(
 	const dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_net_conn *conn = pool->first;
@@ -34,14 +35,24 @@ dlock_net_conn *dlock_net_pool_find(
 	return conn;
 }
 
-dlock_net_conn *dlock_net_pool_add(dlock_net_pool *pool, dlock_net_conn *conn)
+void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *server, dlock_nanos timeout_cap,
+	const dlock_source_ops *ops, void (*free_conn)(dlock_net_conn *conn))
 {
+	dlock_net_conn *conn = calloc(1, size);
+
 	if (conn) {
-		conn->next = pool->first;
+		*conn = (dlock_net_conn) { .source.ops = ops, .free = free_conn, .server = dlock_endpoint_retain(server),
+			.timeout_cap = timeout_cap, .next = pool->first };
 		pool->first = conn;
 		dlock_loop_add_source(dlock_net_pool_loop(pool), &conn->source);
 	}
 	return conn;
+}
+
+void dlock_net_conn_free(dlock_net_conn *conn)
+{
+	dlock_endpoint_release(conn->server);
+	free(conn);
 }
 
 void dlock_net_pool_catch_up(dlock_net_pool *pool)

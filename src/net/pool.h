@@ -33,12 +33,15 @@ void dlock_net_pool_join(dlock_net_pool *pool, dlock_loop *loop);
 dlock_loop *dlock_net_pool_loop(dlock_net_pool *pool);
 
 /* The connection to this server whose timeouts are at most this long; NULL: there is none yet. */
-dlock_net_conn *dlock_net_pool_find(
+void *dlock_net_pool_find(
 	const dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap);
 bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *server);
 
-/* Of a new one; NULL and nothing for none. Returns it. */
-dlock_net_conn *dlock_net_pool_add(dlock_net_pool *pool, dlock_net_conn *conn);
+/* A new one, whose own struct has `size` bytes, zero but for its first member. NULL when out of memory. `free_conn`
+ * ends with dlock_net_conn_free(). */
+void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *server, dlock_nanos timeout_cap,
+	const dlock_source_ops *ops, void (*free_conn)(dlock_net_conn *conn));
+void dlock_net_conn_free(dlock_net_conn *conn);
 
 /* Takes in what has arrived, or has failed, since the loop ran last: that must not fail what is asked next. */
 void dlock_net_pool_catch_up(dlock_net_pool *pool);

@@ -15,3 +15,14 @@ void dlock_class_set_handlers(zend_object_handlers *handlers, size_t offset, zen
 	handlers->clone_obj = NULL;
 	handlers->get_debug_info = debug_info;
 }
+
+zend_object *dlock_class_new(size_t size, zend_class_entry *class, const zend_object_handlers *handlers)
+{
+	char *own = zend_object_alloc(size, class);
+	zend_object *object = (zend_object *) (own + handlers->offset);
+
+	zend_object_std_init(object, class);
+	object_properties_init(object, class);
+	object->handlers = handlers;
+	return object;
+}

@@ -21,6 +21,10 @@ DLOCK_CLASSES(DLOCK_CLASS)
 extern zend_class_entry *dlock_ce_zk_lock;
 #endif
 
+/* For create_object: a new object of a class with such handlers, whose struct has `size` bytes, which are zero but for
+ * the object, its last member. */
+zend_object *dlock_class_new(size_t size, zend_class_entry *class, const zend_object_handlers *handlers);
+
 /* Gives a class objects that are members of structs of its own, at that offset, and cannot be cloned. */
 void dlock_class_set_handlers(zend_object_handlers *handlers, size_t offset, zend_object_free_obj_t free_object,
 	zend_object_get_debug_info_t debug_info);

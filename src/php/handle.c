@@ -1,5 +1,7 @@
 #include "handle.h"
 
+#include "../net/endpoint.h"
+
 #include "ext/hash/php_hash.h"
 #include "ext/hash/php_hash_sha.h"
 #include "ext/standard/base64.h"
@@ -122,24 +124,33 @@ static bool number(const char *text, size_t len, int64_t *out)
 	return true;
 }
 
-/* The class of these handles, which name the backend. */
-static const char *class_of(const char *kind, size_t len)
+static void say_class(const char *class, const char *server, dlock_error *error)
+{
+	dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s%s", class, server);
+}
+
+/* Says the class of these handles, which name the backend. */
+static void refuse_kind(const char *kind, size_t len, dlock_error *error)
 {
 	static const struct {
 		const char *kind, *class;
 	} known[] = {
-		{ "single", "DistributedLock" }, { "quorum", "RedLock" }, { "memcached", "DistributedLock on memcached" },
-		{ "memory", "DistributedLock on memory://" }, { "pgsql", "DistributedLock on PostgreSQL" },
-		{ "mysql", "DistributedLock on MySQL" }, { "semaphore", "Dlock\\Semaphore" },
+		{ "single", "DistributedLock" }, { "quorum", "RedLock" }, { "semaphore", "Dlock\\Semaphore" },
 		{ "read", "readLock() of Dlock\\ReadWriteLock" }, { "write", "writeLock() of Dlock\\ReadWriteLock" },
 	};
 
+	say_class("another class", "", error);
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
 		if (len == strlen(known[i].kind) && !memcmp(kind, known[i].kind, len)) {
-			return known[i].class;
+			say_class(known[i].class, "", error);
 		}
 	}
-	return "another class";
+	for (size_t i = 0; i < DLOCK_ENDPOINT_KINDS; i++) {
+		const dlock_server_kind *server = &dlock_server_kinds[i];
+		if (len == strlen(server->name) && !memcmp(kind, server->name, len)) {
+			say_class("DistributedLock on ", server->title, error);
+		}
+	}
 }
 
 /* Returns how many there are; 0 where this is no list of several, as it is made above. */
@@ -180,8 +191,7 @@ static dlock_claim *read_payload(
 		return NULL;
 	}
 	if (kind_len != strlen(backend->kind) || memcmp(kind, backend->kind, kind_len)) {
-		dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s",
-			class_of(kind, kind_len));
+		refuse_kind(kind, kind_len, error);
 		return NULL;
 	}
 	if (!backend->ops->detachable) { /* a session's lock, of which detach() makes no handle */

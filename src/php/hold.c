@@ -15,7 +15,7 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 		dlock_strand_watch_end();
 		hold->release_at_end = release_at_end;
 	} else if (claim) {
-		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		dlock_out_of_memory(error);
 		dlock_claim_free(claim);
 	}
 	return hold;

@@ -17,10 +17,6 @@ static void begin(void)
 	cluster_start(&nodes);
 }
 
-static void reset(void)
-{
-}
-
 /* ---- answers ---- */
 
 typedef struct {
@@ -516,7 +512,7 @@ int main(int argc, char **argv)
 		TEST(seeds_gone),
 		TEST(forgotten),
 	};
-	static const tap_setting setting = { begin, reset };
+	static const tap_setting setting = { .begin = begin };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

@@ -54,7 +54,7 @@ static void begin_turn(dlock_source *source)
 }
 
 /* What was sent in the turn is written. */
-static bool end_turn(dlock_source *source)
+static void end_turn(dlock_source *source)
 {
 	pipe_source *own = (pipe_source *) source;
 
@@ -66,7 +66,7 @@ static bool end_turn(dlock_source *source)
 	bool settles = own->settles; /* as a connection does that cannot be written to */
 	own->received += settles;
 	own->settles = false;
-	return settles;
+	source->news += settles;
 }
 
 static const dlock_source_ops ops = { poll_pipe, advance, expire, timer, begin_turn, end_turn };

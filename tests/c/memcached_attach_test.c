@@ -1,7 +1,6 @@
 /* Taking up a lease by its token over memcached: it works once, and where it fails it can be tried again. Prints TAP.
  * memcached_attach_test [word in the names of the tests to run] */
 
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -184,20 +183,21 @@ static void reset(void)
 	memcached_ask(&server, "flush_all");
 }
 
+static void begin(void)
+{
+	memcached_start(&server, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "once", test_once },
-		{ "none", test_none },
-		{ "race", test_race },
-		{ "rolled_back", test_rolled_back },
-		{ "no_fence", test_no_fence },
+		TEST(once),
+		TEST(none),
+		TEST(race),
+		TEST(rolled_back),
+		TEST(no_fence),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	memcached_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	memcached_kill(&server);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

@@ -195,22 +195,23 @@ static void reset(void)
 	memcached_ask(&server, "flush_all");
 }
 
+static void begin(void)
+{
+	memcached_start(&server, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "odd_peers", test_odd_peers },
-		{ "extra_answer", test_extra_answer },
-		{ "without_cas", test_without_cas },
-		{ "nobody_there", test_nobody_there },
-		{ "closed_idle", test_closed_idle },
-		{ "fork", test_fork },
-		{ "fork_discards", test_fork_discards },
+		TEST(odd_peers),
+		TEST(extra_answer),
+		TEST(without_cas),
+		TEST(nobody_there),
+		TEST(closed_idle),
+		TEST(fork),
+		TEST(fork_discards),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	memcached_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	memcached_kill(&server);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

@@ -363,26 +363,27 @@ static void reset(void)
 	memcached_ask(&server, "flush_all");
 }
 
+static void begin(void)
+{
+	memcached_start(&server, NULL);
+	atexit(dlock_renewal_shutdown);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "many_times", test_many_times },
-		{ "lost", test_lost },
-		{ "restart", test_restart },
-		{ "frozen", test_frozen },
-		{ "both", test_both },
-		{ "shutdown", test_shutdown },
-		{ "stopped_clock", test_stopped_clock },
-		{ "orders", test_orders },
-		{ "ends", test_ends },
-		{ "lost_answer", test_lost_answer },
+		TEST(many_times),
+		TEST(lost),
+		TEST(restart),
+		TEST(frozen),
+		TEST(both),
+		TEST(shutdown),
+		TEST(stopped_clock),
+		TEST(orders),
+		TEST(ends),
+		TEST(lost_answer),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	memcached_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	dlock_renewal_shutdown();
-	memcached_kill(&server);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

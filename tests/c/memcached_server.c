@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,8 +22,9 @@ static void die(const char *what)
 
 /* ---- processes ---- */
 
-static void run(const memcached_server *server)
+static void run(const void *own)
 {
+	const memcached_server *server = own;
 	const char *words[32] = { "memcached", "-u", "root", "-l", "127.0.0.1", "-U", "0", "-p" };
 	char port[8];
 	int count = 8;
@@ -34,15 +34,7 @@ static void run(const memcached_server *server)
 	for (int i = 0; server->options && server->options[i] && count < 31; i++) {
 		words[count++] = server->options[i];
 	}
-	int nothing = open("/dev/null", O_RDWR);
-	dup2(nothing, STDOUT_FILENO);
-	dup2(nothing, STDERR_FILENO);
-	for (int fd = STDERR_FILENO + 1; fd < 256; fd++) { /* it must not keep the test's connections open */
-		close(fd);
-	}
-	unsetenv("LD_PRELOAD"); /* a sanitizer's library that is meant for the test */
-	execvp(words[0], (char *const *) words);
-	_exit(127);
+	server_execute(words);
 }
 
 static int connect_to(int port)
@@ -63,27 +55,19 @@ static int connect_to(int port)
 	return fd;
 }
 
-/* Until it takes connections; false when it has ended, so that its port was not free after all. */
+static bool takes_connections(void *server)
+{
+	int fd = connect_to(((memcached_server *) server)->port);
+
+	if (fd >= 0) {
+		close(fd);
+	}
+	return fd >= 0;
+}
+
 static bool launch(memcached_server *server)
 {
-	server->pid = fork_child();
-	if (server->pid == 0) {
-		run(server);
-	}
-	for (int i = 0; i < 3000; i++) {
-		if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
-			server->pid = 0;
-			return false;
-		}
-		int fd = connect_to(server->port);
-		if (fd >= 0) {
-			close(fd);
-			return true;
-		}
-		sleep_ms(5);
-	}
-	memcached_kill(server);
-	return false;
+	return server_launch(&server->pid, server, run, takes_connections);
 }
 
 void memcached_start(memcached_server *server, const char *const *options)

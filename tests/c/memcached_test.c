@@ -198,7 +198,7 @@ static void test_keys(void)
 		claims[i] = memcached_claim_on(&c, resources[i], 30000);
 		held += memcached_acquire(&c, claims[i], 0) == DLOCK_OK;
 		for (int j = 0; j < COUNT; j++) {
-			if (c.backend->ops->is_same(claims[i], 0, c.backend, resources[j], strlen(resources[j])) != (i == j)) {
+			if (dlock_claim_is_for(claims[i], c.backend, resources[j], strlen(resources[j])) != (i == j)) {
 				check(false, "%s is %s", resources[i], resources[j]);
 			}
 		}
@@ -566,32 +566,33 @@ static void reset(void)
 	interrupt_clear();
 }
 
+static void begin(void)
+{
+	memcached_start(&server, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "life", test_life },
-		{ "time_limit", test_time_limit },
-		{ "contention", test_contention },
-		{ "margin", test_margin },
-		{ "keys", test_keys },
-		{ "reserved_keys", test_reserved_keys },
-		{ "foreign", test_foreign },
-		{ "other_cas", test_other_cas },
-		{ "restart", test_restart },
-		{ "killed", test_killed },
-		{ "frozen", test_frozen },
-		{ "stopped_clock", test_stopped_clock },
-		{ "lost_clock", test_lost_clock },
-		{ "clock_readings", test_clock_readings },
-		{ "lost_answers", test_lost_answers },
-		{ "late_success", test_late_success },
-		{ "pending_extension", test_pending_extension },
+		TEST(life),
+		TEST(time_limit),
+		TEST(contention),
+		TEST(margin),
+		TEST(keys),
+		TEST(reserved_keys),
+		TEST(foreign),
+		TEST(other_cas),
+		TEST(restart),
+		TEST(killed),
+		TEST(frozen),
+		TEST(stopped_clock),
+		TEST(lost_clock),
+		TEST(clock_readings),
+		TEST(lost_answers),
+		TEST(late_success),
+		TEST(pending_extension),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	memcached_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	memcached_kill(&server);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

@@ -68,15 +68,10 @@ static void test_forks(void)
 	dlock_renewal_shutdown();
 }
 
-static void reset(void)
-{
-}
-
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { { "forks", test_forks } };
+	static const tap_test tests[] = { TEST(forks) };
+	static const tap_setting setting = { NULL };
 
-	dlock_process_init();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

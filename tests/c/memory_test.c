@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -73,8 +72,8 @@ static void test_life(void)
 	check(
 		!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third), "another table has others");
 	check(is_locked(prefixed, "Lock:a") && !is_locked(prefixed, "a"), "the prefix is part of the key");
-	check(backend->ops->is_same(claim, 0, same, "a", 1) && !backend->ops->is_same(claim, 0, other, "a", 1)
-			&& !backend->ops->is_same(claim, 0, same, "b", 1) && backend->ops->is_same(claim, 0, prefixed, "Lock:a", 6),
+	check(dlock_claim_is_for(claim, same, "a", 1) && !dlock_claim_is_for(claim, other, "a", 1)
+			&& !dlock_claim_is_for(claim, same, "b", 1) && dlock_claim_is_for(claim, prefixed, "Lock:a", 6),
 		"the same lock is known as such");
 	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &error) == DLOCK_OK
 			&& dlock_claim_check(claim, &error) == DLOCK_OK
@@ -560,21 +559,20 @@ static void reset(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "life", test_life },
-		{ "expiry", test_expiry },
-		{ "contention", test_contention },
-		{ "permits", test_permits },
-		{ "stock", test_stock },
-		{ "order", test_order },
-		{ "first_leaves", test_first_leaves },
-		{ "interrupted", test_interrupted },
-		{ "renewal", test_renewal },
-		{ "attach", test_attach },
-		{ "fork", test_fork },
-		{ "never_goes_on", test_never_goes_on },
+		TEST(life),
+		TEST(expiry),
+		TEST(contention),
+		TEST(permits),
+		TEST(stock),
+		TEST(order),
+		TEST(first_leaves),
+		TEST(interrupted),
+		TEST(renewal),
+		TEST(attach),
+		TEST(fork),
+		TEST(never_goes_on),
 	};
+	static const tap_setting setting = { .reset = reset };
 
-	dlock_process_init();
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

@@ -3,7 +3,6 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -372,17 +371,19 @@ static void reset(void)
 	}
 }
 
+static void begin(void)
+{
+	servers_start(servers, SERVERS);
+	atexit(dlock_renewal_shutdown);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(quorum), TEST(last), TEST(kept), TEST(known), TEST(first), TEST(addresses), TEST(silent_address),
 		TEST(moved), TEST(moved_unseen), TEST(held_up),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	servers_start(servers, SERVERS);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	dlock_renewal_shutdown();
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

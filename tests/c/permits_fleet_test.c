@@ -19,10 +19,6 @@ static void begin(void)
 	cluster_start(&nodes);
 }
 
-static void reset(void)
-{
-}
-
 static client in_cluster(void)
 {
 	return permits_client_on(cluster_service(&nodes, 0), 3, false);
@@ -162,7 +158,7 @@ static void test_sentinels(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(cluster), TEST(confirmed_in_cluster), TEST(sentinels) };
-	static const tap_setting setting = { begin, reset };
+	static const tap_setting setting = { .begin = begin };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

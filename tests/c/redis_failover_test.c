@@ -21,10 +21,6 @@ static void begin(void)
 	fleet_start(&set, SECRET, NULL);
 }
 
-static void reset(void)
-{
-}
-
 static client client_with(int replicas)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
@@ -170,7 +166,7 @@ static void test_plain(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(first_renewal), TEST(promotion), TEST(plain), TEST(killed) };
-	static const tap_setting setting = { begin, reset };
+	static const tap_setting setting = { .begin = begin };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

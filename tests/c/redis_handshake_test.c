@@ -2,7 +2,6 @@
  * still gets its own reply, and how the answer is read. Prints TAP. redis_handshake_test [word in the names of the
  * tests to run] */
 
-#include <signal.h>
 
 #include "../../src/redis/wire/uptime.h"
 #include "redis_client.h"
@@ -206,15 +205,17 @@ static void test_refused(void)
 	dlock_conn_free(conn);
 }
 
+static void begin(void)
+{
+	server_start(&server, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(new_connection), TEST(among_others), TEST(refused), TEST(answers),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	server_start(&server, NULL);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

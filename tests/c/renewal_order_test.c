@@ -388,6 +388,13 @@ static void reset(void)
 	reset_knowing(servers, SERVERS);
 }
 
+static void begin(void)
+{
+	interrupt_on(SIGUSR1);
+	servers_start(servers, SERVERS);
+	atexit(dlock_renewal_shutdown);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -395,12 +402,7 @@ int main(int argc, char **argv)
 		TEST(detached_under_repair), TEST(detached_after_repair), TEST(shorter_under_renewal),
 		TEST(shorter_waits_no_longer),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	interrupt_on(SIGUSR1);
-	dlock_process_init();
-	servers_start(servers, SERVERS);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	dlock_renewal_shutdown();
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

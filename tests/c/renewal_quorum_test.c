@@ -2,7 +2,6 @@
  * renewal_quorum_test [word in the names of the tests to run] */
 
 #include <dirent.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -369,6 +368,12 @@ static void reset(void)
 	reset_knowing(servers, SERVERS);
 }
 
+static void begin(void)
+{
+	servers_start(servers, SERVERS);
+	atexit(dlock_renewal_shutdown);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
@@ -376,11 +381,7 @@ int main(int argc, char **argv)
 		TEST(repair_under_way),
 		TEST(released_elsewhere), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
 	};
+	static const tap_setting setting = { begin, reset };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
-	dlock_process_init();
-	servers_start(servers, SERVERS);
-	tap_run(tests, sizeof tests / sizeof *tests, argc > 1 ? argv[1] : NULL, reset);
-	dlock_renewal_shutdown();
-	return tap_end();
+	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

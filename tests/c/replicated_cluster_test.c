@@ -19,10 +19,6 @@ static void begin(void)
 	cluster_start(&nodes);
 }
 
-static void reset(void)
-{
-}
-
 static client new_client(int replicas)
 {
 	client client = { calloc(1, sizeof(dlock_pool)), NULL, { "" } };
@@ -290,7 +286,7 @@ int main(int argc, char **argv)
 	static const tap_test tests[] = { TEST(names),
 		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(full_copy),
 		};
-	static const tap_setting setting = { begin, reset };
+	static const tap_setting setting = { .begin = begin };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

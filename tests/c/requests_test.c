@@ -307,15 +307,11 @@ static void test_stocks(void)
 		"stock_change 16 red blue s s s s s s s s s s s s s s ann/1 0 4711 4 1 2 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
 }
 
-static void nothing(void)
-{
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange),
 		TEST(replicated), TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
-	static const tap_setting setting = { nothing, nothing };
+	static const tap_setting setting = { NULL };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

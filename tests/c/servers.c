@@ -99,7 +99,7 @@ int closed_port(void)
 
 /* ---- processes ---- */
 
-static void execute(const char *const *words)
+void server_execute(const char *const *words)
 {
 	int nothing = open("/dev/null", O_RDWR);
 	dup2(nothing, STDOUT_FILENO);
@@ -127,11 +127,12 @@ static void run_sentinel(const test_server *server)
 	fprintf(file, "port %d\nbind 127.0.0.1\ndir %s\nlogfile %s/log\n%s", server->port, server->directory,
 		server->directory, server->sentinel);
 	fclose(file);
-	execute(words);
+	server_execute(words);
 }
 
-static void run(const test_server *server)
+static void run(const void *own)
 {
+	const test_server *server = own;
 	char port[16], log[256];
 	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
 	const char *words[48] = { program && *program ? program : "redis-server", "--port", port, "--bind", "127.0.0.1",
@@ -147,11 +148,12 @@ static void run(const test_server *server)
 	for (int i = 0; server->options && server->options[i] && count < 47; i++) {
 		words[count++] = server->options[i];
 	}
-	execute(words);
+	server_execute(words);
 }
 
-static bool connect_admin(test_server *server)
+static bool connect_admin(void *own)
 {
+	test_server *server = own;
 	struct timeval time = { 10, 0 };
 
 	if (server->admin) {
@@ -171,25 +173,31 @@ static bool connect_admin(test_server *server)
 	return good;
 }
 
-/* Until it answers; false when it has ended, so that its port was not free after all. */
-static bool launch(test_server *server)
+bool server_launch(pid_t *pid, void *server, void (*run)(const void *server), bool (*answers)(void *server))
 {
-	server->pid = fork_child();
-	if (server->pid == 0) {
+	*pid = fork_child();
+	if (*pid == 0) {
 		run(server);
 	}
 	for (int i = 0; i < 3000; i++) {
-		if (waitpid(server->pid, NULL, WNOHANG) == server->pid) {
-			server->pid = 0;
+		if (waitpid(*pid, NULL, WNOHANG) == *pid) {
+			*pid = 0;
 			return false;
 		}
-		if (connect_admin(server)) {
+		if (answers(server)) {
 			return true;
 		}
 		sleep_ms(5);
 	}
-	server_kill(server);
+	kill(*pid, SIGKILL);
+	waitpid(*pid, NULL, 0);
+	*pid = 0;
 	return false;
+}
+
+static bool launch(test_server *server)
+{
+	return server_launch(&server->pid, server, run, connect_admin);
 }
 
 /* A node of a cluster uses the port that is higher by 10000 as well. */

@@ -52,6 +52,11 @@ void servers_stop(void);
 /* A port where nobody listens. */
 int closed_port(void);
 
+/* For others that start servers: becomes that program, with its output to nowhere; and runs a child until it takes
+ * connections: false when it has ended, so that its port was not free after all. */
+void server_execute(const char *const *words);
+bool server_launch(pid_t *pid, void *server, void (*run)(const void *server), bool (*answers)(void *server));
+
 /* Ask it directly. Errors give -1000, "(error) ..."; nil gives -1, "". Text is good until the next call. */
 long long server_integer(test_server *server, const char *format, ...);
 const char *server_text(test_server *server, const char *format, ...);

@@ -88,14 +88,10 @@ static void test_map(void)
 	dlock_endpoint_release(again);
 }
 
-static void nothing(void)
-{
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(slots), TEST(tags), TEST(map) };
-	static const tap_setting setting = { nothing, nothing };
+	static const tap_setting setting = { NULL };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

@@ -74,15 +74,11 @@ static void test_young(void)
 	check(survey.first == -1 && survey.ready == 7000, "one that does not say how old it is does not");
 }
 
-static void nothing(void)
-{
-}
-
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(info), TEST(enough), TEST(who_counts), TEST(young) };
 
-	static const tap_setting setting = { nothing, nothing };
+	static const tap_setting setting = { NULL };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);
 }

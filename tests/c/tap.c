@@ -44,7 +44,9 @@ void tap_run(const tap_test *tests, size_t count, const char *only, void (*reset
 	for (size_t i = 0; i < count; i++) {
 		if (!only || strstr(tests[i].name, only)) {
 			note("%s", tests[i].name);
-			reset();
+			if (reset) {
+				reset();
+			}
 			tests[i].run();
 		}
 	}
@@ -60,7 +62,9 @@ int tap_main(int argc, char **argv, const tap_test *tests, size_t count, const t
 {
 	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
 	dlock_process_init();
-	setting->begin();
+	if (setting->begin) {
+		setting->begin();
+	}
 	tap_run(tests, count, argc > 1 ? argv[1] : NULL, setting->reset);
 	return tap_end();
 }

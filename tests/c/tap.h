@@ -42,7 +42,7 @@ int tap_end(void);
 /* What the tests of a program have in common. */
 typedef struct {
 	void (*begin)(void);
-	void (*reset)(void); /* before each */
+	void (*reset)(void); /* before each; both may be NULL */
 } tap_setting;
 
 /* A whole program; returns its exit status. The argument is a word in the names of the tests to run. */

@@ -107,8 +107,7 @@ static bool is_shown(const dlock_endpoint *server, const dlock_option *option)
 
 ZEND_FUNCTION(Dlock_describe_server)
 {
-	static const char *const kinds[] = { "redis", "memcached", "memory", "pgsql", "mysql" },
-		*const discoveries[] = { "fixed", "sentinel", "cluster", "hosts" };
+	static const char *const discoveries[] = { "fixed", "sentinel", "cluster", "hosts" };
 	zval *spec;
 
 	ZEND_PARSE_PARAMETERS_START(1, 1)
@@ -121,7 +120,7 @@ ZEND_FUNCTION(Dlock_describe_server)
 	}
 	dlock_endpoint_complete(server);
 	array_init(return_value);
-	add_assoc_string(return_value, "backend", kinds[server->kind]);
+	add_assoc_string(return_value, "backend", dlock_server_kinds[server->kind].name);
 	add_text(return_value, "label", server->label);
 	add_text(return_value, "host", server->host);
 	add_assoc_long(return_value, "port", server->port);

@@ -231,14 +231,8 @@ ZEND_FUNCTION(Dlock_break_lock)
 	}
 }
 
-/* Private: both come from inspect(). */
+/* Private, also that of other classes whose objects come from methods. */
 ZEND_METHOD(Dlock_Inspection, __construct)
-{
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
-}
-
-ZEND_METHOD(Dlock_Party, __construct)
 {
 	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();

@@ -26,12 +26,7 @@ static lease_object *lease_from(zend_object *object)
 
 static zend_object *lease_new(zend_class_entry *class)
 {
-	lease_object *lease = zend_object_alloc(sizeof *lease, class);
-
-	zend_object_std_init(&lease->std, class);
-	object_properties_init(&lease->std, class);
-	lease->std.handlers = &handlers;
-	return &lease->std;
+	return dlock_class_new(sizeof(lease_object), class, &handlers);
 }
 
 static void lease_free(zend_object *object)

@@ -73,14 +73,12 @@ static void discard_held(zval *value)
 
 static zend_object *manager_create(zend_class_entry *class)
 {
-	dlock_manager *manager = zend_object_alloc(sizeof *manager, class);
+	zend_object *object = dlock_class_new(sizeof(dlock_manager), class, &handlers);
+	dlock_manager *manager = dlock_manager_from(object);
 
-	zend_object_std_init(&manager->std, class);
-	object_properties_init(&manager->std, class);
-	manager->std.handlers = &handlers;
 	manager->permits = 1;
 	zend_hash_init(&manager->held, 0, NULL, discard_held, 0);
-	return &manager->std;
+	return object;
 }
 
 static void manager_free(zend_object *object)

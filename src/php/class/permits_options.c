@@ -3,59 +3,33 @@
 #include "../errors.h"
 #include "../globals.h"
 #include "../settings.h"
-#include "arguments.h"
 #include "servers.h"
-
-/* NULL, or why there are no permits on such a server: what follows "Argument #2 ($server) ". */
-static const char *refusal(const dlock_endpoint *server)
-{
-	return server->kind == DLOCK_ENDPOINT_MEMCACHED
-		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered on memcached"
-		: dlock_endpoint_is_database(server)
-		? "must be Redis or ZooKeeper: semaphores and read/write locks are not offered in databases"
-		: NULL;
-}
-
-/* Is it a list of servers, as RedLock has it? [host, port, connect timeout] is none. */
-static bool is_list_of_servers(HashTable *array)
-{
-	const zval *first = zend_hash_index_find_deref(array, 0), *second = zend_hash_index_find_deref(array, 1);
-	zend_long whole;
-	double number;
-
-	return (first && Z_TYPE_P(first) == IS_ARRAY)
-		|| (first && second
-			&& (Z_TYPE_P(second) == IS_ARRAY
-				|| (Z_TYPE_P(second) == IS_STRING && !dlock_number_of(second, &whole, &number))));
-}
 
 static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
 {
 	bool given = array || dsn;
+	dlock_error error;
 
-	if (array && is_list_of_servers(array)) {
+	if (array && dlock_is_list_of_servers(array)) {
 		zend_argument_value_error(arg,
 			"must be one server: semaphores and read/write locks are not offered on several independent ones, as "
 			"RedLock is");
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, arg);
-	const char *reason = server ? refusal(server) : NULL;
-	if (reason) {
+	const char *locks_only = server ? dlock_server_kinds[server->kind].locks_only : NULL;
+	if (locks_only) {
+		dlock_fail(&error, DLOCK_FAILED,
+			"must be Redis or ZooKeeper: semaphores and read/write locks are not offered %s", locks_only);
 		if (given) {
-			zend_argument_value_error(arg, "%s", reason);
+			zend_argument_value_error(arg, "%s", error.message);
 		} else {
-			zend_value_error("dlock.server %s; or give a $server", reason);
+			zend_value_error("dlock.server %s; or give a $server", error.message);
 		}
 		dlock_endpoint_release(server);
 		return NULL;
 	}
 	return server;
-}
-
-static bool is_ensemble(const zend_string *dsn)
-{
-	return ZSTR_LEN(dsn) >= 12 && !strncasecmp(ZSTR_VAL(dsn), "zookeeper://", 12);
 }
 
 /* False after an exception. */
@@ -78,7 +52,7 @@ static bool find_ensemble(dlock_permits_place *place, zend_string *dsn, uint32_t
 bool dlock_permits_find_place(dlock_permits_place *place, HashTable *array, zend_string *dsn, uint32_t arg)
 {
 	memset(place, 0, sizeof *place);
-	if (dsn && is_ensemble(dsn)) {
+	if (dsn && dlock_zk_dsn_is(ZSTR_VAL(dsn), ZSTR_LEN(dsn))) {
 		return find_ensemble(place, dsn, arg);
 	}
 	place->server = redis_server(array, dsn, arg);

@@ -4,9 +4,7 @@
 #include "manager.h"
 
 #include "../../net/endpoint.h"
-#ifdef DLOCK_ZOOKEEPER
 #include "../../zookeeper/session/options.h"
-#endif
 
 /* What Dlock\Semaphore and Dlock\ReadWriteLock share: both give permits. */
 

@@ -21,14 +21,7 @@ static read_write_lock *lock_from(zend_object *object)
 
 static zend_object *lock_new(zend_class_entry *class)
 {
-	read_write_lock *lock = zend_object_alloc(sizeof *lock, class);
-
-	zend_object_std_init(&lock->std, class);
-	object_properties_init(&lock->std, class);
-	lock->std.handlers = &handlers;
-	ZVAL_UNDEF(&lock->read);
-	ZVAL_UNDEF(&lock->write);
-	return &lock->std;
+	return dlock_class_new(sizeof(read_write_lock), class, &handlers);
 }
 
 static void lock_free(zend_object *object)
@@ -153,11 +146,4 @@ ZEND_METHOD(Dlock_ReadWriteLock, writeLock)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
 	return_side(return_value, Z_OBJ_P(ZEND_THIS), &lock_from(Z_OBJ_P(ZEND_THIS))->write);
-}
-
-ZEND_METHOD(Dlock_ReadWriteLockSide, __construct)
-{
-	/* Private: sides come from a ReadWriteLock. */
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
 }

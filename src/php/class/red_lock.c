@@ -27,10 +27,7 @@ static bool check_member(dlock_endpoint **servers, int count)
 		zend_argument_value_error(1,
 			"must name Redis servers, but element %d is %s: a majority takes servers that keep what they "
 			"were told",
-			count - 1,
-			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "a memcached"
-				: dlock_endpoint_is_database(server) ? "a database"
-												   : "no server");
+			count - 1, dlock_server_kinds[server->kind].noun);
 		return false;
 	}
 	if (server->discovery != DLOCK_ENDPOINT_FIXED || server->replicas > 0) {

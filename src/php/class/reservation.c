@@ -26,12 +26,7 @@ static reservation_object *reservation_from(zend_object *object)
 
 static zend_object *reservation_new(zend_class_entry *class)
 {
-	reservation_object *reservation = zend_object_alloc(sizeof *reservation, class);
-
-	zend_object_std_init(&reservation->std, class);
-	object_properties_init(&reservation->std, class);
-	reservation->std.handlers = &handlers;
-	return &reservation->std;
+	return dlock_class_new(sizeof(reservation_object), class, &handlers);
 }
 
 static void reservation_free(zend_object *object)
@@ -120,13 +115,6 @@ static bool check_answer(reservation_object *reservation, dlock_status status, c
 		dlock_stock_throw_expired(reservation->order, answer, outcome);
 	}
 	return !EG(exception);
-}
-
-ZEND_METHOD(Dlock_Reservation, __construct)
-{
-	/* Private: reservations come from Dlock\Stock. */
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
 }
 
 ZEND_METHOD(Dlock_Reservation, remaining)

@@ -434,3 +434,15 @@ dlock_endpoint *dlock_endpoint_from_arguments(HashTable *array, zend_string *dsn
 	}
 	return server;
 }
+
+/* Of one it is [host, port, connect timeout], or a map. */
+bool dlock_is_list_of_servers(HashTable *array)
+{
+	const zval *first = zend_hash_index_find_deref(array, 0), *second = zend_hash_index_find_deref(array, 1);
+	zend_long whole;
+	double number;
+
+	return first
+		&& (Z_TYPE_P(first) == IS_ARRAY || (second && Z_TYPE_P(second) == IS_ARRAY)
+			|| (second && Z_TYPE_P(second) == IS_STRING && !dlock_number_of(second, &whole, &number)));
+}

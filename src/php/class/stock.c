@@ -23,12 +23,7 @@ static zend_object_handlers handlers;
 
 static zend_object *stock_new(zend_class_entry *class)
 {
-	dlock_stock_object *stock = zend_object_alloc(sizeof *stock, class);
-
-	zend_object_std_init(&stock->std, class);
-	object_properties_init(&stock->std, class);
-	stock->std.handlers = &handlers;
-	return &stock->std;
+	return dlock_class_new(sizeof(dlock_stock_object), class, &handlers);
 }
 
 static void stock_free(zend_object *object)
@@ -85,36 +80,19 @@ static dlock_stock_object *stock_this(zval *object)
 
 /* ---- the server ---- */
 
-/* A list of servers, as RedLock takes it? Of one server it is [host, port, connect timeout]. */
-static bool is_several(HashTable *array)
-{
-	zval *element;
-
-	if (!zend_hash_index_exists(array, 0)) {
-		return false;
-	}
-	ZEND_HASH_FOREACH_VAL(array, element) {
-		ZVAL_DEREF(element);
-		if (Z_TYPE_P(element) == IS_ARRAY || (Z_TYPE_P(element) == IS_STRING && strstr(Z_STRVAL_P(element), "://"))) {
-			return true;
-		}
-	} ZEND_HASH_FOREACH_END();
-	return false;
-}
-
 /* NULL after an exception. Neither an array nor a DSN: dlock.server. */
 static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 {
-	if (array && is_several(array)) {
+	if (array && dlock_is_list_of_servers(array)) {
 		zend_argument_value_error(1,
 			"must be one server or service: on several that are independent of each other, as RedLock has them, a "
 			"stock is not offered");
 		return NULL;
 	}
 	dlock_endpoint *server = dlock_endpoint_from_arguments(array, dsn, 1);
-	if (server && (server->kind == DLOCK_ENDPOINT_MEMCACHED || dlock_endpoint_is_database(server))) {
-		zend_argument_value_error(1, "must name Redis: %s, a stock is not offered%s",
-			server->kind == DLOCK_ENDPOINT_MEMCACHED ? "on memcached" : "in databases",
+	const char *locks_only = server ? dlock_server_kinds[server->kind].locks_only : NULL;
+	if (locks_only) {
+		zend_argument_value_error(1, "must name Redis: %s, a stock is not offered%s", locks_only,
 			array || dsn ? "" : " (it is null, and dlock.server names no Redis)");
 		dlock_endpoint_release(server);
 		return NULL;
@@ -532,13 +510,6 @@ ZEND_METHOD(Dlock_Stock, orders)
 		RETURN_THROWS();
 	}
 	create_page(return_value, &page, &next);
-}
-
-ZEND_METHOD(Dlock_OrderPage, __construct)
-{
-	/* Private: pages come from Dlock\Stock. */
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
 }
 
 ZEND_METHOD(Dlock_OrderPage, getIterator)

@@ -291,13 +291,6 @@ void dlock_stock_throw_unknown(const char *sku)
 
 enum { PROPERTY_STATE, PROPERTY_ITEMS, PROPERTY_BUYER, PROPERTY_ORDER, PROPERTY_AT, PROPERTY_REMAINING };
 
-ZEND_METHOD(Dlock_Order, __construct)
-{
-	/* Private: orders come from Dlock\Stock. */
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
-}
-
 void dlock_order_create(zval *value, dlock_order_state state, zval *items, zend_string *buyer, zend_string *name,
 	double at, double remaining)
 {

@@ -5,13 +5,6 @@
 
 /* Dlock\Testing: for tests of applications. */
 
-ZEND_METHOD(Dlock_Testing, __construct)
-{
-	/* Private: there is nothing to make one of. */
-	(void) return_value;
-	ZEND_PARSE_PARAMETERS_NONE();
-}
-
 ZEND_METHOD(Dlock_Testing, travel)
 {
 	double seconds;

@@ -367,7 +367,7 @@ dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dl
 
 	claim->asking = claim->asking || !dlock_service_prepare(base) ? claim->asking : asking_new(claim);
 	if (!claim->asking) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	dlock_waiter *waiter = &claim->asking->waiter;
 	waiter->deadline = wait->deadline;

@@ -112,13 +112,13 @@ enum { MOST_SEEN = 1000 };
 
 static dlock_status read_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
 {
-	dlock_arg prefix = dlock_key_builder_prefix(service->keys);
 	dlock_status status = DLOCK_OK;
 
 	for (int i = 0; status == DLOCK_OK && i < own->count; i++) {
+		const dlock_route *route = &own->routes[i];
 		*error = own->error;
-		status = own->said[i] != DLOCK_OK
-			? own->said[i] : dlock_read_seen(own->routes[i].call, own->routes[i].conn, prefix, out, error);
+		status = own->said[i] != DLOCK_OK ? own->said[i]
+			: dlock_read_seen(route->call, route->conn, service->base.prefix, out, error);
 	}
 	batch_end(own);
 	return status;
@@ -179,7 +179,7 @@ dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing 
 	batch *own = calloc(1, sizeof *own);
 
 	if (!own) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	dlock_status status = find_seen(own, service, out, error);
 	if (status == DLOCK_OK) {

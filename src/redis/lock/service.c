@@ -274,7 +274,7 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 	attaching own = { .claim = claim, .old = token };
 
 	if (!dlock_service_prepare(claim)) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
 	own.epoch.old = own.old;
@@ -525,13 +525,9 @@ static const char *service_refuse(const dlock_backend *backend, const char *reso
 	return dlock_key_builder_refuse(((const dlock_service *) backend)->keys, resource, len);
 }
 
-static bool service_is_same(
-	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
+static bool service_is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	dlock_service *ours = dlock_service_of(claim), *other = (dlock_service *) backend;
-
-	return dlock_endpoint_is_same(ours->service, other->service)
-		&& dlock_key_builder_is_same(ours->keys, claim->names[i].text, claim->names[i].len, other->keys, resource, len);
+	return dlock_endpoint_is_same(((const dlock_service *) a)->service, ((const dlock_service *) b)->service);
 }
 
 static void service_dispose(dlock_claim *claim)
@@ -566,12 +562,13 @@ static const dlock_backend_ops permits_ops = { .name = "permits", .available = s
 static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len)
 {
-	dlock_service *service = calloc(1, sizeof *service);
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED, fails_over = server->replicas > 0 || !fixed;
+	const dlock_backend_ops *ops = kind == &dlock_permits ? &permits_ops : fails_over ? &failing_over_ops : &lone_ops;
+	dlock_service *service = dlock_backend_new(ops, sizeof *service, prefix, prefix_len);
 
 	if (!service) {
 		return NULL;
 	}
-	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
 	service->kind = kind;
 	service->keeping = server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
 	service->service = dlock_endpoint_retain(server);
@@ -586,12 +583,6 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 	if (dlock_topology_has_slots(service->masters.topology)) {
 		dlock_key_builder_use_slots(service->keys);
 	}
-	bool fails_over = dlock_service_fails_over(service);
-	dlock_backend_init(&service->base,
-		kind == &dlock_permits ? &permits_ops
-			: fails_over       ? &failing_over_ops
-							   : &lone_ops,
-		prefix, prefix_len);
 	if (server->replicas > 0) {
 		service->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };
 	}

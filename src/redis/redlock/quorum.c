@@ -289,22 +289,15 @@ static const char *quorum_refuse(const dlock_backend *backend, const char *resou
 	return dlock_key_builder_refuse(((const quorum_backend *) backend)->keys, resource, len);
 }
 
-static bool quorum_is_same(
-	const dlock_claim *claim, int i, dlock_backend *backend, const char *resource, size_t len)
+static bool quorum_is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	quorum_backend *ours = (quorum_backend *) claim->backend, *other = (quorum_backend *) backend;
+	const quorum_backend *one = (const quorum_backend *) a, *other = (const quorum_backend *) b;
+	bool is_same = one->count == other->count;
 
-	if (ours->count != other->count
-		|| !dlock_key_builder_is_same(
-			ours->keys, claim->names[i].text, claim->names[i].len, other->keys, resource, len)) {
-		return false;
+	for (int i = 0; is_same && i < one->count; i++) {
+		is_same = is_member(other, one->members[i].conn->server);
 	}
-	for (int n = 0; ours != other && n < ours->count; n++) {
-		if (!is_member(other, ours->members[n].conn->server)) {
-			return false;
-		}
-	}
-	return true;
+	return is_same;
 }
 
 static void quorum_dispose(dlock_claim *claim)
@@ -349,12 +342,12 @@ static const dlock_backend_ops quorum_ops = {
 dlock_backend *dlock_quorum_new(
 	dlock_pool *pool, dlock_endpoint **servers, int count, dlock_nanos guard, const char *prefix, size_t prefix_len)
 {
-	quorum_backend *backend = calloc(1, sizeof *backend + (size_t) count * sizeof *backend->members);
+	size_t size = sizeof(quorum_backend) + (size_t) count * sizeof(quorum_member);
+	quorum_backend *backend = dlock_backend_new(&quorum_ops, size, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &quorum_ops, prefix, prefix_len);
 	backend->loop = dlock_pool_loop(pool);
 	backend->count = count;
 	backend->guard = guard;

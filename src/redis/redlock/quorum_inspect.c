@@ -131,7 +131,7 @@ static dlock_status take(const asking *own, dlock_inspection *seen, dlock_inspec
 	for (int i = 0; i < count; i++) {
 		const char *state = state_of(own, &seen[i], i, held ? holder : "-");
 		if (!dlock_inspection_add_server(&seen[best], backend->members[i].conn->server->label, state)) {
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+			return dlock_out_of_memory(error);
 		}
 	}
 	*out = seen[best];
@@ -196,7 +196,7 @@ static dlock_status merge(dlock_listing *out, const dlock_listing *more, dlock_e
 	for (int i = 0; i < more->count; i++) {
 		const dlock_listed *one = &more->first[i];
 		if (!is_listed(out, one) && !dlock_listing_add(out, one->resource, one->resource_len)) {
-			return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+			return dlock_out_of_memory(error);
 		}
 	}
 	return DLOCK_OK;
@@ -211,8 +211,8 @@ static dlock_status find_seen(quorum_backend *backend, dlock_listing *out, dlock
 	for (int i = 0; status == DLOCK_OK && i < backend->count; i++) {
 		dlock_listing one = { 0 };
 		if (own.voters[i].vote == DLOCK_VOTE_YES) {
-			status = dlock_read_seen(own.voters[i].call, backend->members[i].conn,
-				dlock_key_builder_prefix(backend->keys), &one, error);
+			status = dlock_read_seen(
+				own.voters[i].call, backend->members[i].conn, backend->base.prefix, &one, error);
 		}
 		status = status == DLOCK_OK ? merge(out, &one, error) : status;
 		dlock_listing_end(&one);

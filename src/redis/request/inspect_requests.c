@@ -26,11 +26,6 @@ static dlock_status check_reply(const dlock_call *call, const dlock_conn *conn, 
 	return dlock_check_reply(call, conn, error);
 }
 
-static dlock_status out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
-
 /* ---- locks ---- */
 
 static bool starts_with(dlock_arg text, const char *with)
@@ -70,7 +65,7 @@ dlock_status dlock_read_inspection(
 	if (id.len > 0) {
 		dlock_party *holder = dlock_inspection_add(out, true, id.text, id.len);
 		if (!holder) {
-			return out_of_memory(error);
+			return dlock_out_of_memory(error);
 		}
 		holder->remaining = left >= 0 ? dlock_lease_left(left) : -1;
 		take_said(holder, said);
@@ -82,7 +77,7 @@ dlock_status dlock_read_inspection(
 		}
 		dlock_party *waiter = dlock_inspection_add(out, false, id.text, id.len);
 		if (!waiter) {
-			return out_of_memory(error);
+			return dlock_out_of_memory(error);
 		}
 		dlock_party_describe(waiter, said.text, said.len);
 	}
@@ -110,7 +105,7 @@ static dlock_status read_party(
 	}
 	dlock_party *party = dlock_inspection_add(out, holds, id.text, id.len);
 	if (!party) {
-		return out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	party->permits = permits;
 	if (holds) {
@@ -166,7 +161,7 @@ dlock_status dlock_read_seen(
 			continue;
 		}
 		if (!dlock_listing_add(out, key.text + prefix.len, len)) {
-			return out_of_memory(error);
+			return dlock_out_of_memory(error);
 		}
 	}
 	return DLOCK_OK;

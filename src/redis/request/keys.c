@@ -100,11 +100,6 @@ dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot)
 	return (dlock_keys) { .fence = DLOCK_ARG(builder->fence), .epoch = DLOCK_ARG(builder->epoch), .slot = slot };
 }
 
-dlock_arg dlock_key_builder_prefix(const dlock_key_builder *builder)
-{
-	return (dlock_arg) { builder->bytes, builder->prefix_len };
-}
-
 static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
 {
 	dlock_keys keys = dlock_key_builder_slot(builder, dlock_slot_of(lock.text, lock.len));
@@ -231,25 +226,4 @@ dlock_several_keys *dlock_key_builder_several(dlock_key_builder *builder, const 
 		}
 	}
 	return several;
-}
-
-static char key_at(const dlock_key_builder *builder, const char *resource, size_t i)
-{
-	return i < builder->prefix_len ? builder->bytes[i] : resource[i - builder->prefix_len];
-}
-
-bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,
-	const dlock_key_builder *b, const char *b_resource, size_t b_len)
-{
-	size_t len = a->prefix_len + a_len;
-
-	if (b->prefix_len + b_len != len) {
-		return false;
-	}
-	for (size_t i = 0; i < len; i++) {
-		if (key_at(a, a_resource, i) != key_at(b, b_resource, i)) {
-			return false;
-		}
-	}
-	return true;
 }

@@ -82,8 +82,6 @@ dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot);
 /* NULL, or why the resource's key cannot be a lock; see refuse() in lock/backend.h. */
 const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len);
 
-dlock_arg dlock_key_builder_prefix(const dlock_key_builder *builder);
-
 /* The keys, valid until the next call. */
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len);
 
@@ -92,9 +90,5 @@ dlock_several_keys *dlock_key_builder_several(dlock_key_builder *builder, const 
 
 /* The key of what the holder has said about itself; of keys that are the builder's last. Valid as long as those. */
 dlock_arg dlock_key_builder_held(dlock_key_builder *builder, dlock_keys keys);
-
-/* Do both make the same lock key for their resource? */
-bool dlock_key_builder_is_same(const dlock_key_builder *a, const char *a_resource, size_t a_len,
-	const dlock_key_builder *b, const char *b_resource, size_t b_len);
 
 #endif

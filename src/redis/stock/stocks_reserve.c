@@ -348,7 +348,7 @@ dlock_status dlock_stock_reserve(
 	}
 	reserving *own = turn->state ? turn->state : calloc(1, sizeof *own);
 	if (!own) {
-		return dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return dlock_out_of_memory(error);
 	}
 	own->stock = dlock_redis_stock_of(turn->stock);
 	own->wants = turn;

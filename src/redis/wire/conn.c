@@ -80,7 +80,7 @@ void dlock_conn_close(dlock_conn *conn)
 {
 	disconnect(conn);
 	dlock_call_queue_clear(&conn->calls);
-	conn->news++;
+	conn->source.news++;
 }
 
 void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server)
@@ -111,7 +111,7 @@ static void end_connection(dlock_conn *conn, const char *why, bool resend)
 	dlock_channel_abort(&conn->channel);
 	forget_connection(conn);
 	dlock_call_queue_fail_others(&conn->calls, resend);
-	conn->news++;
+	conn->source.news++;
 }
 
 static void end_and_fail_calls(dlock_conn *conn, const char *why)
@@ -310,7 +310,7 @@ static void take_answer(dlock_conn *conn, redisReply *reply)
 
 static void take_reply(dlock_conn *conn, redisReply *reply)
 {
-	conn->news++;
+	conn->source.news++;
 	if (!conn->heard && is_turned_away(reply)) {
 		turned_away(conn, reply);
 		return;
@@ -468,7 +468,7 @@ void dlock_conn_expire(dlock_conn *conn)
 	/* Their replies may still come, so the calls stay in the queue. */
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: no answer within %.3g s", conn->server->label,
 		(double) read_timeout(conn) / DLOCK_SECOND);
-	conn->news++;
+	conn->source.news++;
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
@@ -505,7 +505,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 		return false;
 	}
 	if (!dlock_call_queue_push(&conn->calls, call)) {
-		dlock_fail(&conn->error, DLOCK_FAILED, "Out of memory");
+		dlock_out_of_memory(&conn->error);
 		dlock_call_fail(call);
 		return false;
 	}
@@ -593,16 +593,6 @@ struct pollfd dlock_conn_poll(const dlock_conn *conn)
 	return (struct pollfd) { .fd = dlock_channel_fd(&conn->channel), .events = dlock_channel_events(&conn->channel) };
 }
 
-void dlock_conn_note_news(dlock_conn *conn)
-{
-	conn->news_before = conn->news;
-}
-
-bool dlock_conn_has_news(const dlock_conn *conn)
-{
-	return conn->news != conn->news_before;
-}
-
 static bool poll_source(const dlock_source *source, struct pollfd *fd)
 {
 	*fd = dlock_conn_poll(conn_of(source));
@@ -626,22 +616,19 @@ static dlock_nanos source_timer(const dlock_source *source)
 
 static void begin_turn(dlock_source *source)
 {
-	dlock_conn_note_news(conn_of(source));
 	dlock_conn_cork(conn_of(source));
 }
 
-static bool end_turn(dlock_source *source)
+static void end_turn(dlock_source *source)
 {
 	dlock_conn *conn = conn_of(source);
-	bool has_failed = false;
 
 	if (conn->last && conn->last->references > 1) { /* otherwise nobody waits for it any more */
-		has_failed = !dlock_conn_send(conn, conn->last);
+		source->news += !dlock_conn_send(conn, conn->last);
 	}
 	dlock_call_release(conn->last);
 	conn->last = NULL;
 	dlock_conn_uncork(conn);
-	return has_failed || dlock_conn_has_news(conn);
 }
 
 static const dlock_source_ops source_ops = {

@@ -39,7 +39,6 @@ typedef struct dlock_conn {
 	bool peeking;            /* no new connection is begun */
 	bool refused;            /* the last handshake was refused: the user, the password, the database */
 	unsigned long sequence;  /* of the call that was sent last */
-	unsigned long news, news_before; /* replies, and ends of calls without one; and at the beginning of a turn */
 	bool heard;              /* the server has sent something over this connection */
 	dlock_nanos confirmed_at; /* when replicas were last asked that have confirmed what its server had written, */
 	unsigned long confirmed_generation; /* and over which connection; 0: never */
@@ -92,11 +91,6 @@ bool dlock_conn_drain_if_stuck(dlock_conn *conn);
 
 /* What to poll, which may change with each step; -1 when there is only time to wait for. */
 struct pollfd dlock_conn_poll(const dlock_conn *conn);
-
-/* For a source that polls it, as its begin_turn() and end_turn(), so that no task misses what the step of a later one
- * has taken in: whoever sends a call looks for the end of the connection first. */
-void dlock_conn_note_news(dlock_conn *conn);
-bool dlock_conn_has_news(const dlock_conn *conn);
 
 /* Goes on as far as it can without blocking. To be called when the descriptor is ready. */
 void dlock_conn_advance(dlock_conn *conn);

@@ -320,16 +320,6 @@ static dlock_nanos source_timer(const dlock_source *source)
 	return dlock_conn_timer(inbox_of(source)->conn);
 }
 
-static void begin_turn(dlock_source *source)
-{
-	dlock_conn_note_news(inbox_of(source)->conn);
-}
-
-static bool end_turn(dlock_source *source)
-{
-	return dlock_conn_has_news(inbox_of(source)->conn);
-}
-
 static const dlock_source_ops source_ops = {
-	poll_source, advance_source, expire_source, source_timer, begin_turn, end_turn
+	.poll = poll_source, .advance = advance_source, .expire = expire_source, .timer = source_timer
 };

@@ -32,7 +32,7 @@ static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
 			claim->held = dlock_zk_own_node_add(session, claim->node);
 			if (!claim->held) {
-				return dlock_zk_out_of_memory(error);
+				return dlock_out_of_memory(error);
 			}
 			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
 			claim->base.deadline = view.deadline;
@@ -80,7 +80,7 @@ static bool is_gone(const dlock_zk_claim *claim)
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
-	dlock_status status = dlock_zk_claim_place(claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_status status = dlock_zk_claim_place(claim) ? DLOCK_OK : dlock_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(base)->options.session_timeout);
 
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
@@ -178,7 +178,7 @@ static dlock_status list(
 	/* A claim that never creates anything, so that its session is found as for others. */
 	dlock_zk_claim claim = { .base = { .backend = &backend->base, .resource_len = resource_len } };
 	claim.base.resource = (char *) resource;
-	dlock_status status = dlock_zk_claim_place(&claim) ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	dlock_status status = dlock_zk_claim_place(&claim) ? DLOCK_OK : dlock_out_of_memory(error);
 	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
 
 	*listing = NULL;
@@ -223,7 +223,7 @@ static dlock_status available(
 	*permits = 0;
 	if (status == DLOCK_OK) {
 		int64_t held = dlock_zk_held_permits(backend->kind, listing->children, listing->children_count);
-		status = held < 0 ? dlock_zk_out_of_memory(error) : DLOCK_OK;
+		status = held < 0 ? dlock_out_of_memory(error) : DLOCK_OK;
 		*permits = held < base->capacity ? base->capacity - held : 0;
 	}
 	dlock_zk_op_release(listing);
@@ -262,7 +262,7 @@ static dlock_status add_parties(const dlock_zk_backend *backend, const dlock_zk_
 		}
 	}
 	free(line);
-	return good ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	return good ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
 static dlock_status inspect(dlock_backend *base, const char *resource, size_t resource_len, int most,
@@ -316,7 +316,7 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	dlock_zk_in_line *line = status == DLOCK_OK
 		? dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length) : NULL;
 	bool good = status != DLOCK_OK || (line && dlock_zk_claim_place(&place));
-	status = good ? status : dlock_zk_out_of_memory(error);
+	status = good ? status : dlock_out_of_memory(error);
 	status = status == DLOCK_OK ? DLOCK_LOST : status;
 	for (int i = 0; good && i < length && line[i].granted && status == DLOCK_LOST; i++) {
 		if (id_of(line[i].name, id) > 0 && !strcmp(id, how->id)) {
@@ -330,14 +330,12 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	return status;
 }
 
-static bool is_same(
-	const dlock_claim *base, int i, dlock_backend *other_base, const char *resource, size_t len)
+static bool is_same(const dlock_backend *a, const dlock_backend *b)
 {
-	const dlock_zk_backend *ours = dlock_zk_backend_of(base), *other = (dlock_zk_backend *) other_base;
+	const dlock_zk_backend *one = (const dlock_zk_backend *) a, *other = (const dlock_zk_backend *) b;
 
-	return ours->kind == other->kind && base->names[i].len == len && !memcmp(base->names[i].text, resource, len)
-		&& ours->prefix_len == other->prefix_len && !memcmp(ours->prefix, other->prefix, ours->prefix_len)
-		&& !strcmp(ours->options.hosts, other->options.hosts) && !strcmp(ours->options.root, other->options.root);
+	return one->kind == other->kind && !strcmp(one->options.hosts, other->options.hosts)
+		&& !strcmp(one->options.root, other->options.root);
 }
 
 static void dispose(dlock_claim *base)
@@ -352,7 +350,6 @@ static void destroy(dlock_backend *base)
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
 
 	dlock_zk_options_free(&backend->options);
-	free(backend->prefix);
 	free(backend);
 }
 
@@ -379,12 +376,11 @@ static const dlock_backend_ops ops = {
 dlock_backend *dlock_zookeeper_new(
 	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity)
 {
-	dlock_zk_backend *backend = calloc(1, sizeof *backend);
+	dlock_zk_backend *backend = dlock_backend_new(&ops, sizeof *backend, prefix, prefix_len);
 
 	if (!backend) {
 		return NULL;
 	}
-	dlock_backend_init(&backend->base, &ops, prefix, prefix_len);
 	if (capacity > 0) {
 		backend->base.capacity = capacity;
 		backend->kind = capacity < DLOCK_PERMITS_ALL ? DLOCK_ZK_SEMAPHORE : DLOCK_ZK_READ_WRITE;
@@ -394,13 +390,9 @@ dlock_backend *dlock_zookeeper_new(
 	backend->options.hosts = strdup(options->hosts);
 	backend->options.root = strdup(options->root);
 	backend->options.auth = options->auth ? strdup(options->auth) : NULL;
-	backend->prefix_len = prefix_len;
-	backend->prefix = malloc(prefix_len + 1);
-	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth)
-		|| !backend->prefix) {
+	if (!backend->options.hosts || !backend->options.root || (options->auth && !backend->options.auth)) {
 		destroy(&backend->base);
 		return NULL;
 	}
-	memcpy(backend->prefix, prefix, prefix_len);
 	return &backend->base;
 }

@@ -9,13 +9,11 @@
 bool dlock_zk_claim_place(dlock_zk_claim *claim)
 {
 	const dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
-	size_t len = backend->prefix_len + claim->base.resource_len;
-	char *name = claim->parent ? NULL : malloc(len + 1);
+	size_t len = claim->base.resource_len;
+	char *name = claim->parent ? NULL : dlock_backend_name(&backend->base, claim->base.resource, len);
 
 	if (name) {
-		memcpy(name, backend->prefix, backend->prefix_len);
-		memcpy(name + backend->prefix_len, claim->base.resource, claim->base.resource_len);
-		claim->parent = dlock_zk_parent_path(backend->options.root, name, len);
+		claim->parent = dlock_zk_parent_path(backend->options.root, name, backend->base.prefix.len + len);
 		free(name);
 	}
 	return claim->parent;
@@ -104,18 +102,18 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 	label_of(claim, label);
 	char *path = dlock_zk_node_path(claim->parent, claim->base.token, label);
 	if (!path) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->token_used = true;
 	claim->creating = dlock_zk_create(claim->session, path, node_acl(claim), ZOO_EPHEMERAL | ZOO_SEQUENCE);
 	free(path);
 	if (!claim->creating) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
 	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
 	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
-	return claim->listing ? DLOCK_OK : dlock_zk_out_of_memory(error);
+	return claim->listing ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
 /* What the server says is ours is checked once, here: the name is taken apart later. */
@@ -130,7 +128,7 @@ static dlock_status adopt(dlock_zk_claim *claim, const char *node, const struct 
 	}
 	claim->node = strdup(node);
 	if (!claim->node) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	claim->base.fencing_token = stat->czxid;
 	claim->phase = DLOCK_ZK_PRESENT;

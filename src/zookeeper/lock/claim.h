@@ -15,8 +15,6 @@ typedef struct {
 	dlock_zk_pool *pool;
 	dlock_zk_options options;
 	dlock_zk_kind kind;
-	char *prefix; /* of each resource's name */
-	size_t prefix_len;
 } dlock_zk_backend;
 
 typedef enum {

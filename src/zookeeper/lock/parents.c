@@ -28,7 +28,7 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 
 	*rc = ZOK;
 	if (!part) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	for (size_t end = 1; status == DLOCK_OK && path[end];) {
 		end += strcspn(path + end, "/");
@@ -56,7 +56,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	int rc = ZOK;
 
 	if (!hosts) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	dlock_zk_session *outside = dlock_zk_pool_session(pool, hosts, session->asked, session->auth, error);
 	free(hosts);

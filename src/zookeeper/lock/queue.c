@@ -107,7 +107,7 @@ static dlock_status await_obstacles(
 	int rc = ZOK;
 	dlock_status status = send_watches(claim, rank, obstacles)
 		? finish_watches(claim, obstacles, rank->count, wait, &rc, error)
-		: dlock_zk_out_of_memory(error);
+		: dlock_out_of_memory(error);
 
 	for (int i = 0; i < rank->count; i++) {
 		dlock_zk_op_release(obstacles[i].op);
@@ -141,7 +141,7 @@ dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, 
 	}
 	if (!dlock_zk_rank_find(
 			&rank, dlock_zk_backend_of(&claim->base)->kind, listing->children, listing->children_count, name)) {
-		status = dlock_zk_out_of_memory(error);
+		status = dlock_out_of_memory(error);
 	} else if (!rank.present) {
 		dlock_zk_claim_clear_node(claim); /* deleted by somebody, perhaps with the whole resource */
 	} else if (rank.granted) {

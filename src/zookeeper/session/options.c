@@ -137,13 +137,6 @@ void dlock_zk_options_free(dlock_zk_options *options)
 
 /* ---- as a DSN ---- */
 
-bool dlock_zk_dsn_is(const char *text, size_t len)
-{
-	static const char head[] = "zookeeper://";
-
-	return len >= sizeof head - 1 && strncasecmp(text, head, sizeof head - 1) == 0;
-}
-
 static bool parse_login(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
 {
 	const char *text = dsn->login, *end = dsn->place - 1;

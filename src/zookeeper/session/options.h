@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <strings.h>
 
 #include "../../base/clock.h"
 #include "../../base/error.h"
@@ -37,7 +38,12 @@ const char *dlock_zk_hosts_chroot(const char *hosts);
 /* "zookeeper://user:password@h1:2181,h2:2181/root?session_timeout=10", of which the hosts are needed: the form in which
  * a class takes an ensemble that also takes other servers. What is between the hosts and the question mark is the root,
  * no chroot. Does it begin like one? */
-bool dlock_zk_dsn_is(const char *text, size_t len);
+static inline bool dlock_zk_dsn_is(const char *text, size_t len)
+{
+	static const char head[] = "zookeeper://";
+
+	return len >= sizeof head - 1 && strncasecmp(text, head, sizeof head - 1) == 0;
+}
 
 /* Reads one. The options own their texts; on failure they are empty, and the message goes on from the name of an
  * argument: "must ...". */

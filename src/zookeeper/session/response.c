@@ -41,15 +41,10 @@ dlock_status dlock_zk_no_response(const dlock_zk_session *session, dlock_error *
 		(double) session->asked / DLOCK_SECOND);
 }
 
-dlock_status dlock_zk_out_of_memory(dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED, "Out of memory");
-}
-
 dlock_status dlock_zk_response(dlock_zk_op *op, const dlock_wait *wait, dlock_error *error)
 {
 	if (!op) {
-		return dlock_zk_out_of_memory(error);
+		return dlock_out_of_memory(error);
 	}
 	dlock_nanos until = dlock_after(dlock_now(), op->session->asked);
 	dlock_status status = dlock_zk_session_await(op->session, (dlock_zk_rest) { .done = &op->done }, until, wait);

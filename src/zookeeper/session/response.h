@@ -22,8 +22,6 @@ dlock_status dlock_zk_response_or_repeat(
 /* What a response that is an error comes to. DLOCK_OK: the connection or the session is gone; get one and try again. */
 dlock_status dlock_zk_failure(const dlock_zk_session *session, int rc, const char *path, dlock_error *error);
 
-/* Messages. */
 dlock_status dlock_zk_no_response(const dlock_zk_session *session, dlock_error *error);
-dlock_status dlock_zk_out_of_memory(dlock_error *error);
 
 #endif

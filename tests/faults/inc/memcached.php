@@ -80,6 +80,8 @@ final class MemcachedProcess
 /** One, which forgets all locks when it is restarted. */
 final class MemcachedServers implements Servers
 {
+    use ServerProcesses;
+
     /** @var list<MemcachedProcess> */
     public readonly array $servers;
     private readonly Relays $links;
@@ -90,11 +92,6 @@ final class MemcachedServers implements Servers
         $this->servers = [new MemcachedProcess("$dir/memcached.log")];
         $this->links = new Relays([$this->servers[0]->address()], "$dir/relay.log");
         $this->names = new Names("$dir/names", 1);
-    }
-
-    public function count(): int
-    {
-        return 1;
     }
 
     public function links(): Relays
@@ -112,31 +109,6 @@ final class MemcachedServers implements Servers
         $address = $straight ? $this->servers[0]->address() : $this->links->address();
         $address = $named ? Names::instead($address, 0, $straight) : $address;
         return ["memcached://$address?connect_timeout=0.3&read_timeout=0.5"];
-    }
-
-    public function port(int $server): int
-    {
-        return $this->servers[$server]->port;
-    }
-
-    public function signal(int $server, int $signal): void
-    {
-        $this->servers[$server]->runs() && posix_kill($this->servers[$server]->pid, $signal);
-    }
-
-    public function kill(int $server): void
-    {
-        $this->servers[$server]->kill();
-    }
-
-    public function start(int $server): void
-    {
-        $this->servers[$server]->runs() || $this->servers[$server]->start();
-    }
-
-    public function check(): void
-    {
-        $this->servers[0]->check();
     }
 
     public function waitUntilReady(): void

@@ -28,6 +28,8 @@ final class SentinelProcess extends RedisProcess
 
 abstract class ReplicatedServers implements Servers
 {
+    use ServerProcesses;
+
     /** @var list<RedisProcess> those that have data, and then Sentinels */
     public readonly array $servers;
     /** @var list<int> which of them have data */
@@ -120,11 +122,6 @@ abstract class ReplicatedServers implements Servers
         return array_map(fn (int $i) => $this->servers[$i]->host, $which);
     }
 
-    public function count(): int
-    {
-        return count($this->servers);
-    }
-
     public function links(): Relays
     {
         return $this->links;
@@ -151,33 +148,6 @@ abstract class ReplicatedServers implements Servers
     private function confirmation(): string
     {
         return $this->haveStocks() ? 'replicas=' . count($this->data) - 1 : 'replicas=1&guard=' . Setting::GUARD;
-    }
-
-    public function port(int $server): int
-    {
-        return $this->servers[$server]->port;
-    }
-
-    public function signal(int $server, int $signal): void
-    {
-        $this->servers[$server]->runs() && posix_kill($this->servers[$server]->pid, $signal);
-    }
-
-    public function kill(int $server): void
-    {
-        $this->servers[$server]->kill();
-    }
-
-    public function start(int $server): void
-    {
-        $this->servers[$server]->runs() || $this->servers[$server]->start();
-    }
-
-    public function check(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->check();
-        }
     }
 
     public function waitUntilReady(): void

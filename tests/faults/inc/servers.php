@@ -261,8 +261,46 @@ interface Servers
     public function stop(): void;
 }
 
+/** What a set-up of processes of ours does with each of them. */
+trait ServerProcesses
+{
+    public function count(): int
+    {
+        return count($this->servers);
+    }
+
+    public function port(int $server): int
+    {
+        return $this->servers[$server]->port;
+    }
+
+    public function signal(int $server, int $signal): void
+    {
+        $this->servers[$server]->runs() && posix_kill($this->servers[$server]->pid, $signal);
+    }
+
+    public function kill(int $server): void
+    {
+        $this->servers[$server]->kill();
+    }
+
+    public function start(int $server): void
+    {
+        $this->servers[$server]->runs() || $this->servers[$server]->start();
+    }
+
+    public function check(): void
+    {
+        foreach ($this->servers as $server) {
+            $server->check();
+        }
+    }
+}
+
 final class RedisServers implements Servers
 {
+    use ServerProcesses;
+
     /** @var list<RedisProcess> */
     public readonly array $servers;
     private readonly Relays $links;
@@ -303,11 +341,6 @@ final class RedisServers implements Servers
         };
     }
 
-    public function count(): int
-    {
-        return count($this->servers);
-    }
-
     public function links(): Relays
     {
         return $this->links;
@@ -326,33 +359,6 @@ final class RedisServers implements Servers
             $addresses = array_map(fn (string $address, int $server) => Names::instead($address, $server, $straight), $addresses, array_keys($addresses));
         }
         return array_map(fn (string $address) => "redis://$address?connect_timeout=0.3&read_timeout=0.5", $addresses);
-    }
-
-    public function port(int $server): int
-    {
-        return $this->servers[$server]->port;
-    }
-
-    public function signal(int $server, int $signal): void
-    {
-        $this->servers[$server]->runs() && posix_kill($this->servers[$server]->pid, $signal);
-    }
-
-    public function kill(int $server): void
-    {
-        $this->servers[$server]->kill();
-    }
-
-    public function start(int $server): void
-    {
-        $this->servers[$server]->runs() || $this->servers[$server]->start();
-    }
-
-    public function check(): void
-    {
-        foreach ($this->servers as $server) {
-            $server->check();
-        }
     }
 
     public function waitUntilReady(): void
