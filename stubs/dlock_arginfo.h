@@ -1,9 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
-<<<<<<< HEAD
- * Stub hash: 9198f3dcc489b60254116c03b4c9523610bca442 */
-=======
- * Stub hash: b6cfabb6f726d43dcedb1d4ddc7c701e4f56fd3e */
->>>>>>> a42c4ac8 (stats() counts attempts that met the guard)
+ * Stub hash: 92d8cc0fb856e8d919e1f880d28d8780e72dab06 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
