@@ -11,6 +11,7 @@ use Dlock\Doctor\Trouble;
 
 /** Milliseconds of a pause, which is extended until there is a new master. Should this process die, writes go on after that. */
 const PAUSE = 3000;
+const PING_PERIOD = 'repl-ping-replica-period';
 /** Seconds: a node's uptime is told in whole ones. */
 const UPTIME_MARGIN = 2;
 
@@ -42,6 +43,9 @@ abstract class SwitchedService
 
     /** A lock's name that is of this master. */
     abstract public function lockName(string $prefix): string;
+
+    /** Does a master whose writes are paused send its replicas pings? */
+    abstract public function pings(): bool;
 
     /** @return array{string, int} */
     private static function split(string $address): array
@@ -127,6 +131,11 @@ final class SwitchedBySentinels extends SwitchedService
     {
         return 'dlock-switch';
     }
+
+    public function pings(): bool
+    {
+        return true;
+    }
 }
 
 final class SwitchedInCluster extends SwitchedService
@@ -182,6 +191,12 @@ final class SwitchedInCluster extends SwitchedService
         }
         return "dlock-switch:$i";
     }
+
+    /** CLUSTER FAILOVER itself keeps it from that. */
+    public function pings(): bool
+    {
+        return false;
+    }
 }
 
 /** One switch, in its steps. */
@@ -190,7 +205,6 @@ final class PlannedSwitch
     private float $until;
     private RedisConnection $old;
     private string $from;
-    private string $pings = '';
 
     public function __construct(private readonly SwitchedService $service, private readonly \DistributedLock $locks, private readonly string $prefix, float $timeout)
     {
@@ -223,11 +237,14 @@ final class PlannedSwitch
         $this->tryLock($name);
         $begun = \Dlock\Doctor\clock();
         try {
+            $this->onSignals(fn () => throw new NotSwitched('interrupted'));
             $this->pause();
             $this->service->begin();
             $to = $this->await($this->switched(...), 'another master');
         } finally {
+            $this->onSignals(SIG_IGN);
             $this->goOn();
+            $this->onSignals(SIG_DFL);
         }
         $switched = \Dlock\Doctor\clock() - $begun;
         $say("$to is the master now");
@@ -245,6 +262,7 @@ final class PlannedSwitch
         $least = (float) $spec['guard'] + UPTIME_MARGIN;
         foreach ([$this->from, ...array_keys(SwitchedService::replicas(SwitchedService::info($this->old, 'replication')))] as $address) {
             $server = $this->service->at($address);
+            self::restorePings($server);
             $uptime = fn () => (float) SwitchedService::info($server, 'server')['uptime_in_seconds'];
             $uptime() < $least && $say("waits until $address has been up for " . span($least));
             $this->await(fn () => $uptime() >= $least, "$address to be up for " . span($least));
@@ -260,15 +278,41 @@ final class PlannedSwitch
         }
     }
 
-    /** Writes stop, and replicas get what was written. Nor does the master send pings, by which a replica would have more than another. */
-    private function pause(): void
+    private function onSignals(callable|int $action): void
+    {
+        if (function_exists('pcntl_async_signals')) {
+            pcntl_async_signals(true);
+            array_map(fn (int $signal) => pcntl_signal($signal, $action), [SIGINT, SIGTERM, SIGHUP]);
+        }
+    }
+
+    /** Replicas get no pings, by which one would have more than another. What the setting was is kept in it: a switch that is killed cannot put it back. */
+    private function stopPings(): void
     {
         try {
-            $this->pings = $this->old->items(2, 'CONFIG', 'GET', 'repl-ping-replica-period')[1];
-            $this->old->cmd('CONFIG', 'SET', 'repl-ping-replica-period', 3600);
-        } catch (Refusal | Trouble) {
-            $this->pings = ''; // one in ten seconds
+            $period = (int) $this->old->items(2, 'CONFIG', 'GET', PING_PERIOD)[1];
+            $period > 0 && $period < \Dlock\Doctor\NO_PINGS && $this->old->cmd('CONFIG', 'SET', PING_PERIOD, \Dlock\Doctor\NO_PINGS + $period);
+        } catch (Refusal | Trouble) { // one in ten seconds
         }
+    }
+
+    /** Sentinels have a server that they demote write its configuration down: with a setting that was not put back by then. */
+    private static function restorePings(RedisConnection $server): void
+    {
+        try {
+            $period = (int) $server->items(2, 'CONFIG', 'GET', PING_PERIOD)[1] - \Dlock\Doctor\NO_PINGS;
+            if ($period > 0) {
+                $server->cmd('CONFIG', 'SET', PING_PERIOD, $period);
+                SwitchedService::info($server, 'replication')['role'] === 'master' || $server->cmd('CONFIG', 'REWRITE');
+            }
+        } catch (Refusal | Trouble) {
+        }
+    }
+
+    /** Writes stop, and replicas get what was written. */
+    private function pause(): void
+    {
+        $this->service->pings() && $this->stopPings();
         $this->old->cmd('CLIENT', 'PAUSE', PAUSE, 'WRITE');
         $this->await(function () {
             $info = SwitchedService::info($this->old, 'replication');
@@ -294,7 +338,7 @@ final class PlannedSwitch
         try {
             $old = $this->service->at($this->from); // Sentinels close the connections to a server that they demote
             $old->cmd('CLIENT', 'UNPAUSE');
-            $this->pings !== '' && $old->cmd('CONFIG', 'SET', 'repl-ping-replica-period', $this->pings);
+            self::restorePings($old);
         } catch (Refusal | Trouble) {
         }
     }

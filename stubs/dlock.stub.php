@@ -1274,6 +1274,8 @@ namespace Dlock {
      * - waits: acquisition attempts that did not succeed immediately
      * - wait_time: seconds spent in these attempts
      * - timeouts: attempts that timed out, including those with a timeout of 0
+     * - guard_waits: attempts that were refused at first because of the guard, or a database's lost leases: nothing is granted for some time
+     *   after a failover, a restart, or on a new server (docs/fail-over.md)
      * - releases: locks released by a call, not by the end of a variable or of the request
      * - hand_overs_given: releases that handed the lock to a waiter or notified one; not known on ZooKeeper
      * - hand_overs_received: acquisitions that came from such a release
@@ -1286,8 +1288,8 @@ namespace Dlock {
      * - cancellations, refunds: by a call of this process
      * - stocks_uncertain: how often an answer said for the first time that sales may be missing since a failover
      *
-     * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, releases: int, hand_overs_given: int,
-     *         hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
+     * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, guard_waits: int, releases: int,
+     *         hand_overs_given: int, hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
      *         sessions: int, reservations: int, reservations_refused: int, sales: int, late_sales: int, cancellations: int, refunds: int,
      *         expired_refusals: int, stocks_uncertain: int}
      *

@@ -115,6 +115,7 @@ static void explain(waiter *own, const dlock_db_call *call)
 	const dlock_db_session *session = session_of(own);
 
 	claim->explained = call->answer[3] != DLOCK_DB_HELD;
+	claim->guarded |= call->answer[3] == DLOCK_DB_UNSETTLED;
 	if (call->answer[3] == DLOCK_DB_UNSETTLED) {
 		dlock_fail(own->error, DLOCK_TIMEOUT,
 			"%s at %s crashed or was replaced, and may have forgotten leases: no lock is granted for another %.1f s",

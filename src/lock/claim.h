@@ -37,6 +37,7 @@ struct dlock_claim {
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
 	bool explained;      /* with DLOCK_TIMEOUT of acquire() the error says why nobody gets the lock */
+	bool guarded;        /* it was refused since its server grants nothing for a while: it has lost leases, perhaps */
 	bool received;       /* it was handed over by its holder before */
 	bool handed_over;    /* its release handed it over to a waiter */
 	bool renewed;        /* a thread asks for more time, or did so where it was detached */

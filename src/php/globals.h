@@ -22,6 +22,7 @@ typedef struct {
 	zend_ulong acquisitions;
 	zend_ulong waits;
 	zend_ulong timeouts;
+	zend_ulong guard_waits;
 	zend_ulong releases;
 	zend_ulong losses;
 	zend_ulong hand_overs_given;

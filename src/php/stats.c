@@ -14,6 +14,7 @@ void dlock_collect_stats(zval *stats)
 	add_assoc_long(stats, "waits", (zend_long) counters->waits);
 	add_assoc_double(stats, "wait_time", (double) counters->wait_time / DLOCK_SECOND);
 	add_assoc_long(stats, "timeouts", (zend_long) counters->timeouts);
+	add_assoc_long(stats, "guard_waits", (zend_long) counters->guard_waits);
 	add_assoc_long(stats, "releases", (zend_long) counters->releases);
 	add_assoc_long(stats, "hand_overs_given", (zend_long) counters->hand_overs_given);
 	add_assoc_long(stats, "hand_overs_received", (zend_long) counters->hand_overs_received);

@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
 $stats = Dlock\stats();
-same(['acquisitions' => 0, 'waits' => 0, 'wait_time' => 0.0, 'timeouts' => 0, 'releases' => 0,
+same(['acquisitions' => 0, 'waits' => 0, 'wait_time' => 0.0, 'timeouts' => 0, 'guard_waits' => 0, 'releases' => 0,
     'hand_overs_given' => 0, 'hand_overs_received' => 0, 'renewals' => 0, 'renewal_failures' => 0, 'losses' => 0,
     'connections' => 0, 'reconnections' => 0, 'sessions' => 0, 'reservations' => 0, 'reservations_refused' => 0, 'sales' => 0, 'late_sales' => 0,
     'cancellations' => 0, 'refunds' => 0, 'expired_refusals' => 0, 'stocks_uncertain' => 0], $stats, 'before anything');

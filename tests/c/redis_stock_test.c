@@ -1,6 +1,7 @@
 /* What is said to a server about stocks, and what its replies are read as. Prints TAP.
  * redis_stock_test [word in the names of the tests to run] */
 
+#include "../../src/redis/request/keys.h"
 #include "../../src/redis/request/stock_requests.h"
 #include "one_server.h"
 
@@ -190,9 +191,98 @@ static void test_counts(void)
 	client_free(&asking);
 }
 
+/* ---- what a master may have forgotten ---- */
+
+static dlock_lineage_key lineage_key;
+static dlock_lineage_state lineage;
+static int64_t lost_since;
+
+/* `attached`: what the nodes have said; "": nobody was asked. The state, or -1. */
+static int lineage_says(int begin, const char *attached, const char *nodes, int enough)
+{
+	dlock_call *call = dlock_request_stock_lineage(
+		dlock_lineage_of(-1, &lineage_key), begin, attached, nodes, enough);
+	dlock_status status = dlock_read_stock_lineage(call, ask(call), &lineage, &lost_since, &problem);
+
+	dlock_call_release(call);
+	return status == DLOCK_OK ? (int) lineage : -1;
+}
+
+/* "replid state since before attached seen nodes" of stock_lineage.lua. `replid` NULL: the server's own. */
+static void write_lineage(const char *replid, const char *rest)
+{
+	static const char text[] = "local own = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')\n"
+							   "return redis.call('SET', KEYS[1], (ARGV[1] == '' and own or ARGV[1]) .. ' ' .. ARGV[2])";
+	dlock_arg words[] = { DLOCK_ARG("EVAL"), DLOCK_ARG(text), DLOCK_ARG("1"), dlock_lineage_of(-1, &lineage_key),
+		DLOCK_ARG(replid ? replid : ""), DLOCK_ARG(rest) };
+	dlock_call *call = dlock_call_command(words, 6);
+
+	ask(call);
+	check(call->state == DLOCK_CALL_ANSWERED && call->reply->type != REDIS_REPLY_ERROR, "written");
+	dlock_call_release(call);
+}
+
+/* A server that has had no master before has zeros for master_replid2. */
+#define BEFORE "0000000000000000000000000000000000000000"
+#define ANOTHER "00000000000000000000000000000000000000ff"
+#define NODES "aaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbb,"
+
+static void test_lineage_begins(void)
+{
+	begin();
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_NONE, "none is there");
+	check(lineage_says(1, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since == 0, "it begins before there is a stock");
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,", 2) == DLOCK_LINEAGE_OPEN, "too few nodes have answered");
+	check(lineage_says(0, "0 1", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_OPEN,
+		"a replica attached while they were asked");
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_DECIDED
+			&& lost_since == 0, "nothing is missing");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_DECIDED && lost_since == 0, "and that stays");
+	write_lineage(ANOTHER, "1 0 0 0 0 0 ");
+	check(lineage_says(2, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "it is another's whose data are not here");
+	client_free(&asking);
+}
+
+static void test_lineage_of_a_new_master(void)
+{
+	begin();
+	write_lineage(BEFORE, "1 0 0 0 0 1000 " NODES);
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "at first, sales may be missing");
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,cccccccccccccccc:1,", 2) == DLOCK_LINEAGE_OPEN && lost_since > 0,
+		"one that was restarted says nothing");
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1002,", 2) == DLOCK_LINEAGE_OPEN && lost_since > 0,
+		"nor does one that was elsewhere");
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1001,", 2) == DLOCK_LINEAGE_DECIDED
+			&& lost_since == 0, "two that followed it all the time do");
+
+	write_lineage(BEFORE, "0 100 0 0 0 1000 " NODES);
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_DECIDED
+			&& lost_since > 100, "nobody knew of the one before: sales stay missing");
+
+	write_lineage(NULL, "0 100 0 0 0 1000 " NODES);
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,cccccccccccccccc:1,", 2) == DLOCK_LINEAGE_DECIDED
+			&& lost_since == 100, "nodes that have not shown it in ten seconds will not");
+	client_free(&asking);
+}
+
+static void test_lineage_when_a_replica_attaches(void)
+{
+	begin();
+	write_lineage(NULL, "1 0 0 1 0 1000 " NODES);
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "of a decided one");
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_DECIDED
+			&& lost_since == 0, "the nodes can show that nothing is missing");
+	write_lineage(NULL, "0 100 50 1 0 1000 " NODES);
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 100, "of an open one: until now");
+	write_lineage(NULL, "0 0 0 1 0 0 ");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "where the nodes have never answered");
+	client_free(&asking);
+}
+
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(counts) };
+	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(counts), TEST(lineage_begins),
+		TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -94,12 +94,13 @@ same(3, Dlock\stats()['stocks_uncertain'], 'again');
 [$master, $with] = three();
 $redis = $master->raw();
 $text = script('stock_lineage');
-foreach (['what it has forgotten is known' => '100', 'it may have forgotten nothing' => '50'] as $what => $before) {
+foreach (['what it has forgotten is known' => ['100', '100'], 'it may have forgotten nothing' => ['100', '50'], 'they have never answered' => ['0', '0']] as $what => [$since, $before]) {
     $replid = $master->info('replication')['master_replid'];
-    $redis->cmd('SET', 'lineage', "$replid 0 100 $before 0 0 0 ");
+    $redis->cmd('SET', 'lineage', "$replid 0 $since $before 0 0 0 ");
     same('0', (string) $redis->cmd('EVAL', $text, 1, 'lineage', '', '', '', '')[0], "$what: open");
+    $known = $before === $since;
     [, , $since, $kept] = explode(' ', $redis->cmd('GET', 'lineage'));
-    holds($since > time() * 1000 - 600_000 && $kept === ($before === '100' ? $since : $before), $what, $since, $kept);
+    holds($since > time() * 1000 - 600_000 && $kept === ($known ? $since : $before), $what, $since, $kept);
 }
 echo "done\n";
 ?>

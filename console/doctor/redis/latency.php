@@ -7,22 +7,27 @@ Subjects::add(RedisServer::class, measure_latency(...), ['slow']);
 Subjects::add('redis replica', measure_latency(...), []);
 
 /** Round trips, and the server's clock against ours. */
-function measure_latency(RedisServer $server): void
+function compare_clock(RedisServer $server, RedisConnection $connection): void
 {
     for ($i = 0; $i < ROUND_TRIPS; $i++) {
         $wall = wall();
         $clock = clock();
-        try {
-            [$whole, $micro] = $server->redis->items(2, 'TIME');
-        } catch (Refusal) {
-            return; // what it lacks comes out with the other rights
-        }
+        [$whole, $micro] = $connection->items(2, 'TIME');
         $trip = clock() - $clock;
         if (!$server->trips || $trip < min($server->trips)) {
             $server->ahead = (int) $whole + (int) $micro / 1e6 - ($wall + $trip / 2);
             $server->doubt = $trip / 2;
         }
         $server->trips[] = $trip;
+    }
+}
+
+function measure_latency(RedisServer $server): void
+{
+    try {
+        compare_clock($server, $server->redis);
+    } catch (Refusal) {
+        return; // what it lacks comes out with the other rights
     }
     $best = min($server->trips);
     $longest = $server->redis->longest;

@@ -243,6 +243,7 @@ static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status
 	} else if (status == DLOCK_TIMEOUT) {
 		counters->timeouts++;
 	}
+	counters->guard_waits += claim->guarded;
 	if (claim->waited) {
 		counters->waits++;
 		counters->wait_time += dlock_now() - start;

@@ -145,6 +145,7 @@ static void accept_lease(dlock_asking *own, dlock_nanos now)
 	claim->explained = own->said == DLOCK_LOST;
 	own->waiter.settled_just_now = own->said == DLOCK_LOST && epoch->state.left >= 0
 		&& epoch->state.left <= DLOCK_AT_ONCE;
+	claim->guarded |= claim->explained && !own->waiter.settled_just_now;
 	claim->deadline = own->sent_at + claim->ttl - dlock_drift(claim->ttl);
 	if (own->said == DLOCK_OK && now < claim->deadline) {
 		claim->fencing_token = own->answer.fencing_token;
@@ -179,6 +180,7 @@ static void take_refusal(dlock_asking *own)
 {
 	own->waiter.settled_just_now = own->epoch.at_once;
 	own->claim->base.explained = own->epoch.explained;
+	own->claim->base.guarded |= own->epoch.explained && !own->epoch.at_once;
 	if (own->said == DLOCK_TIMEOUT && own->waiter.response.position == DLOCK_BEHIND_ITSELF) {
 		own->said = DLOCK_DEADLOCK;
 	}

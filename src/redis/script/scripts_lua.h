@@ -100,7 +100,7 @@
 	script(STOCK_LEAVE, "stock_leave", \
 		"cf17fb4b97a88bb42425aea299deb9112a6e0e13", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
-		"a3a8976d177474371a785da693333c34dfbaacca", DLOCK_LUA_STOCK_LINEAGE) \
+		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
@@ -2081,7 +2081,7 @@
 	"open(state == '0' or id ~= field(role, 'master_replid2'))\n" \
 	"elseif state == '1' and attached ~= until_now then\n" \
 	"open(false)\n" \
-	"elseif state == '0' and attached ~= until_now and since ~= '0' then\n" \
+	"elseif state == '0' and attached ~= until_now then\n" \
 	"local lost = before == since\n" \
 	"since, attached = time(), until_now\n" \
 	"before = lost and since or before\n" \

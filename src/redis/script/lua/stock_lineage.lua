@@ -55,8 +55,9 @@ elseif id ~= replid then
 	open(state == '0' or id ~= field(role, 'master_replid2'))
 elseif state == '1' and attached ~= until_now then
 	open(false)
-elseif state == '0' and attached ~= until_now and since ~= '0' then
-	-- A replica that has come meanwhile may have confirmed what another master sold until now
+elseif state == '0' and attached ~= until_now then
+	-- A replica that has come meanwhile may have confirmed what another master sold until now. So it is, too, where no
+	-- client has reached the nodes since the first stock was put in
 	local lost = before == since
 	since, attached = time(), until_now
 	before = lost and since or before
