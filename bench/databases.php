@@ -95,7 +95,8 @@ function statements_of_waiters(PrivateDatabase $server, string $dsn, int $proces
 
 @include 'Symfony/Component/Lock/autoload.php';
 $databases = ['pgsql' => new PrivatePostgres(['fsync' => 'on', 'max_connections' => '150']),
-    'mysql' => new PrivateMariaDb(['innodb_flush_log_at_trx_commit' => '1', 'max_connections' => '300'])];
+    'mysql' => new PrivateMariaDb(['innodb_flush_log_at_trx_commit' => '1', 'max_connections' => '300',
+        'innodb_log_file_size' => '96M', 'innodb_buffer_pool_size' => '128M'])];
 foreach ($databases as $kind => $server) {
     $dsn = $server->dsn('create=1&guard=300&read_timeout=10');
     $lock = new DistributedLock($dsn, ttl: 10);

@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS dlock_locks (
 	token VARBINARY(64) NOT NULL, -- the owner's
 	expires BIGINT NOT NULL,
 	served BIGINT NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
+	queued BIGINT NOT NULL, -- ticket of the last one that queued: nobody waits where it is not behind `served`
 	bell BIGINT NOT NULL -- the session of a waiter that it was handed over to and that has not asked since; 0: the owner knows that it has it
 ) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS dlock_fences (name VARBINARY(255) PRIMARY KEY, fence BIGINT NOT NULL) ENGINE=InnoDB;
@@ -50,21 +51,21 @@ BEGIN
 	SET o_left = GREATEST(0, v_settles - FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000));
 END //
 -- Begins a transaction in which nobody else does anything to this name; a name that is too long is cut, and has its digest at its end.
-CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_bell BIGINT,
-	OUT o_now BIGINT) MODIFIES SQL DATA
+CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_queued BIGINT,
+	OUT o_bell BIGINT, OUT o_now BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	IF LENGTH(p_name) > 190 THEN
 		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
 	END IF;
 	START TRANSACTION;
-	SELECT token, expires, served, bell INTO o_token, o_expires, o_served, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
+	SELECT token, expires, served, queued, bell INTO o_token, o_expires, o_served, o_queued, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
 	IF o_expires IS NULL THEN
 		ROLLBACK;
 		INSERT IGNORE INTO dlock_fences VALUES (p_name, 0);
-		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0, 0);
+		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0, 0, 0);
 		START TRANSACTION;
-		SELECT token, expires, served, bell INTO o_token, o_expires, o_served, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
+		SELECT token, expires, served, queued, bell INTO o_token, o_expires, o_served, o_queued, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
 	END IF;
 	SET o_now = UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
 END //
@@ -85,14 +86,16 @@ BEGIN
 END //
 -- Hands the lock over to the first waiter that lives, for 3 s. o_bell: whom to wake after the commit, to take it, or to ask where it cannot be handed
 -- over yet; 0: nobody waits.
-CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
+CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_queued BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE v_ticket, v_left BIGINT;
 	DECLARE v_token VARBINARY(64);
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	SET o_fence = 0, o_bell = 0;
-	SELECT ticket, token, bell INTO v_ticket, v_token, o_bell FROM dlock_waiters
-		WHERE name = p_name AND ticket > p_served AND sign > p_now - 3000000 AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell ORDER BY ticket LIMIT 1;
+	IF p_queued > p_served THEN
+		SELECT ticket, token, bell INTO v_ticket, v_token, o_bell FROM dlock_waiters
+			WHERE name = p_name AND ticket > p_served AND sign > p_now - 3000000 AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell ORDER BY ticket LIMIT 1;
+	END IF;
 	IF v_ticket IS NOT NULL THEN
 		CALL dlock_unsettled_1(0, v_left);
 		IF v_left = 0 THEN
@@ -131,13 +134,17 @@ CREATE PROCEDURE IF NOT EXISTS dlock_acquire_1(IN p_name VARBINARY(4000), IN p_t
 	IN p_ticket BIGINT, IN p_sleep BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 body: BEGIN
 	DECLARE v_token, v_first VARBINARY(64);
-	DECLARE v_expires, v_served, v_granted, t, v_left, v_ticket, v_sign BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t, v_left, v_ticket, v_sign BIGINT;
 	DECLARE v_fence, v_again, v_bell BIGINT DEFAULT 0;
 	DECLARE v_why INT DEFAULT 1;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	ROLLBACK; -- of what was woken in the middle
-	CALL dlock_unsettled_1(p_guard * 1000, v_left);
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_granted, t);
+	IF EXISTS (SELECT * FROM dlock_era WHERE one = 1 AND server = CONCAT(@@server_id, '/', @@hostname, '/', @@port) AND guard >= p_guard * 1000 AND settles < UNIX_TIMESTAMP(SYSDATE(6)) * 1000000) THEN
+		SET v_left = 0;
+	ELSE
+		CALL dlock_unsettled_1(p_guard * 1000, v_left);
+	END IF;
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_granted > 0 AND v_token <> p_token AND NOT IS_USED_LOCK(CONCAT('dlock:', v_granted)) <=> v_granted THEN
 		SET v_expires = LEAST(v_expires, t); -- it will not be taken up
 	END IF;
@@ -148,8 +155,10 @@ body: BEGIN
 		SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name;
 	ELSEIF v_expires <= t THEN
 		SET v_again = 50;
-		SELECT ticket, token, sign INTO v_ticket, v_first, v_sign FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000
-			AND (token = p_token OR IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) ORDER BY ticket LIMIT 1;
+		IF v_queued > v_served THEN
+			SELECT ticket, token, sign INTO v_ticket, v_first, v_sign FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000
+				AND (token = p_token OR IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) ORDER BY ticket LIMIT 1;
+		END IF;
 		IF v_ticket IS NULL OR v_first = p_token THEN
 			CALL dlock_put_1(p_name, p_token, p_ttl * 1000, COALESCE(v_ticket, v_served), 0, v_fence);
 			SET v_why = IF(v_fence = 0, 3, 1);
@@ -157,7 +166,7 @@ body: BEGIN
 				DELETE FROM dlock_waiters WHERE name = p_name AND (ticket = p_ticket OR ticket <= v_ticket);
 			END IF;
 		ELSE
-			CALL dlock_serve_1(p_name, v_served, t, v_left, v_bell);
+			CALL dlock_serve_1(p_name, v_served, v_queued, t, v_left, v_bell);
 			IF v_left > 0 THEN
 				SET v_expires = t + 3000000, v_granted = v_bell;
 			ELSEIF v_sign > t - 100000 THEN
@@ -177,7 +186,10 @@ body: BEGIN
 		DELETE FROM dlock_waiters WHERE name = p_name AND ticket = p_ticket;
 	ELSEIF p_inbox <> '' THEN
 		IF p_ticket <= v_served THEN
-			SELECT GREATEST(t, v_served + 1, 1 + COALESCE(MAX(ticket), 0)) INTO p_ticket FROM dlock_waiters WHERE name = p_name;
+			SET p_ticket = GREATEST(t, v_served + 1, v_queued + 1);
+		END IF;
+		IF p_ticket > v_queued THEN
+			UPDATE dlock_locks SET queued = p_ticket WHERE name = p_name;
 		END IF;
 		IF IS_USED_LOCK(CONCAT('dlock:', CONNECTION_ID())) IS NULL THEN
 			DO GET_LOCK(CONCAT('dlock:', CONNECTION_ID()), 0);
@@ -199,16 +211,16 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_release_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ticket BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, v_granted, t BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
 	DECLARE v_result INT DEFAULT 0;
 	ROLLBACK;
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_granted, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF p_ticket <> 0 THEN
 		DELETE FROM dlock_waiters WHERE name = p_name AND token = p_token AND (p_ticket < 0 OR ticket = p_ticket);
 	END IF;
 	IF v_token = p_token AND v_expires > t THEN
-		CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+		CALL dlock_serve_1(p_name, v_served, v_queued, t, v_fence, v_bell);
 		SET v_result = IF(v_fence > 0, 2, 1);
 		IF v_fence = 0 THEN
 			UPDATE dlock_locks SET expires = t WHERE name = p_name;
@@ -221,9 +233,9 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_extend_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_shortens BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, v_granted, t BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	ROLLBACK;
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_granted, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_token = p_token AND v_expires > t THEN
 		UPDATE dlock_locks SET expires = IF(p_shortens > 0, t + p_ttl * 1000, GREATEST(v_expires, t + p_ttl * 1000)) WHERE name = p_name;
 		COMMIT;
@@ -249,11 +261,11 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_exchange_1(IN p_name VARBINARY(4000), IN p_new VARBINARY(64), IN p_old VARBINARY(64), IN p_guard BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, v_granted, t, v_left BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t, v_left BIGINT;
 	DECLARE v_fence BIGINT DEFAULT 0;
 	ROLLBACK;
 	CALL dlock_unsettled_1(p_guard * 1000, v_left);
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_granted, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_left > 0 THEN
 		SET v_left = -3;
 	ELSEIF v_token NOT IN (p_old, p_new) OR v_expires - t < 1000 THEN
@@ -303,16 +315,16 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_break_1(IN p_name VARBINARY(4000), IN p_id VARBINARY(64), IN p_by VARBINARY(64), IN p_now BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, v_granted, t BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	DECLARE v_left BIGINT DEFAULT -1;
 	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
 	ROLLBACK;
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_granted, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_expires > t AND p_id = IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), LEFT(v_token, 24)) THEN
 		SET v_left = CEIL((v_expires - t) / 1000);
 		IF p_now > 0 THEN
 			SET v_left = 0;
-			CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+			CALL dlock_serve_1(p_name, v_served, v_queued, t, v_fence, v_bell);
 			IF v_fence = 0 THEN
 				UPDATE dlock_locks SET expires = t WHERE name = p_name;
 			END IF;
