@@ -31,6 +31,7 @@ tests=(
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached
 	postgresql php-pgsql mariadb-server php-mysql # locks in databases, and what an application has there
+	pgbouncer           # a pooler, which is refused
 	liblua5.1-0-dev     # runs the scripts in the simulator (tests/sim)
 	spin valgrind openssl
 )
@@ -56,7 +57,7 @@ missing_packages() {
 
 service_units() {
 	dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
-		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|memcached|nginx|postgresql|mariadb|php[0-9.]+-fpm)$/ { print $2 ".service" }'
+		awk '$1 == "installed" && $2 ~ /^(redis-server|valkey-server|memcached|nginx|postgresql|pgbouncer|mariadb|php[0-9.]+-fpm)$/ { print $2 ".service" }'
 }
 
 # invoke-rc.d asks this script before it starts a service. One that is there already is the administrator's word.

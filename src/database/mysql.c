@@ -231,7 +231,9 @@ static void set_tls(MYSQL *mysql, const dlock_endpoint *server)
 		return;
 	}
 	mysql_ssl_set(mysql, server->tls_key ? server->tls_key : server->tls_cert, server->tls_cert,
-		server->tls_cafile ? server->tls_cafile : server->tls_verify_peer ? "/etc/ssl/certs/ca-certificates.crt" : NULL,
+		!server->tls_verify_peer   ? NULL /* it compares what it has */
+			: server->tls_cafile ? server->tls_cafile
+								 : "/etc/ssl/certs/ca-certificates.crt",
 		NULL, NULL);
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
@@ -255,6 +257,10 @@ static dlock_db_link *my_open(const dlock_endpoint *server, const char *host, co
 	mysql_optionsv(link->mysql, MYSQL_OPT_LOCAL_INFILE, &off);
 	mysql_optionsv(link->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_optionsv(link->mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "dlock");
+	if (address) { /* otherwise "localhost" is some unix socket to the library */
+		enum mysql_protocol_type tcp = MYSQL_PROTOCOL_TCP;
+		mysql_optionsv(link->mysql, MYSQL_OPT_PROTOCOL, &tcp);
+	}
 	set_tls(link->mysql, server);
 	/* A name is looked up by now. Where the certificate is to have it, the library looks it up again. */
 	bool by_name = address && server->tls && server->tls_verify_peer && server->tls_verify_peer_name;

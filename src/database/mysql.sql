@@ -6,12 +6,17 @@
 --
 -- Times are in microseconds since 1970, by the server's clock. The session's time zone is UTC, and its isolation level READ COMMITTED.
 --
+-- A session in which a waiter sleeps has the user lock dlock:ID for as long as it lasts. So one that has ended gets no lock, and a lock that it was
+-- handed over, and which it did not take up, is the next one's at once.
+--
 -- dlock_fences is written by grants only: dlock_assert() locks a row of it in the application's transaction, while renewals write dlock_locks.
 CREATE TABLE IF NOT EXISTS dlock_locks (
 	name VARBINARY(255) PRIMARY KEY,
 	token VARBINARY(64) NOT NULL, -- the owner's
 	expires BIGINT NOT NULL,
-	served BIGINT NOT NULL -- ticket of the last waiter that got it: the queue begins behind it
+	served BIGINT NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
+	queued BIGINT NOT NULL, -- ticket of the last one that queued: nobody waits where it is not behind `served`
+	bell BIGINT NOT NULL -- the session of a waiter that it was handed over to and that has not asked since; 0: the owner knows that it has it
 ) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS dlock_fences (name VARBINARY(255) PRIMARY KEY, fence BIGINT NOT NULL) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS dlock_waiters (
@@ -46,26 +51,27 @@ BEGIN
 	SET o_left = GREATEST(0, v_settles - FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000));
 END //
 -- Begins a transaction in which nobody else does anything to this name; a name that is too long is cut, and has its digest at its end.
-CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_now BIGINT)
-	MODIFIES SQL DATA
+CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_queued BIGINT,
+	OUT o_bell BIGINT, OUT o_now BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	IF LENGTH(p_name) > 190 THEN
 		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
 	END IF;
 	START TRANSACTION;
-	SELECT token, expires, served INTO o_token, o_expires, o_served FROM dlock_locks WHERE name = p_name FOR UPDATE;
+	SELECT token, expires, served, queued, bell INTO o_token, o_expires, o_served, o_queued, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
 	IF o_expires IS NULL THEN
 		ROLLBACK;
 		INSERT IGNORE INTO dlock_fences VALUES (p_name, 0);
-		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0);
+		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0, 0, 0);
 		START TRANSACTION;
-		SELECT token, expires, served INTO o_token, o_expires, o_served FROM dlock_locks WHERE name = p_name FOR UPDATE;
+		SELECT token, expires, served, queued, bell INTO o_token, o_expires, o_served, o_queued, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
 	END IF;
 	SET o_now = UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
 END //
--- Grants the lock. 0: not yet, since a transaction relies on the holder before (dlock_assert()).
-CREATE PROCEDURE IF NOT EXISTS dlock_put_1(IN p_name VARBINARY(255), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_served BIGINT, OUT o_fence BIGINT) MODIFIES SQL DATA
+-- Grants the lock; p_bell: as in the row. 0: not yet, since a transaction relies on the holder before (dlock_assert()).
+CREATE PROCEDURE IF NOT EXISTS dlock_put_1(IN p_name VARBINARY(255), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_served BIGINT, IN p_bell BIGINT,
+	OUT o_fence BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -75,24 +81,28 @@ BEGIN
 	ELSE
 		SET o_fence = GREATEST(o_fence + 1, t);
 		UPDATE dlock_fences SET fence = o_fence WHERE name = p_name;
-		UPDATE dlock_locks SET token = p_token, expires = t + p_ttl, served = p_served WHERE name = p_name;
-		DELETE FROM dlock_waiters WHERE name = p_name AND ticket <= p_served;
+		UPDATE dlock_locks SET token = p_token, expires = t + p_ttl, served = p_served, bell = p_bell WHERE name = p_name;
 	END IF;
 END //
 -- Hands the lock over to the first waiter that lives, for 3 s. o_bell: whom to wake after the commit, to take it, or to ask where it cannot be handed
 -- over yet; 0: nobody waits.
-CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
+CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_queued BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE v_ticket, v_left BIGINT;
 	DECLARE v_token VARBINARY(64);
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	SET o_fence = 0, o_bell = 0;
-	SELECT ticket, token, bell INTO v_ticket, v_token, o_bell FROM dlock_waiters
-		WHERE name = p_name AND ticket > p_served AND sign > p_now - 3000000 ORDER BY ticket LIMIT 1;
+	IF p_queued > p_served THEN
+		SELECT ticket, token, bell INTO v_ticket, v_token, o_bell FROM dlock_waiters
+			WHERE name = p_name AND ticket > p_served AND sign > p_now - 3000000 AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell ORDER BY ticket LIMIT 1;
+	END IF;
 	IF v_ticket IS NOT NULL THEN
 		CALL dlock_unsettled_1(0, v_left);
 		IF v_left = 0 THEN
-			CALL dlock_put_1(p_name, v_token, 3000000, v_ticket, o_fence);
+			CALL dlock_put_1(p_name, v_token, 3000000, v_ticket, o_bell, o_fence);
+		END IF;
+		IF o_fence > 0 THEN
+			DELETE FROM dlock_waiters WHERE name = p_name AND ticket <= v_ticket;
 		END IF;
 	END IF;
 END //
@@ -104,36 +114,63 @@ BEGIN
 		KILL QUERY p_bell;
 	END IF;
 END //
+-- Sleeps for p_sleep ms; less where the session of the waiter in front ends: a sleeping session that nobody reads from any more ends within 1 s, one
+-- that was woken at once. Only for the first 8: the search for deadlocks gives up at 32 that wait for each other.
+CREATE PROCEDURE IF NOT EXISTS dlock_sleep_1(IN p_name VARBINARY(255), IN p_ticket BIGINT, IN p_served BIGINT, IN p_granted BIGINT, IN p_sleep BIGINT)
+	READS SQL DATA
+BEGIN
+	DECLARE v_ahead INT;
+	DECLARE v_bell BIGINT;
+	SELECT COUNT(*), COALESCE(SUBSTRING_INDEX(GROUP_CONCAT(bell ORDER BY ticket DESC), ',', 1), p_granted) INTO v_ahead, v_bell FROM dlock_waiters
+		WHERE name = p_name AND ticket > p_served AND ticket < p_ticket AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell;
+	IF v_ahead < 8 AND v_bell > 0 AND v_bell <> CONNECTION_ID() AND p_sleep >= 1000 THEN
+		DO GET_LOCK(CONCAT('dlock:', v_bell), p_sleep / 1000) AND RELEASE_LOCK(CONCAT('dlock:', v_bell));
+	ELSE
+		DO SLEEP(p_sleep / 1000);
+	END IF;
+END //
 -- As dlock.acquire_1() in postgresql.sql; where it is refused it sleeps for p_sleep ms, from which it is woken, and then is to be asked again.
 CREATE PROCEDURE IF NOT EXISTS dlock_acquire_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_inbox VARBINARY(64), IN p_ttl BIGINT, IN p_guard BIGINT,
 	IN p_ticket BIGINT, IN p_sleep BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 body: BEGIN
 	DECLARE v_token, v_first VARBINARY(64);
-	DECLARE v_expires, v_served, t, v_left, v_ticket BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t, v_left, v_ticket, v_sign BIGINT;
 	DECLARE v_fence, v_again, v_bell BIGINT DEFAULT 0;
 	DECLARE v_why INT DEFAULT 1;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	ROLLBACK; -- of what was woken in the middle
-	CALL dlock_unsettled_1(p_guard * 1000, v_left);
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	IF EXISTS (SELECT * FROM dlock_era WHERE one = 1 AND server = CONCAT(@@server_id, '/', @@hostname, '/', @@port) AND guard >= p_guard * 1000 AND settles < UNIX_TIMESTAMP(SYSDATE(6)) * 1000000) THEN
+		SET v_left = 0;
+	ELSE
+		CALL dlock_unsettled_1(p_guard * 1000, v_left);
+	END IF;
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
+	IF v_granted > 0 AND v_token <> p_token AND NOT IS_USED_LOCK(CONCAT('dlock:', v_granted)) <=> v_granted THEN
+		SET v_expires = LEAST(v_expires, t); -- it will not be taken up
+	END IF;
 	IF v_left > 0 THEN
 		SET v_why = 2, v_again = CEIL(v_left / 1000);
 	ELSEIF v_token = p_token AND v_expires > t THEN
-		UPDATE dlock_locks SET expires = GREATEST(v_expires, t + p_ttl * 1000) WHERE name = p_name;
+		UPDATE dlock_locks SET expires = GREATEST(v_expires, t + p_ttl * 1000), bell = 0 WHERE name = p_name;
 		SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name;
 	ELSEIF v_expires <= t THEN
 		SET v_again = 50;
-		SELECT ticket, token INTO v_ticket, v_first FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT 1;
+		IF v_queued > v_served THEN
+			SELECT ticket, token, sign INTO v_ticket, v_first, v_sign FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000
+				AND (token = p_token OR IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) ORDER BY ticket LIMIT 1;
+		END IF;
 		IF v_ticket IS NULL OR v_first = p_token THEN
-			CALL dlock_put_1(p_name, p_token, p_ttl * 1000, COALESCE(v_ticket, v_served), v_fence);
+			CALL dlock_put_1(p_name, p_token, p_ttl * 1000, COALESCE(v_ticket, v_served), 0, v_fence);
 			SET v_why = IF(v_fence = 0, 3, 1);
-			IF v_fence > 0 AND p_ticket > 0 THEN
-				DELETE FROM dlock_waiters WHERE name = p_name AND ticket = p_ticket;
+			IF v_fence > 0 AND (p_ticket > 0 OR v_ticket > 0) THEN
+				DELETE FROM dlock_waiters WHERE name = p_name AND (ticket = p_ticket OR ticket <= v_ticket);
 			END IF;
 		ELSE
-			CALL dlock_serve_1(p_name, v_served, t, v_left, v_bell);
+			CALL dlock_serve_1(p_name, v_served, v_queued, t, v_left, v_bell);
 			IF v_left > 0 THEN
-				SET v_expires = t + 3000000;
+				SET v_expires = t + 3000000, v_granted = v_bell;
+			ELSEIF v_sign > t - 100000 THEN
+				SET v_bell = 0; -- it asks each 50 ms
 			END IF;
 		END IF;
 	END IF;
@@ -149,17 +186,24 @@ body: BEGIN
 		DELETE FROM dlock_waiters WHERE name = p_name AND ticket = p_ticket;
 	ELSEIF p_inbox <> '' THEN
 		IF p_ticket <= v_served THEN
-			SELECT GREATEST(t, v_served + 1, 1 + COALESCE(MAX(ticket), 0)) INTO p_ticket FROM dlock_waiters WHERE name = p_name;
+			SET p_ticket = GREATEST(t, v_served + 1, v_queued + 1);
+		END IF;
+		IF p_ticket > v_queued THEN
+			UPDATE dlock_locks SET queued = p_ticket WHERE name = p_name;
+		END IF;
+		IF IS_USED_LOCK(CONCAT('dlock:', CONNECTION_ID())) IS NULL THEN
+			DO GET_LOCK(CONCAT('dlock:', CONNECTION_ID()), 0);
 		END IF;
 		INSERT INTO dlock_waiters VALUES (p_name, p_ticket, p_token, CONNECTION_ID(), t) ON DUPLICATE KEY UPDATE sign = t, bell = CONNECTION_ID();
-		IF v_why = 1 AND v_again < 2000 AND EXISTS (SELECT * FROM dlock_waiters WHERE name = p_name AND ticket < p_ticket AND ticket > v_served AND sign > t - 3000000) THEN
+		IF v_why = 1 AND v_again < 2000 AND EXISTS (SELECT * FROM dlock_waiters WHERE name = p_name AND ticket < p_ticket AND ticket > v_served AND sign > t - 3000000
+			AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) THEN
 			SET v_again = 2000; -- those in front see to it that it goes on
 		END IF;
 	END IF;
 	COMMIT;
 	CALL dlock_wake_1(v_bell);
 	IF p_inbox <> '' AND p_sleep > 0 THEN
-		DO SLEEP(LEAST(p_sleep, v_again) / 1000);
+		CALL dlock_sleep_1(p_name, p_ticket, v_served, v_granted, LEAST(p_sleep, v_again));
 		SET v_again = 0;
 	END IF;
 	SELECT 0, v_again, p_ticket, v_why;
@@ -167,16 +211,16 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_release_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ticket BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, t BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
 	DECLARE v_result INT DEFAULT 0;
 	ROLLBACK;
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF p_ticket <> 0 THEN
 		DELETE FROM dlock_waiters WHERE name = p_name AND token = p_token AND (p_ticket < 0 OR ticket = p_ticket);
 	END IF;
 	IF v_token = p_token AND v_expires > t THEN
-		CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+		CALL dlock_serve_1(p_name, v_served, v_queued, t, v_fence, v_bell);
 		SET v_result = IF(v_fence > 0, 2, 1);
 		IF v_fence = 0 THEN
 			UPDATE dlock_locks SET expires = t WHERE name = p_name;
@@ -189,9 +233,9 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_extend_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_shortens BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, t BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	ROLLBACK;
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_token = p_token AND v_expires > t THEN
 		UPDATE dlock_locks SET expires = IF(p_shortens > 0, t + p_ttl * 1000, GREATEST(v_expires, t + p_ttl * 1000)) WHERE name = p_name;
 		COMMIT;
@@ -217,11 +261,11 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_exchange_1(IN p_name VARBINARY(4000), IN p_new VARBINARY(64), IN p_old VARBINARY(64), IN p_guard BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, t, v_left BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t, v_left BIGINT;
 	DECLARE v_fence BIGINT DEFAULT 0;
 	ROLLBACK;
 	CALL dlock_unsettled_1(p_guard * 1000, v_left);
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_left > 0 THEN
 		SET v_left = -3;
 	ELSEIF v_token NOT IN (p_old, p_new) OR v_expires - t < 1000 THEN
@@ -231,7 +275,7 @@ BEGIN
 		SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name;
 	ELSE
 		SET v_left = FLOOR((v_expires - t) / 1000);
-		CALL dlock_put_1(p_name, p_new, v_expires - t, v_served, v_fence);
+		CALL dlock_put_1(p_name, p_new, v_expires - t, v_served, 0, v_fence);
 		IF v_fence = 0 THEN
 			SET v_left = -2;
 		END IF;
@@ -271,16 +315,16 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_break_1(IN p_name VARBINARY(4000), IN p_id VARBINARY(64), IN p_by VARBINARY(64), IN p_now BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
-	DECLARE v_expires, v_served, t BIGINT;
+	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	DECLARE v_left BIGINT DEFAULT -1;
 	DECLARE v_fence, v_bell BIGINT DEFAULT 0;
 	ROLLBACK;
-	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, t);
+	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_expires > t AND p_id = IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), LEFT(v_token, 24)) THEN
 		SET v_left = CEIL((v_expires - t) / 1000);
 		IF p_now > 0 THEN
 			SET v_left = 0;
-			CALL dlock_serve_1(p_name, v_served, t, v_fence, v_bell);
+			CALL dlock_serve_1(p_name, v_served, v_queued, t, v_fence, v_bell);
 			IF v_fence = 0 THEN
 				UPDATE dlock_locks SET expires = t WHERE name = p_name;
 			END IF;

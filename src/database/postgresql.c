@@ -54,6 +54,10 @@ static bool is_transient(const char *state)
 	return false;
 }
 
+/* PgBouncer refuses startup parameters that it does not know. */
+#define BEHIND_POOLER                                                                                                  \
+	"a pooler is in front of it, but waiting needs a session of its own: connect to the server"
+
 static const char *advice(const char *state)
 {
 	static const struct {
@@ -70,6 +74,7 @@ static const char *advice(const char *state)
 		{ "53100", ": its disk is full" },
 		{ "28P01", ": check user and password" },
 		{ "28000", ": check pg_hba.conf, user and password" },
+		{ "08P01", ": " BEHIND_POOLER },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -237,7 +242,7 @@ static bool refuse_result(pg_link *link, const PGresult *result)
 static bool check_setup(pg_link *link, const PGresult *row, bool *exists)
 {
 	if (atoi(PQgetvalue(row, 0, 0)) != PQbackendPID(link->conn)) {
-		set_problem(link, "a pooler is in front of it, but waiting needs a session of its own: connect to the server");
+		set_problem(link, BEHIND_POOLER);
 		return false;
 	}
 	*exists = *PQgetvalue(row, 0, 1) == 't';

@@ -31,6 +31,7 @@ BEGIN
 		ticket bigint NOT NULL,
 		token text NOT NULL,
 		inbox text NOT NULL,   -- the channel on which it listens
+		pid int NOT NULL,      -- of its session, which has the advisory lock (waiters, pid) for as long as it lasts
 		number bigint NOT NULL, -- of its last request
 		sign timestamptz NOT NULL, -- its last sign of life
 		PRIMARY KEY (name, ticket)
@@ -95,6 +96,10 @@ BEGIN
 END
 $$;
 
+-- A waiter whose session has ended gets no lock. Otherwise each of those that were killed would have it for 3 s.
+CREATE OR REPLACE FUNCTION dlock.lives_1(p_pid int) RETURNS boolean LANGUAGE sql VOLATILE AS
+	$$ SELECT p_pid = pg_backend_pid() OR NOT pg_try_advisory_xact_lock_shared('dlock.waiters'::regclass::oid::int, p_pid) $$;
+
 -- Hands the lock over to the first waiter that lives, for 3 s. False: there is none, or it cannot be handed over yet; then the waiter is told to
 -- ask.
 CREATE OR REPLACE FUNCTION dlock.serve_1(l dlock.locks) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -103,7 +108,7 @@ DECLARE
 	f bigint;
 BEGIN
 	SELECT * INTO w FROM dlock.waiters q WHERE q.name = l.name AND q.ticket > l.served AND q.sign > clock_timestamp() - interval '3 s'
-		ORDER BY q.ticket LIMIT 1;
+		AND dlock.lives_1(q.pid) ORDER BY q.ticket LIMIT 1;
 	IF NOT FOUND OR dlock.unsettled_1(0) > 0 THEN
 		RETURN false;
 	END IF;
@@ -154,7 +159,7 @@ BEGIN
 	END IF;
 	IF u = 0 AND (l.fence IS NULL OR l.expires <= t) THEN
 		SELECT q.ticket, q.token INTO w FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0)
-			AND q.sign > t - interval '3 s' ORDER BY q.ticket LIMIT 1;
+			AND q.sign > t - interval '3 s' AND (q.token = p_token OR dlock.lives_1(q.pid)) ORDER BY q.ticket LIMIT 1;
 		IF w.ticket IS NULL OR w.token = p_token THEN
 			fence := coalesce(dlock.put_1(l, p_name, p_token, p_ttl_ms, coalesce(w.ticket, l.served, 0)), 0);
 			IF fence > 0 THEN
@@ -184,10 +189,11 @@ BEGIN
 		ticket := greatest((extract(epoch FROM t) * 1e6)::bigint, coalesce(l.served, 0) + 1,
 			1 + coalesce((SELECT q.ticket FROM dlock.waiters q WHERE q.name = p_name ORDER BY q.ticket DESC LIMIT 1), 0));
 	END IF;
-	INSERT INTO dlock.waiters VALUES (p_name, ticket, p_token, p_inbox, p_number, t) ON CONFLICT ON CONSTRAINT waiters_pkey
-		DO UPDATE SET sign = excluded.sign, number = excluded.number, inbox = excluded.inbox;
+	PERFORM pg_try_advisory_lock('dlock.waiters'::regclass::oid::int, pg_backend_pid());
+	INSERT INTO dlock.waiters VALUES (p_name, ticket, p_token, p_inbox, pg_backend_pid(), p_number, t) ON CONFLICT ON CONSTRAINT waiters_pkey
+		DO UPDATE SET sign = excluded.sign, number = excluded.number, inbox = excluded.inbox, pid = excluded.pid;
 	IF why = 1 AND again_ms < 2000 AND EXISTS (SELECT FROM dlock.waiters q WHERE q.name = p_name AND q.ticket < acquire_1.ticket
-		AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s') THEN
+		AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s' AND dlock.lives_1(q.pid)) THEN
 		again_ms := 2000; -- those in front see to it that it goes on
 	END IF;
 END

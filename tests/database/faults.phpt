@@ -1,5 +1,5 @@
 --TEST--
-databases: writes that assert their fencing token are committed in the order of the tokens, while processes are stopped and killed, leases run out and sessions are ended
+databases: writes that assert their fencing token are committed in the order of the tokens, and holders do not overlap, while processes are stopped and killed, leases run out, sessions are ended and connections are cut
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -20,9 +20,9 @@ $seconds = amount('DLOCK_TEST_FAULT_SECONDS', 6);
 $asserts = amount('DLOCK_TEST_FAULT_ASSERT', 1) > 0;
 
 /** Acquires, is too slow now and then, and writes. */
-function write_under_lock(PrivateDatabase $server, bool $asserts): never
+function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, string $log): never
 {
-    $locks = new DistributedLock($server->dsn('read_timeout=5&connect_timeout=5'), ttl: 0.4, renew: false);
+    $locks = new DistributedLock($dsn, ttl: 0.4, renew: false);
     while (true) {
         try {
             $pdo = $server->pdo();
@@ -32,6 +32,7 @@ function write_under_lock(PrivateDatabase $server, bool $asserts): never
                     pause(0.01);
                     continue;
                 }
+                $from = now();
                 $lag = random_int(0, 4) === 0 ? 0.6 : 0.001; // longer than the lease, once in a while
                 random_int(0, 1) ? pause($lag) : null;
                 $pdo->beginTransaction();
@@ -44,6 +45,8 @@ function write_under_lock(PrivateDatabase $server, bool $asserts): never
                     $pdo->rollBack();
                     $pdo->exec('UPDATE journal SET refused = refused + 1');
                 }
+                $until = now();
+                $lease->isHeld() && file_put_contents($log, "$lease->fencingToken $from $until\n", FILE_APPEND | LOCK_EX);
                 try {
                     $lease->release();
                 } catch (Dlock\DlockException) {
@@ -60,17 +63,21 @@ foreach (private_databases() as $kind => $server) {
     $server->query('CREATE TABLE journal (last BIGINT, late BIGINT, writes BIGINT, refused BIGINT)');
     $server->query('INSERT INTO journal VALUES (0, 0, 0, 0)');
     $journal = fn () => array_map('intval', $server->query('SELECT late, writes, refused FROM journal')[0]);
+    $relay = relay($server->address());
+    $dsn = str_replace($server->address(), $relay->address(), $server->dsn('read_timeout=5&connect_timeout=5'));
+    $log = temporary_directory() . "/held";
+    $cuts = 0;
     $workers = [];
     $until = now() + $seconds;
     while (now() < $until || ($journal()['writes'] === 0 && now() < $until + 60)) {
         while (count($workers) < 6) {
-            $worker = fork_child(fn () => write_under_lock($server, $asserts), [], 'kill');
+            $worker = fork_child(fn () => write_under_lock($server, $dsn, $asserts, $log), [], 'kill');
             at_end($worker->kill(...));
             $workers[] = $worker;
         }
         pause(random_int(50, 300) / 1000);
         $one = $workers[$i = array_rand($workers)];
-        switch (random_int(0, 3)) {
+        switch (random_int(0, 4)) {
             case 0:
                 $one->kill();
                 array_splice($workers, $i, 1);
@@ -83,13 +90,25 @@ foreach (private_databases() as $kind => $server) {
             case 2:
                 $sessions = $server->sessions();
                 $sessions === [] || $server->endSession($sessions[array_rand($sessions)]);
+                break;
+            case 3:
+                $cuts++;
+                $relay->order(0, ['cut' => true]);
         }
     }
     array_map(fn ($worker) => $worker->kill(), $workers);
     $journal = $journal();
+    // Holders by their fencing tokens: each believed from its answer to the last time that it looked.
+    $held = array_map(fn ($line) => explode(' ', $line), file($log, FILE_IGNORE_NEW_LINES) ?: []);
+    usort($held, fn ($a, $b) => (float) $a[1] <=> (float) $b[1]);
+    $overlaps = 0;
+    foreach (array_slice($held, 1) as $i => [$fence, $from]) {
+        $overlaps += (float) $from < (float) $held[$i][2] || (int) $fence <= (int) $held[$i][0] ? 1 : 0;
+    }
+    same(0, $overlaps, "$kind: holders that overlap");
     same(0, $journal['late'], "$kind: late writes that were committed");
     holds($journal['writes'] > 0 && ($seconds < 60 || $journal['refused'] > 0), "$kind: writes were made, and in a long run late ones refused", $journal);
-    getenv('DLOCK_TEST_FAULT_SECONDS') && fprintf(STDERR, "%s: %s\n", $kind, json_encode($journal));
+    getenv('DLOCK_TEST_FAULT_SECONDS') && fprintf(STDERR, "%s: %s\n", $kind, json_encode($journal + ['held' => count($held), 'cuts' => $cuts]));
 }
 echo "done\n";
 ?>
