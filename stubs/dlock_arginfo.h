@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: cdc1c5f8329eb7bc0626794b203c7c248d8605db */
+ * Stub hash: 21c8a9caf95c2c84a8edf4e283956932449d020c */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
@@ -48,6 +48,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_DistributedLock___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, legacy, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reentrant, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_DistributedLock_lock, 0, 1, _IS_BOOL, 0)
@@ -118,6 +119,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_RedLock___construct, 0, 0, 1)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, renew, _IS_BOOL, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reentrant, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_MASK_EX(arginfo_class_RedLock_lock, 0, 1, MAY_BE_ARRAY|MAY_BE_FALSE)
@@ -152,6 +154,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_ZkLock___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, onLoss, IS_STRING, 0, "\"flag\"")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, releaseOnShutdown, _IS_BOOL, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, reentrant, _IS_BOOL, 0, "false")
 ZEND_END_ARG_INFO()
 #endif
 

@@ -1131,6 +1131,7 @@ namespace {
          * @param string $onLoss             "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
          * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: it stays until its lease expires
          * @param bool $legacy               share locks with hosts that run SETNX timestamp code (docs/legacy.md). One Redis without replicas only
+         * @param bool $reentrant            a strand that has the lock by such an object acquires it once more at once (docs/leases.md)
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -1142,10 +1143,11 @@ namespace {
             string $onLoss = "flag",
             ?bool $releaseOnShutdown = null,
             bool $legacy = false,
+            bool $reentrant = false,
         ) {}
 
         /**
-         * Acquires the lock for this object. Not reentrant.
+         * Acquires the lock for this object; once more only with $reentrant: then release() is called as often.
          *
          * @param string $key             1 to 1024 bytes, any bytes
          * @param int|float|null $timeout longest wait, up to a year; null: no limit, 0: one attempt
@@ -1248,6 +1250,7 @@ namespace {
          * @param bool|null $renew true: renew all leases; false: none; null: those that acquire() acquires without a lease time
          * @param string $onLoss   "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
          * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: another process will unlock()
+         * @param bool $reentrant  a strand that has the lock by acquire() of such an object acquires it once more at once (docs/leases.md). Not by lock()
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -1260,6 +1263,7 @@ namespace {
             ?bool $renew = null,
             string $onLoss = "flag",
             ?bool $releaseOnShutdown = null,
+            bool $reentrant = false,
         ) {}
 
         /**
@@ -1322,6 +1326,7 @@ namespace {
          * @param float|null $timeout     longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
          * @param string $onLoss          "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
          * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: it stays until the worker's session ends
+         * @param bool $reentrant         a strand that has the lock by such an object acquires it once more at once (docs/leases.md)
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -1332,10 +1337,11 @@ namespace {
             ?float $timeout = null,
             string $onLoss = "flag",
             ?bool $releaseOnShutdown = null,
+            bool $reentrant = false,
         ) {}
 
         /**
-         * Acquires the lock for this object. Not reentrant.
+         * Acquires the lock for this object; once more only with $reentrant: then release() is called as often.
          *
          * @param string $resource        1 to 1024 bytes, any bytes; those that a node's name cannot have are written as %XX
          * @param int|float|null $timeout longest wait, up to a year; null: no limit, 0: one attempt

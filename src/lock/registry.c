@@ -53,6 +53,7 @@ static dlock_registry_entry *first_like(
 void dlock_registry_add(dlock_registry *registry, dlock_registry_entry *entry)
 {
 	entry->registered = true;
+	entry->made_by = entry->made_by ? entry->made_by : entry->claim->backend;
 	entry->previous = NULL;
 	entry->next = registry->first;
 	if (entry->next) {
@@ -109,12 +110,48 @@ dlock_registry_entry *dlock_registry_find_made_by(
 	for (dlock_registry_entry *entry = first_like(registry, backend, resource, len); entry;
 		 entry = entry->next_in_bucket) {
 		const dlock_claim *claim = entry->claim;
-		if (entry->strand == strand && claim->backend == backend && claim->count == 1 && claim->resource_len == len
-			&& !memcmp(claim->resource, resource, len) && dlock_claim_is_mine(claim) && dlock_claim_is_held(claim)) {
+		if (entry->strand == strand && entry->made_by == backend && claim->count == 1 && dlock_claim_is_mine(claim)
+			&& dlock_claim_is_held(claim) && dlock_claim_is_for(claim, (dlock_backend *) backend, resource, len)) {
 			return entry;
 		}
 	}
 	return NULL;
+}
+
+static bool may_enter(
+	const dlock_registry_entry *entry, dlock_backend *backend, const dlock_name *names, int count, uint64_t strand)
+{
+	dlock_nanos remaining;
+
+	if (!entry->reentrant || entry->strand != strand || !dlock_claim_is_mine(entry->claim)) {
+		return false;
+	}
+	for (int i = 0; i < count; i++) {
+		if (!dlock_claim_is_for(entry->claim, backend, names[i].text, names[i].len)) {
+			return false;
+		}
+	}
+	dlock_claim_state state = dlock_claim_refresh(entry->claim, &remaining);
+	return state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN;
+}
+
+dlock_registry_entry *dlock_registry_find_reentrant(
+	const dlock_registry *registry, dlock_backend *backend, const dlock_name *names, int count, uint64_t strand)
+{
+	dlock_registry_entry *entry = first_like(registry, backend, names[0].text, names[0].len);
+
+	while (entry && !may_enter(entry, backend, names, count, strand)) {
+		entry = entry->next_in_bucket;
+	}
+	if (entry || registry->several == 0) {
+		return entry;
+	}
+	/* One for several is in the bucket of all its names together. */
+	entry = registry->first;
+	while (entry && !may_enter(entry, backend, names, count, strand)) {
+		entry = entry->next;
+	}
+	return entry;
 }
 
 static bool is_of(const dlock_registry_entry *entry, uint64_t strand)

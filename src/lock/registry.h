@@ -10,6 +10,9 @@ typedef struct dlock_registry_entry {
 	dlock_claim *claim;
 	bool registered;
 	uint64_t strand; /* that acquired it: a number of the layer above */
+	const dlock_backend *made_by; /* whose manager asked for it; only to be compared. Set by dlock_registry_add() where
+									 it is NULL: the claim's */
+	bool reentrant; /* its strand may acquire the same once more, and shares the claim then */
 	struct dlock_registry_entry *previous, *next;
 	uint64_t hash;
 	struct dlock_registry_entry *next_in_bucket, **place; /* the pointer to this one there */
@@ -39,6 +42,11 @@ dlock_registry_entry *dlock_registry_find(
  * one. */
 dlock_registry_entry *dlock_registry_find_made_by(const dlock_registry *registry, const dlock_backend *backend,
 	const char *resource, size_t len, uint64_t strand);
+
+/* What the strand may enter once more, instead of waiting for these resources: a reentrant entry whose claim holds all
+ * of them, as memory knows it; or NULL. */
+dlock_registry_entry *dlock_registry_find_reentrant(
+	const dlock_registry *registry, dlock_backend *backend, const dlock_name *names, int count, uint64_t strand);
 
 /* Calls `visit` for each entry, which may remove that one and free it, but only once their number has doubled since the
  * last time. Amortised over the calls it takes O(1). */

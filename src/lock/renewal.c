@@ -65,6 +65,18 @@ void dlock_renewal_wake(void)
 	dlock_renewal_thread_unlock();
 }
 
+bool dlock_renewal_is_on(const dlock_claim *claim)
+{
+	bool on = false;
+
+	if (claim->renewal) {
+		dlock_renewal_thread_lock();
+		on = claim->renewal->renew && claim->renewal->until > dlock_now();
+		dlock_renewal_thread_unlock();
+	}
+	return on;
+}
+
 bool dlock_renewal_is_endless(const dlock_claim *claim)
 {
 	bool endless = false;

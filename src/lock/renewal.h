@@ -22,6 +22,9 @@ typedef struct {
  * had. */
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error);
 
+/* Is the claim renewed now? */
+bool dlock_renewal_is_on(const dlock_claim *claim);
+
 /* Is the claim renewed without limit? */
 bool dlock_renewal_is_endless(const dlock_claim *claim);
 

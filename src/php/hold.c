@@ -10,6 +10,7 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 	dlock_hold *hold = claim ? calloc(1, sizeof *hold) : NULL;
 
 	if (hold) {
+		hold->next_entry = hold;
 		hold->entry.claim = claim;
 		hold->entry.strand = dlock_strand();
 		dlock_strand_watch_end();
@@ -20,6 +21,90 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 	}
 	return hold;
 }
+
+/* ---- entries that share a claim ---- */
+
+/* Another one that is in, or NULL. */
+static dlock_hold *other_entry(const dlock_hold *hold)
+{
+	dlock_hold *other = hold->next_entry;
+
+	while (other != hold && other->has_left) {
+		other = other->next_entry;
+	}
+	return other == hold ? NULL : other;
+}
+
+dlock_hold *dlock_hold_enter(dlock_hold *hold, const dlock_backend *made_by, bool release_at_end, dlock_error *error)
+{
+	dlock_hold *entry = calloc(1, sizeof *entry);
+
+	if (!entry) {
+		dlock_fail(error, DLOCK_FAILED, "Out of memory");
+		return NULL;
+	}
+	entry->entry.claim = hold->entry.claim;
+	entry->entry.strand = hold->entry.strand;
+	entry->entry.made_by = made_by;
+	entry->entry.reentrant = true;
+	entry->metrics = hold->metrics;
+	entry->loss_counted = hold->loss_counted;
+	entry->next_entry = hold->next_entry;
+	hold->next_entry = entry;
+	for (dlock_hold *other = entry->next_entry; other != entry; other = other->next_entry) {
+		release_at_end |= other->release_at_end;
+		other->release_at_end |= release_at_end;
+	}
+	entry->release_at_end = release_at_end;
+	dlock_registry_add(&DLOCK_G(registry), &entry->entry);
+	return entry;
+}
+
+bool dlock_hold_is_shared(const dlock_hold *hold)
+{
+	return other_entry(hold) != NULL || hold->locks > 0;
+}
+
+bool dlock_hold_throws(const dlock_hold *hold)
+{
+	bool throws = hold->throws;
+
+	for (const dlock_hold *other = hold->next_entry; other != hold; other = other->next_entry) {
+		throws |= other->throws;
+	}
+	return throws;
+}
+
+void dlock_hold_loss_told(dlock_hold *hold, unsigned thrown)
+{
+	dlock_hold *entry = hold;
+
+	do {
+		entry->throws = false;
+		entry->thrown = thrown ? thrown : entry->thrown;
+		entry = entry->next_entry;
+	} while (entry != hold);
+}
+
+/* False: nobody else is in, and the claim is to be ended. */
+static bool leave(dlock_hold *hold)
+{
+	dlock_hold *other = other_entry(hold);
+
+	if (!other || hold->has_left) {
+		return hold->has_left;
+	}
+	if (hold->since > 0) {
+		other->since = hold->since;
+		hold->since = 0;
+	}
+	hold->has_left = true;
+	hold->throws = false;
+	dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
+	return true;
+}
+
+/* ---- totals ---- */
 
 static dlock_worker *worker(void)
 {
@@ -77,9 +162,18 @@ static void count_end(dlock_hold *hold)
 
 void dlock_hold_free(dlock_hold *hold)
 {
-	count_end(hold);
-	dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
-	dlock_claim_free(hold->entry.claim);
+	if (!leave(hold)) {
+		count_end(hold);
+		dlock_registry_remove(&DLOCK_G(registry), &hold->entry);
+	}
+	dlock_hold *before = hold;
+	while (before->next_entry != hold) {
+		before = before->next_entry;
+	}
+	if (before == hold) {
+		dlock_claim_free(hold->entry.claim);
+	}
+	before->next_entry = hold->next_entry;
 	free(hold);
 }
 
@@ -87,8 +181,14 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining)
 {
 	dlock_claim_state state = dlock_claim_refresh(hold->entry.claim, remaining);
 
+	if (hold->has_left) {
+		*remaining = 0;
+		return DLOCK_CLAIM_RELEASED;
+	}
 	if (state == DLOCK_CLAIM_LOST && !hold->loss_counted && dlock_claim_is_mine(hold->entry.claim)) {
-		hold->loss_counted = true;
+		for (dlock_hold *entry = hold; !entry->loss_counted; entry = entry->next_entry) {
+			entry->loss_counted = true;
+		}
 		DLOCK_G(counters).losses++;
 		dlock_metrics_count(hold->metrics, DLOCK_METRIC_LOST);
 	}
@@ -103,12 +203,20 @@ static bool finds_loss(dlock_hold *hold)
 	return dlock_claim_refresh(hold->entry.claim, &remaining) == DLOCK_CLAIM_LOST;
 }
 
+/* The caller hears of a loss by the status. */
+static void note_told(dlock_hold *hold, dlock_status status, bool lost_before)
+{
+	if (status == DLOCK_LOST && !lost_before) {
+		dlock_hold_loss_told(hold, 0);
+	}
+}
+
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error)
 {
 	bool lost_before = finds_loss(hold);
 	dlock_status status = dlock_claim_extend(hold->entry.claim, ttl, error);
 
-	hold->throws &= status != DLOCK_LOST || lost_before;
+	note_told(hold, status, lost_before);
 	return status;
 }
 
@@ -117,14 +225,21 @@ dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error)
 	bool lost_before = finds_loss(hold);
 	dlock_status status = dlock_claim_check(hold->entry.claim, error);
 
-	hold->throws &= status != DLOCK_LOST || lost_before;
+	note_told(hold, status, lost_before);
 	return status;
 }
 
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error)
 {
-	dlock_status status = dlock_claim_release(hold->entry.claim, error);
 	dlock_nanos remaining;
+
+	if (other_entry(hold)) {
+		bool lost = finds_loss(hold) || !dlock_claim_is_mine(hold->entry.claim);
+		dlock_hold_refresh(hold, &remaining);
+		leave(hold);
+		return lost ? DLOCK_LOST : DLOCK_OK;
+	}
+	dlock_status status = dlock_claim_release(hold->entry.claim, error);
 
 	count_end(hold);
 	hold->throws = false;
@@ -143,7 +258,7 @@ void dlock_hold_discard(dlock_hold *hold)
 
 	dlock_hold_refresh(hold, &remaining); /* a loss counts, even where nobody has asked */
 	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
-	if (!hold->has_ended) {
+	if (!hold->has_ended && !leave(hold)) {
 		dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
 	}
 	dlock_hold_free(hold);
@@ -168,8 +283,10 @@ static void end(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
-	count_end(hold);
-	dlock_claim_end(entry->claim, hold->release_at_end);
+	if (!leave(hold)) {
+		count_end(hold);
+		dlock_claim_end(entry->claim, hold->release_at_end);
+	}
 	if (!hold->owned) {
 		dlock_hold_free(hold);
 	}
@@ -213,8 +330,10 @@ void dlock_hold_mark_workers(bool all)
 /* As at the request's end, where objects stay. */
 static void end_with_request(dlock_hold *hold)
 {
-	count_end(hold);
-	dlock_claim_end(hold->entry.claim, hold->release_at_end);
+	if (!leave(hold)) {
+		count_end(hold);
+		dlock_claim_end(hold->entry.claim, hold->release_at_end);
+	}
 	hold->has_ended = true;
 	hold->throws = false;
 	if (hold->drop) {

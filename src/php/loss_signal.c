@@ -148,11 +148,11 @@ static void throw_losses(zend_execute_data *execute_data)
 		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
 	}
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
-		hold->throws = false;
+		dlock_hold_loss_told(hold, 0);
 		const dlock_claim *claim = hold->entry.claim;
 		zend_object *exception = dlock_throw_lost(claim->resource, claim->resource_len,
 			dlock_claim_is_mine(claim) ? DLOCK_LOST_WHILE_HELD : "was lost, since the process that held it has ended");
-		hold->thrown = exception ? exception->handle : 0;
+		dlock_hold_loss_told(hold, exception ? exception->handle : 0);
 	}
 }
 

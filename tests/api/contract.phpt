@@ -21,7 +21,7 @@ const LOCK_MANAGER = [
 const CONTRACT = [
     'DistributedLock' => ['class implements Dlock\LockManager', LOCK_MANAGER + [
         '__construct' => '(!array|string|null $server = null, string $prefix = \'Lock:\', ?float $ttl = null, ?float $timeout = null,'
-            . ' ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null, bool $legacy = false)',
+            . ' ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null, bool $legacy = false, bool $reentrant = false)',
         'lock' => '(string $key, int|float|null $timeout = null, int|float|null $expire = null): bool',
         'release' => '(string $key): bool',
         'unlock' => '(string $key): bool',
@@ -31,13 +31,13 @@ const CONTRACT = [
     ]],
     'RedLock' => ['class implements Dlock\LockManager', LOCK_MANAGER + [
         '__construct' => '(!array $servers, int $retryDelay = 200, int $retryCount = 3, string $prefix = \'\', ?float $ttl = null,'
-            . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null)',
+            . ' ?float $timeout = null, ?bool $renew = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null, bool $reentrant = false)',
         'lock' => '(string $resource, int $ttl = 10000): array|false',
         'unlock' => '(!array $lock): bool',
     ]],
     'ZkLock' => ['class implements Dlock\LockManager', LOCK_MANAGER + [
         '__construct' => '(!array|string $servers = \'127.0.0.1:2181\', string $root = \'/locks\', float $sessionTimeout = 10.0,'
-            . ' !?string $auth = null, ?float $timeout = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null)',
+            . ' !?string $auth = null, ?float $timeout = null, string $onLoss = \'flag\', ?bool $releaseOnShutdown = null, bool $reentrant = false)',
         'lock' => '(string $resource, int|float|null $timeout = null): bool',
         'release' => '(string $resource): bool',
         'unlock' => '(string $resource): bool',

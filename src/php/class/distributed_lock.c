@@ -18,12 +18,13 @@ ZEND_METHOD(DistributedLock, __construct)
 	bool legacy = false;
 	dlock_options options = DLOCK_OPTIONS(3);
 
-	ZEND_PARSE_PARAMETERS_START(0, 8)
+	ZEND_PARSE_PARAMETERS_START(0, 9)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_ARRAY_HT_OR_STR_OR_NULL(array, dsn)
 		Z_PARAM_STR(prefix)
 		DLOCK_PARAM_OPTIONS(options)
 		Z_PARAM_BOOL(legacy)
+		Z_PARAM_BOOL(options.reentrant)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
@@ -121,8 +122,7 @@ static zend_string *key_of(uint64_t strand, const char *resource, size_t len)
 
 static void drop(dlock_hold *hold)
 {
-	const dlock_claim *claim = hold->entry.claim;
-	zend_string *key = key_of(hold->entry.strand, claim->resource, claim->resource_len);
+	zend_string *key = zend_string_copy(hold->key);
 
 	zend_hash_del(&((dlock_manager *) hold->owner)->held, key);
 	zend_string_release(key);
@@ -145,14 +145,22 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_ter
 		}
 		return false;
 	}
+	zend_string *key = key_of(hold->entry.strand, ZSTR_VAL(resource), ZSTR_LEN(resource));
+	zval *found = zend_hash_find(&manager->held, key);
+	dlock_hold *before = found ? Z_PTR_P(found) : NULL;
+	if (before && before->entry.claim == hold->entry.claim) { /* entered by this object before */
+		before->locks++;
+		dlock_hold_free(hold);
+		zend_string_release(key);
+		return true;
+	}
 	/* One that is there already was lost, or this one could not have been acquired. */
 	ZVAL_PTR(&value, hold);
-	zend_string *key = key_of(hold->entry.strand, ZSTR_VAL(resource), ZSTR_LEN(resource));
 	zend_hash_update(&manager->held, key, &value);
-	zend_string_release(key);
 	hold->owned = true;
 	hold->drop = drop;
 	hold->owner = manager;
+	hold->key = key; /* which is released with it */
 	return true;
 }
 
@@ -206,6 +214,13 @@ ZEND_METHOD(DistributedLock, release)
 		}
 		RETURN_FALSE;
 	}
+	if (hold->locks > 0) {
+		dlock_nanos remaining;
+		dlock_claim_state state = dlock_hold_refresh(hold, &remaining);
+		hold->locks--;
+		RETURN_BOOL(dlock_claim_is_mine(hold->entry.claim)
+			&& (state == DLOCK_CLAIM_HELD || state == DLOCK_CLAIM_UNCERTAIN));
+	}
 	dlock_status status = dlock_hold_release(hold, &error);
 	drop(hold);
 	dlock_manager_answer(manager, status, &error, return_value);
@@ -217,7 +232,7 @@ static bool has_lease(const dlock_manager *manager)
 	dlock_nanos remaining;
 
 	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
-		if (entry->strand == dlock_strand() && entry->claim->backend == manager->backend
+		if (entry->strand == dlock_strand() && entry->made_by == manager->backend
 			&& dlock_claim_is_held(entry->claim)
 			&& dlock_hold_refresh(dlock_hold_from(entry), &remaining) != DLOCK_CLAIM_LOST) {
 			return true;
@@ -276,7 +291,9 @@ ZEND_METHOD(DistributedLock, expire)
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);
-	if (hold) {
+	if (hold && dlock_hold_is_shared(hold)) { /* the longest of what was asked for counts */
+		ttl = ttl > hold->entry.claim->ttl ? ttl : hold->entry.claim->ttl;
+	} else if (hold) {
 		dlock_renewal_stop(hold->entry.claim);
 	} else if (!check_no_lease(manager, resource, "refresh")) {
 		RETURN_THROWS();

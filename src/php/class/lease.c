@@ -9,6 +9,7 @@
 
 #include "zend_enum.h"
 #include "zend_exceptions.h"
+#include "zend_smart_str.h"
 
 typedef struct {
 	dlock_hold *hold; /* NULL: handed over by detach() */
@@ -95,21 +96,35 @@ void dlock_lease_register(zend_class_entry *class)
 	handlers.get_properties_for = lease_properties_for;
 }
 
-static void add_names(HashTable *list, const dlock_claim *claim, const zval *resource)
+static void add_names(HashTable *list, const dlock_resources *resources, const zval *resource)
 {
+	const dlock_name *names = dlock_resource_names(resources);
 	zval name;
 
-	for (int i = 0; i < claim->count; i++) {
-		if (claim->count == 1) {
+	for (int i = 0; i < resources->count; i++) {
+		if (resources->count == 1) {
 			ZVAL_COPY(&name, resource);
 		} else {
-			ZVAL_STRINGL(&name, claim->names[i].text, claim->names[i].len);
+			ZVAL_STRINGL(&name, names[i].text, names[i].len);
 		}
 		zend_hash_next_index_insert_new(list, &name);
 	}
 }
 
-void dlock_lease_create(zval *value, dlock_hold *hold)
+/* Of what was entered once more only a part may have been asked for, and by another prefix. */
+static zend_string *join_names(const dlock_resources *resources)
+{
+	const dlock_name *names = dlock_resource_names(resources);
+	smart_str text = { 0 };
+
+	for (int i = 0; i < resources->count; i++) {
+		smart_str_appends(&text, i > 0 ? ", " : "");
+		smart_str_appendl(&text, names[i].text, names[i].len);
+	}
+	return smart_str_extract(&text);
+}
+
+void dlock_lease_create(zval *value, dlock_hold *hold, const dlock_resources *resources)
 {
 	const dlock_claim *claim = hold->entry.claim;
 
@@ -117,9 +132,9 @@ void dlock_lease_create(zval *value, dlock_hold *hold)
 	lease_object *lease = lease_from(Z_OBJ_P(value));
 
 	zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
-	ZVAL_STRINGL(resource, claim->resource, claim->resource_len);
-	array_init_size(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCES), (uint32_t) claim->count);
-	add_names(Z_ARRVAL_P(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCES)), claim, resource);
+	ZVAL_STR(resource, join_names(resources));
+	array_init_size(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCES), (uint32_t) resources->count);
+	add_names(Z_ARRVAL_P(OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCES)), resources, resource);
 	ZVAL_STRINGL(OBJ_PROP_NUM(&lease->std, PROPERTY_TOKEN), claim->token, strlen(claim->token));
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS),
@@ -191,7 +206,7 @@ static void throw_lost(lease_object *lease)
 		: dlock_claim_is_mine(lease->hold->entry.claim) ? "was lost" : "is not held by this process but by its parent";
 
 	if (lease->hold) {
-		lease->hold->throws = false; /* once is enough */
+		dlock_hold_loss_told(lease->hold, 0);
 	}
 	bool named = Z_TYPE_P(resource) == IS_STRING;
 	dlock_throw_lost(named ? Z_STRVAL_P(resource) : "", named ? Z_STRLEN_P(resource) : 0, what);
@@ -239,12 +254,15 @@ ZEND_METHOD(Dlock_Lease, refresh)
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
-	if (is_null) {
-		ttl = lease->hold->entry.claim->ttl;
+	dlock_nanos longest = lease->hold->entry.claim->ttl;
+	if (is_null || (ttl < longest && dlock_hold_is_shared(lease->hold))) {
+		ttl = longest;
 	}
 	dlock_status status = dlock_hold_extend(lease->hold, ttl, &error);
 	if (status != DLOCK_OK) {
-		lease->hold->throws &= status != DLOCK_LOST; /* once is enough */
+		if (status == DLOCK_LOST) {
+			dlock_hold_loss_told(lease->hold, 0);
+		}
 		dlock_throw(status, &error, lease->hold->entry.claim->backend);
 	}
 }
@@ -255,7 +273,7 @@ ZEND_METHOD(Dlock_Lease, release)
 
 	ZEND_PARSE_PARAMETERS_NONE();
 	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
-	if (!lease->hold || lease->hold->entry.claim->state == DLOCK_CLAIM_RELEASED) {
+	if (!lease->hold || lease->hold->has_left || lease->hold->entry.claim->state == DLOCK_CLAIM_RELEASED) {
 		RETURN_FALSE;
 	}
 	dlock_status status = dlock_hold_release(lease->hold, &error);
@@ -282,6 +300,12 @@ ZEND_METHOD(Dlock_Lease, detach)
 	if (!claim->backend->ops->detachable) {
 		zend_throw_exception(dlock_ce_exception,
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
+		RETURN_THROWS();
+	}
+	if (dlock_hold_is_shared(lease->hold)) {
+		zend_throw_exception(dlock_ce_exception,
+			"A lease cannot be handed over while its lock has been acquired more than once: release the others first",
+			0);
 		RETURN_THROWS();
 	}
 	/* What is left of a lease must be what was asked for; and a lease time that is still on its way would arrive after

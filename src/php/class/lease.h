@@ -4,14 +4,15 @@
 #include "php.h"
 
 #include "../hold.h"
+#include "manager.h"
 
 /* Objects of Dlock\Lease: each owns a hold (hold.h), and releases it when the last variable is gone. */
 
 /* Gives Dlock\Lease its objects. */
 void dlock_lease_register(zend_class_entry *class);
 
-/* Makes a Dlock\Lease that owns the hold. */
-void dlock_lease_create(zval *lease, dlock_hold *hold);
+/* Makes a Dlock\Lease that owns the hold, of what was asked for. */
+void dlock_lease_create(zval *lease, dlock_hold *hold, const dlock_resources *resources);
 
 /* NULL: handed over by detach(). */
 dlock_hold *dlock_lease_hold(zval *lease);

@@ -69,13 +69,13 @@ static void acquire(zval *this, const dlock_acquire_arguments *arguments, bool t
 		RETURN_THROWS();
 	}
 	dlock_status status = dlock_manager_acquire(manager, &resources, terms, limit, &hold, &error);
-	dlock_resources_free(&resources);
 	if (status == DLOCK_OK) {
-		dlock_lease_create(return_value, hold);
+		dlock_lease_create(return_value, hold, &resources);
 		dlock_warn_if_unkept(hold->entry.claim);
 	} else if (!EG(exception) && !(tries && status == DLOCK_TIMEOUT)) {
 		dlock_throw(status, &error, manager->backend);
 	}
+	dlock_resources_free(&resources);
 }
 
 void dlock_manager_do_acquire(zval *this, const dlock_acquire_arguments *arguments, zval *return_value)
@@ -166,7 +166,7 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 	}
 	dlock_status status = dlock_manager_acquire(manager, &resources, terms, limit, &hold, &error);
 	if (status == DLOCK_OK) {
-		dlock_lease_create(&lease, hold);
+		dlock_lease_create(&lease, hold, &resources);
 		section->retval = return_value;
 		section->params = &lease;
 		section->param_count = 1;
@@ -268,6 +268,7 @@ ZEND_METHOD(DistributedLock, attach)
 		RETURN_THROWS();
 	}
 	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
+	hold->entry.reentrant = manager->reentrant;
 	dlock_hold_count_held(hold);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	status = dlock_manager_start_upkeep(manager, hold, !claim->renewed, &error);
@@ -278,7 +279,8 @@ ZEND_METHOD(DistributedLock, attach)
 		}
 		RETURN_THROWS();
 	}
-	dlock_lease_create(return_value, hold);
+	dlock_resources resources = { claim->count, claim->names[0], claim->names };
+	dlock_lease_create(return_value, hold, &resources);
 	dlock_warn_if_unkept(claim);
 }
 

@@ -68,7 +68,11 @@ void dlock_manager_answer(const dlock_manager *manager, dlock_status status, con
 
 static void discard_held(zval *value)
 {
-	dlock_hold_discard(Z_PTR_P(value));
+	dlock_hold *hold = Z_PTR_P(value);
+	zend_string *key = hold->key;
+
+	dlock_hold_discard(hold);
+	zend_string_release(key);
 }
 
 static zend_object *manager_create(zend_class_entry *class)
@@ -138,6 +142,9 @@ static HashTable *manager_debug_info(zend_object *object, int *is_temporary)
 			add_assoc_string(&info, "side", manager->backend->kind);
 		}
 	}
+	if (manager->reentrant) {
+		add_assoc_bool(&info, "reentrant", true);
+	}
 	if (is_lock) {
 		add_held(&info, manager);
 	}
@@ -189,6 +196,7 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 			options->timeout, options->timeout_is_null, otherwise, options->timeout_arg, &manager->timeout)) {
 		return false;
 	}
+	manager->reentrant = options->reentrant;
 	manager->renew = options->renew_is_null ? DLOCK_RENEW_WITHOUT_TTL
 		: options->renew                    ? DLOCK_RENEW_ALWAYS
 											: DLOCK_RENEW_NEVER;
@@ -257,14 +265,15 @@ static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold
 	dlock_claim *claim = hold->entry.claim;
 	dlock_upkeep upkeep = { .renew = renew, .most = dlock_from_seconds(DLOCK_G(max_hold)) };
 
-	if (!renew && !manager->throw_on_loss) {
+	hold->throws = manager->throw_on_loss;
+	bool throws = dlock_hold_throws(hold);
+	if (!renew && !throws) {
 		bool needed = claim->incomplete || claim->unanswered || atomic_load(&claim->short_lease);
 		bool begun = needed && dlock_renewal_begin(claim, &upkeep, error) == DLOCK_OK;
 		/* Without a thread the lock is held all the same. */
 		return begun || !atomic_load(&claim->short_lease) ? DLOCK_OK : dlock_hold_extend(hold, claim->ttl, error);
 	}
-	if (manager->throw_on_loss) {
-		hold->throws = true;
+	if (throws) {
 		upkeep.lost = dlock_loss_signal_raise;
 		upkeep.context = dlock_loss_signal_here();
 		if (!upkeep.context) {
@@ -305,6 +314,61 @@ dlock_status dlock_manager_start_upkeep(
 
 	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
 }
+
+/* ---- entering once more ---- */
+
+/* The longest of what was asked for counts. What the lease has already costs nothing. */
+static dlock_status apply_terms(
+	const dlock_manager *manager, dlock_hold *hold, const dlock_terms *terms, dlock_error *error)
+{
+	dlock_claim *claim = hold->entry.claim;
+	bool on = dlock_renewal_is_on(claim), renew = on || is_renewed(manager, terms->ttl_given);
+	dlock_nanos remaining;
+
+	dlock_hold_refresh(hold, &remaining);
+	dlock_nanos has = on ? claim->ttl : remaining + dlock_set_aside(manager->backend, terms->ttl);
+	if (!dlock_manager_is_session_based(manager) && terms->ttl > has) {
+		dlock_status status = dlock_hold_extend(hold, terms->ttl, error);
+		if (status != DLOCK_OK) {
+			return status;
+		}
+	}
+	if (renew == on && (!manager->throw_on_loss || dlock_hold_throws(hold))) {
+		hold->throws = manager->throw_on_loss;
+		return DLOCK_OK;
+	}
+	dlock_renewal_end(claim, false);
+	return start_renewal(manager, hold, renew, error);
+}
+
+/* DLOCK_LOST: there is nothing to enter, or not any more. */
+static dlock_status enter(const dlock_manager *manager, const dlock_resources *resources, const dlock_terms *terms,
+	dlock_hold **entered, dlock_error *error)
+{
+	dlock_registry_entry *entry = dlock_registry_find_reentrant(&DLOCK_G(registry), manager->backend,
+		dlock_resource_names(resources), resources->count, dlock_strand());
+	if (!entry) {
+		return DLOCK_LOST;
+	}
+	dlock_hold *hold = dlock_hold_enter(dlock_hold_from(entry), manager->backend, manager->release_at_end, error);
+	if (!hold) {
+		return DLOCK_FAILED;
+	}
+	hold->is_acquired_now = true;
+	dlock_status status = apply_terms(manager, hold, terms, error);
+	hold->is_acquired_now = false;
+	if (status == DLOCK_OK && interrupts_throw(hold)) {
+		status = DLOCK_INTERRUPTED;
+	}
+	if (status == DLOCK_OK) {
+		*entered = hold;
+	} else {
+		dlock_hold_free(hold);
+	}
+	return status;
+}
+
+/* ---- waiting ---- */
 
 /* Would the wait for this name be one for this very strand, without end? Or where the thread sleeps, for any strand? */
 static bool waits_for_name(const dlock_manager *manager, dlock_name name, int64_t permits, bool sleeps,
@@ -441,6 +505,7 @@ static dlock_status acquire(dlock_manager *manager, const dlock_resources *resou
 	claim->permits = permits;
 	claim->description = dlock_description_retain(description);
 	hold->is_acquired_now = true;
+	hold->entry.reentrant = manager->reentrant && limit.attempts == 0;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, hold, resources, limit, error);
 	if (status == DLOCK_OK && dlock_strand_is_cancelled()) { /* after it had been granted */
@@ -468,8 +533,14 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources
 {
 	int64_t permits = terms.permits > 0 ? terms.permits : manager->permits;
 	dlock_nanos deadline = dlock_after(dlock_now(), limit.timeout);
-	dlock_status status;
+	dlock_status status = DLOCK_LOST;
 
+	if (manager->reentrant && limit.attempts == 0) {
+		status = enter(manager, resources, &terms, acquired, error);
+	}
+	if (status != DLOCK_LOST) {
+		return status;
+	}
 	if (waits_for_itself(manager, resources, permits, limit, !dlock_strand_suspend(), NULL, error)) {
 		return DLOCK_DEADLOCK;
 	}

@@ -15,6 +15,7 @@ typedef struct {
 	int64_t permits;        /* what a lease has, where acquire() is not told: 1, or DLOCK_PERMITS_ALL */
 	bool release_at_end;
 	bool throw_on_loss;
+	bool reentrant; /* a strand that has the lock by such a manager acquires it once more at once */
 	enum { DLOCK_RENEW_WITHOUT_TTL, DLOCK_RENEW_ALWAYS, DLOCK_RENEW_NEVER } renew;
 	zend_string *servers; /* for var_dump(), without credentials */
 	zend_string *prefix;  /* or ZkLock's root */
@@ -58,6 +59,7 @@ typedef struct {
 	bool renew, renew_is_null;
 	zend_string *on_loss; /* NULL: not given */
 	bool release, release_is_null;
+	bool reentrant;
 	dlock_ttl_range ttls; /* that the back end can have */
 	uint32_t ttl_arg, timeout_arg, on_loss_arg;
 } dlock_options;
@@ -113,7 +115,7 @@ typedef struct {
 	dlock_nanos pause;
 } dlock_wait_limit;
 
-/* DLOCK_OK: it is held. DLOCK_INTERRUPTED: a signal handler has thrown. */
+/* DLOCK_OK: it is held, or entered once more (hold.h). DLOCK_INTERRUPTED: a signal handler has thrown. */
 dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources *resources, dlock_terms terms,
 	dlock_wait_limit limit, dlock_hold **hold, dlock_error *error);
 

@@ -97,13 +97,14 @@ ZEND_METHOD(RedLock, __construct)
 	dlock_options options = DLOCK_OPTIONS(5);
 	dlock_endpoint *servers[DLOCK_MOST_SERVERS];
 
-	ZEND_PARSE_PARAMETERS_START(1, 9)
+	ZEND_PARSE_PARAMETERS_START(1, 10)
 		Z_PARAM_ARRAY_HT(list)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_LONG(retry_delay)
 		Z_PARAM_LONG(retry_count)
 		Z_PARAM_STR(prefix)
 		DLOCK_PARAM_OPTIONS(options)
+		Z_PARAM_BOOL(options.reentrant)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));

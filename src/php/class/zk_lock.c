@@ -106,7 +106,7 @@ ZEND_METHOD(ZkLock, __construct)
 	double session_timeout = 10.0;
 	dlock_options options = { .timeout_is_null = true, .release_is_null = true, .timeout_arg = 5, .on_loss_arg = 6 };
 
-	ZEND_PARSE_PARAMETERS_START(0, 7)
+	ZEND_PARSE_PARAMETERS_START(0, 8)
 		Z_PARAM_OPTIONAL
 		Z_PARAM_ARRAY_HT_OR_STR(array, hosts)
 		Z_PARAM_STR(root)
@@ -115,6 +115,7 @@ ZEND_METHOD(ZkLock, __construct)
 		Z_PARAM_DOUBLE_OR_NULL(options.timeout, options.timeout_is_null)
 		Z_PARAM_STR(options.on_loss)
 		Z_PARAM_BOOL_OR_NULL(options.release, options.release_is_null)
+		Z_PARAM_BOOL(options.reentrant)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(ZEND_THIS));
