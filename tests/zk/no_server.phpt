@@ -18,8 +18,12 @@ $calls = [
     'synchronized' => fn ($lock) => $lock->synchronized('x', fn () => print("no\n")),
     'isLocked' => fn ($lock) => $lock->isLocked('x'),
 ];
-$hosts = '127.0.0.1:' . closed_port() . ',127.0.0.1:' . closed_port();
-$refused = "ZooKeeper at $hosts: no connection for * s (127.0.0.1:*: Connection refused)";
+$refused_by = fn (string $hosts) => "ZooKeeper at $hosts: no connection for * s (127.0.0.1:*: Connection refused)";
+$two = '127.0.0.1:' . closed_port() . ',127.0.0.1:' . closed_port();
+fails('Dlock\ConnectionException', $refused_by($two), fn () => (new ZkLock($two, sessionTimeout: 0.5))->lock('x'), 'two servers');
+
+$hosts = '127.0.0.1:' . closed_port();
+$refused = $refused_by($hosts);
 $timeout = 0.5;
 foreach ($calls as $name => $call) {
     $lock = new ZkLock($hosts, sessionTimeout: $timeout += 0.01); // so each has a session of its own
