@@ -70,6 +70,7 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 		call->numbers[1] = dlock_db_ms(session_of(own)->base.server->guard);
 		call->numbers[2] = claim->ticket;
 		call->numbers[3] = own->number;
+		dlock_db_call_say(call, own->queue ? claim->base.description : NULL);
 	}
 	if (call && own->spare) {
 		dlock_nanos until = next_look(now);

@@ -265,7 +265,8 @@ static struct dlock_renewal_round *new_round(const dlock_claim *base)
 	const dlock_db_claim *claim = (const dlock_db_claim *) base;
 
 	return dlock_db_round_new(
-		dlock_db_backend_of(base)->session->base.server, claim->name, claim->name_len, claim->base.token);
+		dlock_db_backend_of(base)->session->base.server, claim->name, claim->name_len, claim->base.token,
+		claim->base.description);
 }
 
 static void dispose(dlock_claim *claim)

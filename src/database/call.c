@@ -4,13 +4,13 @@
 #include <string.h>
 
 const dlock_db_signature dlock_db_signatures[] = {
-	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, false },
-	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, false },
-	[DLOCK_DB_EXTEND] = { "extend_1", 1, 2, false },
-	[DLOCK_DB_LEFT] = { "left_1", 1, 0, false },
-	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1, false },
-	[DLOCK_DB_INSPECT] = { "inspect_1", 1, 1, true },
-	[DLOCK_DB_BREAK] = { "break_1", 2, 1, false },
+	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, .says = true },
+	[DLOCK_DB_RELEASE] = { "release_1", 1, 1 },
+	[DLOCK_DB_EXTEND] = { "extend_1", 1, 2, .says = true },
+	[DLOCK_DB_LEFT] = { "left_1", 1, 0 },
+	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1 },
+	[DLOCK_DB_INSPECT] = { "inspect_1", 1, 1, .tells = true },
+	[DLOCK_DB_BREAK] = { "break_1", 2, 1 },
 };
 
 dlock_db_call *dlock_db_call_new(dlock_db_function function, const char *name, size_t name_len, const char *token)
@@ -39,6 +39,11 @@ void dlock_db_call_release(dlock_db_call *call)
 		free(call->text);
 		free(call);
 	}
+}
+
+void dlock_db_call_say(dlock_db_call *call, const dlock_description *description)
+{
+	strcpy(call->said, description ? description->text : "");
 }
 
 int64_t dlock_db_ms(dlock_nanos time)

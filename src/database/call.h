@@ -7,6 +7,7 @@
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/token.h"
+#include "../lock/description.h"
 
 /* One call of a function in the database, and what became of it. Each is a transaction of its own, and answers
  * with a row of whole numbers. Any of them may be called again where its answer was lost. */
@@ -54,6 +55,7 @@ typedef struct dlock_db_call {
 	char token[DLOCK_TOKEN_MAX + 1];
 	char other[DLOCK_TOKEN_MAX + 1]; /* the inbox, or another token */
 	int64_t numbers[DLOCK_DB_MOST_NUMBERS];
+	char said[DLOCK_DESCRIPTION_MAX + 1]; /* "": nothing, or nothing new */
 	size_t name_len;
 	char name[];
 } dlock_db_call;
@@ -64,6 +66,7 @@ typedef struct {
 	int texts;        /* of token and other */
 	int numbers;
 	bool tells; /* by a text */
+	bool says;  /* behind the numbers: what the process tells of itself */
 } dlock_db_signature;
 
 extern const dlock_db_signature dlock_db_signatures[];
@@ -72,6 +75,9 @@ extern const dlock_db_signature dlock_db_signatures[];
 dlock_db_call *dlock_db_call_new(dlock_db_function function, const char *name, size_t name_len, const char *token);
 dlock_db_call *dlock_db_call_retain(dlock_db_call *call);
 void dlock_db_call_release(dlock_db_call *call); /* NULL is fine */
+
+/* What the process tells of itself; NULL: nothing. */
+void dlock_db_call_say(dlock_db_call *call, const dlock_description *description);
 
 /* In whole ms, no less than it is. */
 int64_t dlock_db_ms(dlock_nanos time);

@@ -6,14 +6,27 @@
 
 /* What an operator sees of a lock, and how it is broken. */
 
-/* "h ID LEFT FENCE[ BY]" */
+/* What a process has said of itself, in hexadecimal digits. */
+static void describe(dlock_party *party, const char *hex)
+{
+	char text[DLOCK_DESCRIPTION_MAX + 1];
+	size_t len = 0;
+	unsigned byte;
+
+	for (; len < DLOCK_DESCRIPTION_MAX && *hex && *hex != '\n' && sscanf(hex, "%2x", &byte) == 1; hex += 2) {
+		text[len++] = (char) byte;
+	}
+	dlock_party_describe(party, text, len);
+}
+
+/* "h ID LEFT FENCE SAID", or "b ID LEFT FENCE BY". A fencing token is the time of its grant. */
 static bool read_holder(dlock_inspection *out, const char *line)
 {
 	char id[DLOCK_TOKEN_ID_LEN + 1] = "";
 	long long left = 0, fence = 0;
 	int at = 0;
 
-	if (sscanf(line, "h %24s %lld %lld%n", id, &left, &fence, &at) < 3) {
+	if (sscanf(line + 1, " %24s %lld %lld%n", id, &left, &fence, &at) < 3) {
 		return true;
 	}
 	dlock_party *holder = dlock_inspection_add(out, true, id, strlen(id));
@@ -23,21 +36,33 @@ static bool read_holder(dlock_inspection *out, const char *line)
 	out->holding = 1;
 	holder->remaining = left * DLOCK_US;
 	holder->fencing_token = fence;
-	if (line[at] == ' ') {
-		dlock_party_break(holder, line + at + 1, strcspn(line + at + 1, "\n"));
+	holder->held_since = fence;
+	const char *rest = line + 1 + at;
+	rest += *rest == ' ';
+	if (*line == 'b') {
+		dlock_party_break(holder, rest, strcspn(rest, "\n"));
+	} else {
+		describe(holder, rest);
 	}
 	return true;
 }
 
-/* False: out of memory. */
+/* "w ID SAID" of a waiter. False: out of memory. */
 static bool read_line(dlock_inspection *out, const char *line)
 {
-	size_t len = strcspn(line, "\n");
-
-	if (*line == 'h') {
+	if (*line == 'h' || *line == 'b') {
 		return read_holder(out, line);
 	}
-	return *line != 'w' || len < 3 || dlock_inspection_add(out, false, line + 2, len - 2);
+	if (*line != 'w' || strcspn(line, "\n") < 3) {
+		return true;
+	}
+	const char *id = line + 2;
+	size_t len = strcspn(id, " \n");
+	dlock_party *waiter = dlock_inspection_add(out, false, id, len);
+	if (waiter && id[len] == ' ') {
+		describe(waiter, id + len + 1);
+	}
+	return waiter;
 }
 
 dlock_status dlock_db_inspect(dlock_backend *base, const char *resource, size_t len, int most, dlock_inspection *out,

@@ -380,7 +380,7 @@ static size_t put_text(char *out, const char *text, size_t text_len)
 static char *make_text(const dlock_db_call *call)
 {
 	const dlock_db_signature *signature = &dlock_db_signatures[call->function];
-	size_t size = 2 * (call->name_len + sizeof call->token + sizeof call->other) + 300, len;
+	size_t size = 2 * (call->name_len + sizeof call->token + sizeof call->other + sizeof call->said) + 300, len;
 	char *text = malloc(size);
 
 	if (!text) {
@@ -396,6 +396,10 @@ static char *make_text(const dlock_db_call *call)
 	}
 	for (int i = 0; i < signature->numbers; i++) {
 		len += (size_t) snprintf(text + len, size - len, ", %lld", (long long) call->numbers[i]);
+	}
+	if (signature->says) {
+		text[len++] = ',';
+		len += put_text(text + len, call->said, strlen(call->said));
 	}
 	snprintf(text + len, size - len, ")");
 	return text;

@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS dlock_locks (
 	expires BIGINT NOT NULL,
 	served BIGINT NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
 	queued BIGINT NOT NULL, -- ticket of the last one that queued: nobody waits where it is not behind `served`
-	bell BIGINT NOT NULL -- the session of a waiter that it was handed over to and that has not asked since; 0: the owner knows that it has it
+	bell BIGINT NOT NULL, -- the session of a waiter that it was handed over to and that has not asked since; 0: the owner knows that it has it
+	said VARBINARY(190) NOT NULL -- its host's name and label, for people
 ) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS dlock_fences (name VARBINARY(255) PRIMARY KEY, fence BIGINT NOT NULL) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS dlock_waiters (
@@ -25,6 +26,7 @@ CREATE TABLE IF NOT EXISTS dlock_waiters (
 	token VARBINARY(64) NOT NULL,
 	bell BIGINT NOT NULL, -- the session that is to be woken
 	sign BIGINT NOT NULL, -- its last sign of life
+	said VARBINARY(190) NOT NULL,
 	PRIMARY KEY (name, ticket)
 ) ENGINE=InnoDB;
 -- The server whose clock and leases these are. On another one, or in a restored dump, an era begins, in which nobody is granted a lock until its
@@ -63,7 +65,7 @@ BEGIN
 	IF o_expires IS NULL THEN
 		ROLLBACK;
 		INSERT IGNORE INTO dlock_fences VALUES (p_name, 0);
-		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0, 0, 0);
+		INSERT IGNORE INTO dlock_locks VALUES (p_name, '', 0, 0, 0, 0, '');
 		START TRANSACTION;
 		SELECT token, expires, served, queued, bell INTO o_token, o_expires, o_served, o_queued, o_bell FROM dlock_locks WHERE name = p_name FOR UPDATE;
 	END IF;
@@ -71,7 +73,7 @@ BEGIN
 END //
 -- Grants the lock; p_bell: as in the row. 0: not yet, since a transaction relies on the holder before (dlock_assert()).
 CREATE PROCEDURE IF NOT EXISTS dlock_put_1(IN p_name VARBINARY(255), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_served BIGINT, IN p_bell BIGINT,
-	OUT o_fence BIGINT) MODIFIES SQL DATA
+	IN p_said VARBINARY(190), OUT o_fence BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -81,7 +83,7 @@ BEGIN
 	ELSE
 		SET o_fence = GREATEST(o_fence + 1, t);
 		UPDATE dlock_fences SET fence = o_fence WHERE name = p_name;
-		UPDATE dlock_locks SET token = p_token, expires = t + p_ttl, served = p_served, bell = p_bell WHERE name = p_name;
+		UPDATE dlock_locks SET token = p_token, expires = t + p_ttl, served = p_served, bell = p_bell, said = p_said WHERE name = p_name;
 	END IF;
 END //
 -- Hands the lock over to the first waiter that lives, for 3 s. o_bell: whom to wake after the commit, to take it, or to ask where it cannot be handed
@@ -90,16 +92,17 @@ CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_serv
 BEGIN
 	DECLARE v_ticket, v_left BIGINT;
 	DECLARE v_token VARBINARY(64);
+	DECLARE v_said VARBINARY(190);
 	DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
 	SET o_fence = 0, o_bell = 0;
 	IF p_queued > p_served THEN
-		SELECT ticket, token, bell INTO v_ticket, v_token, o_bell FROM dlock_waiters
+		SELECT ticket, token, bell, said INTO v_ticket, v_token, o_bell, v_said FROM dlock_waiters
 			WHERE name = p_name AND ticket > p_served AND sign > p_now - 3000000 AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell ORDER BY ticket LIMIT 1;
 	END IF;
 	IF v_ticket IS NOT NULL THEN
 		CALL dlock_unsettled_1(0, v_left);
 		IF v_left = 0 THEN
-			CALL dlock_put_1(p_name, v_token, 3000000, v_ticket, o_bell, o_fence);
+			CALL dlock_put_1(p_name, v_token, 3000000, v_ticket, o_bell, v_said, o_fence);
 		END IF;
 		IF o_fence > 0 THEN
 			DELETE FROM dlock_waiters WHERE name = p_name AND ticket <= v_ticket;
@@ -131,7 +134,7 @@ BEGIN
 END //
 -- As dlock.acquire_1() in postgresql.sql; where it is refused it sleeps for p_sleep ms, from which it is woken, and then is to be asked again.
 CREATE PROCEDURE IF NOT EXISTS dlock_acquire_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_inbox VARBINARY(64), IN p_ttl BIGINT, IN p_guard BIGINT,
-	IN p_ticket BIGINT, IN p_sleep BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+	IN p_ticket BIGINT, IN p_sleep BIGINT, IN p_said VARBINARY(190)) SQL SECURITY DEFINER MODIFIES SQL DATA
 body: BEGIN
 	DECLARE v_token, v_first VARBINARY(64);
 	DECLARE v_expires, v_served, v_queued, v_granted, t, v_left, v_ticket, v_sign BIGINT;
@@ -160,7 +163,7 @@ body: BEGIN
 				AND (token = p_token OR IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) ORDER BY ticket LIMIT 1;
 		END IF;
 		IF v_ticket IS NULL OR v_first = p_token THEN
-			CALL dlock_put_1(p_name, p_token, p_ttl * 1000, COALESCE(v_ticket, v_served), 0, v_fence);
+			CALL dlock_put_1(p_name, p_token, p_ttl * 1000, COALESCE(v_ticket, v_served), 0, p_said, v_fence);
 			SET v_why = IF(v_fence = 0, 3, 1);
 			IF v_fence > 0 AND (p_ticket > 0 OR v_ticket > 0) THEN
 				DELETE FROM dlock_waiters WHERE name = p_name AND (ticket = p_ticket OR ticket <= v_ticket);
@@ -185,6 +188,9 @@ body: BEGIN
 	IF p_inbox = '' AND p_ticket > 0 THEN
 		DELETE FROM dlock_waiters WHERE name = p_name AND ticket = p_ticket;
 	ELSEIF p_inbox <> '' THEN
+		IF p_ticket = 0 AND v_queued > v_served THEN -- it may have been woken, or its session ended, before it was told its ticket
+			SELECT ticket INTO p_ticket FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND token = p_token ORDER BY ticket LIMIT 1;
+		END IF;
 		IF p_ticket <= v_served THEN
 			SET p_ticket = GREATEST(t, v_served + 1, v_queued + 1);
 		END IF;
@@ -194,7 +200,7 @@ body: BEGIN
 		IF IS_USED_LOCK(CONCAT('dlock:', CONNECTION_ID())) IS NULL THEN
 			DO GET_LOCK(CONCAT('dlock:', CONNECTION_ID()), 0);
 		END IF;
-		INSERT INTO dlock_waiters VALUES (p_name, p_ticket, p_token, CONNECTION_ID(), t) ON DUPLICATE KEY UPDATE sign = t, bell = CONNECTION_ID();
+		INSERT INTO dlock_waiters VALUES (p_name, p_ticket, p_token, CONNECTION_ID(), t, p_said) ON DUPLICATE KEY UPDATE sign = t, bell = CONNECTION_ID(), said = p_said;
 		IF v_why = 1 AND v_again < 2000 AND EXISTS (SELECT * FROM dlock_waiters WHERE name = p_name AND ticket < p_ticket AND ticket > v_served AND sign > t - 3000000
 			AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) THEN
 			SET v_again = 2000; -- those in front see to it that it goes on
@@ -230,14 +236,16 @@ BEGIN
 	CALL dlock_wake_1(v_bell);
 	SELECT v_result;
 END //
-CREATE PROCEDURE IF NOT EXISTS dlock_extend_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_shortens BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA
+CREATE PROCEDURE IF NOT EXISTS dlock_extend_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_shortens BIGINT, IN p_said VARBINARY(190))
+	SQL SECURITY DEFINER MODIFIES SQL DATA
 BEGIN
 	DECLARE v_token VARBINARY(64);
 	DECLARE v_expires, v_served, v_queued, v_granted, t BIGINT;
 	ROLLBACK;
 	CALL dlock_enter_1(p_name, v_token, v_expires, v_served, v_queued, v_granted, t);
 	IF v_token = p_token AND v_expires > t THEN
-		UPDATE dlock_locks SET expires = IF(p_shortens > 0, t + p_ttl * 1000, GREATEST(v_expires, t + p_ttl * 1000)) WHERE name = p_name;
+		UPDATE dlock_locks SET expires = IF(p_shortens > 0, t + p_ttl * 1000, GREATEST(v_expires, t + p_ttl * 1000)), said = IF(p_said = '', said, p_said)
+			WHERE name = p_name;
 		COMMIT;
 		SELECT 1;
 	ELSE
@@ -275,7 +283,7 @@ BEGIN
 		SELECT fence INTO v_fence FROM dlock_fences WHERE name = p_name;
 	ELSE
 		SET v_left = FLOOR((v_expires - t) / 1000);
-		CALL dlock_put_1(p_name, p_new, v_expires - t, v_served, 0, v_fence);
+		CALL dlock_put_1(p_name, p_new, v_expires - t, v_served, 0, '', v_fence);
 		IF v_fence = 0 THEN
 			SET v_left = -2;
 		END IF;
@@ -287,27 +295,28 @@ END //
 CREATE PROCEDURE IF NOT EXISTS dlock_inspect_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_most BIGINT) SQL SECURITY DEFINER READS SQL DATA
 BEGIN
 	DECLARE v_token, v_id VARBINARY(64);
+	DECLARE v_said VARBINARY(190);
 	DECLARE v_expires, v_served, v_fence, v_count, v_done BIGINT DEFAULT 0;
 	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
 	DECLARE v_text LONGTEXT;
-	DECLARE first CURSOR FOR SELECT token FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT p_most;
+	DECLARE first CURSOR FOR SELECT token, said FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT p_most;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_done = 1;
 	ROLLBACK;
 	IF LENGTH(p_name) > 190 THEN
 		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
 	END IF;
-	SELECT token, expires, served, fence INTO v_token, v_expires, v_served, v_fence FROM dlock_locks JOIN dlock_fences USING (name) WHERE name = p_name;
+	SELECT token, expires, served, said, fence INTO v_token, v_expires, v_served, v_said, v_fence FROM dlock_locks JOIN dlock_fences USING (name) WHERE name = p_name;
 	SELECT COUNT(*) INTO v_count FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000;
 	SET v_text = CONCAT(t, ' ', v_count), v_done = 0;
 	IF v_expires > t THEN
-		SET v_text = CONCAT(v_text, '\nh ', IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), IF(LENGTH(v_token) = 44, LEFT(v_token, 24), '-')), ' ',
-			v_expires - t, ' ', v_fence, IF(v_token LIKE 'broken:%', CONCAT(' ', SUBSTR(v_token, 33)), ''));
+		SET v_text = CONCAT(v_text, IF(v_token LIKE 'broken:%', '\nb ', '\nh '), IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), IF(LENGTH(v_token) = 44, LEFT(v_token, 24), '-')), ' ',
+			v_expires - t, ' ', v_fence, ' ', IF(v_token LIKE 'broken:%', SUBSTR(v_token, 33), HEX(v_said)));
 	END IF;
 	OPEN first;
-	FETCH first INTO v_id;
+	FETCH first INTO v_id, v_said;
 	WHILE v_done = 0 DO
-		SET v_text = CONCAT(v_text, '\nw ', IF(LENGTH(v_id) = 44, LEFT(v_id, 24), '-'));
-		FETCH first INTO v_id;
+		SET v_text = CONCAT(v_text, '\nw ', IF(LENGTH(v_id) = 44, LEFT(v_id, 24), '-'), ' ', HEX(v_said));
+		FETCH first INTO v_id, v_said;
 	END WHILE;
 	CLOSE first;
 	SELECT v_text;

@@ -324,16 +324,17 @@ static dlock_db_progress pg_connect(dlock_db_link *base)
 
 /* ---- calls ---- */
 
-enum { BYTEA = 17, INT8 = 20, TEXT = 25, MOST_PARAMETERS = 1 + 2 + DLOCK_DB_MOST_NUMBERS };
+enum { BYTEA = 17, INT8 = 20, TEXT = 25, MOST_PARAMETERS = 1 + 2 + DLOCK_DB_MOST_NUMBERS + 1 };
 
 static bool prepare(pg_link *link, const dlock_db_signature *signature)
 {
 	Oid types[MOST_PARAMETERS] = { BYTEA };
 	int count = 1;
 	char sql[256], list[64] = "$1";
+	int given = signature->texts + signature->numbers;
 
-	for (int i = 0; i < signature->texts + signature->numbers; i++) {
-		types[count++] = i < signature->texts ? TEXT : INT8;
+	for (int i = 0; i < given + signature->says; i++) {
+		types[count++] = i < signature->texts ? TEXT : i < given ? INT8 : BYTEA;
 		snprintf(list + strlen(list), sizeof list - strlen(list), ",$%d", count);
 	}
 	snprintf(sql, sizeof sql, "SELECT * FROM %s.%s(%s)", link->server->schema, signature->name, list);
@@ -351,6 +352,11 @@ static bool send_function(pg_link *link, const dlock_db_call *call)
 	for (int i = 0; i < signature->numbers; i++) {
 		snprintf(numbers[i], sizeof numbers[i], "%lld", (long long) call->numbers[i]);
 		values[count++] = numbers[i];
+	}
+	if (signature->says) {
+		values[count] = call->said;
+		lengths[count] = (int) strlen(call->said);
+		formats[count++] = 1;
 	}
 	if (!(link->prepared & 1u << call->function)) {
 		link->prepared |= 1u << call->function;

@@ -24,6 +24,7 @@ BEGIN
 		token text NOT NULL,   -- the owner's
 		expires timestamptz NOT NULL,
 		served bigint NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
+		said bytea NOT NULL,    -- its host's name and label, for people
 		PRIMARY KEY (name, fence)
 	) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 2000);
 	CREATE UNLOGGED TABLE dlock.waiters (
@@ -34,6 +35,7 @@ BEGIN
 		pid int NOT NULL,      -- of its session, which has the advisory lock (waiters, pid) for as long as it lasts
 		number bigint NOT NULL, -- of its last request
 		sign timestamptz NOT NULL, -- its last sign of life
+		said bytea NOT NULL,
 		PRIMARY KEY (name, ticket)
 	) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 2000);
 	CREATE UNLOGGED TABLE dlock.era (
@@ -79,7 +81,8 @@ END
 $$;
 
 -- Puts the next grant in the place of the newest row. NULL: not yet, since a transaction relies on that one (dlock.assert()).
-CREATE OR REPLACE FUNCTION dlock.put_1(l dlock.locks, p_name bytea, p_token text, p_ttl_ms bigint, p_served bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION dlock.put_1(l dlock.locks, p_name bytea, p_token text, p_ttl_ms bigint, p_served bigint, p_said bytea) RETURNS bigint
+	LANGUAGE plpgsql AS $$
 DECLARE
 	t timestamptz := clock_timestamp();
 	f bigint := greatest(coalesce(l.fence, 0) + 1, (extract(epoch FROM t) * 1e6)::bigint);
@@ -91,7 +94,7 @@ BEGIN
 			RETURN NULL;
 		END IF;
 	END IF;
-	INSERT INTO dlock.locks VALUES (p_name, f, p_token, t + p_ttl_ms * interval '1 ms', p_served);
+	INSERT INTO dlock.locks VALUES (p_name, f, p_token, t + p_ttl_ms * interval '1 ms', p_served, p_said);
 	RETURN f;
 END
 $$;
@@ -112,7 +115,7 @@ BEGIN
 	IF NOT FOUND OR dlock.unsettled_1(0) > 0 THEN
 		RETURN false;
 	END IF;
-	f := dlock.put_1(l, l.name, w.token, 3000, w.ticket);
+	f := dlock.put_1(l, l.name, w.token, 3000, w.ticket, w.said);
 	IF f IS NOT NULL THEN
 		DELETE FROM dlock.waiters q WHERE q.name = l.name AND q.ticket <= w.ticket;
 	END IF;
@@ -125,7 +128,7 @@ $$;
 -- unsettled; 3: a transaction relies on the holder before. With an inbox it queues, with its ticket or, with 0, at the end; without one it leaves
 -- the queue.
 CREATE OR REPLACE FUNCTION dlock.acquire_1(p_name bytea, p_token text, p_inbox text, p_ttl_ms bigint, p_guard_ms bigint, p_ticket bigint,
-	p_number bigint, OUT fence bigint, OUT again_ms bigint, OUT ticket bigint, OUT why bigint)
+	p_number bigint, p_said bytea, OUT fence bigint, OUT again_ms bigint, OUT ticket bigint, OUT why bigint)
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	l dlock.locks;
@@ -161,7 +164,7 @@ BEGIN
 		SELECT q.ticket, q.token INTO w FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0)
 			AND q.sign > t - interval '3 s' AND (q.token = p_token OR dlock.lives_1(q.pid)) ORDER BY q.ticket LIMIT 1;
 		IF w.ticket IS NULL OR w.token = p_token THEN
-			fence := coalesce(dlock.put_1(l, p_name, p_token, p_ttl_ms, coalesce(w.ticket, l.served, 0)), 0);
+			fence := coalesce(dlock.put_1(l, p_name, p_token, p_ttl_ms, coalesce(w.ticket, l.served, 0), p_said), 0);
 			IF fence > 0 THEN
 				IF p_ticket > 0 THEN
 					DELETE FROM dlock.waiters q WHERE q.name = p_name AND q.ticket <= p_ticket AND (q.ticket = p_ticket OR q.ticket <= w.ticket);
@@ -190,8 +193,9 @@ BEGIN
 			1 + coalesce((SELECT q.ticket FROM dlock.waiters q WHERE q.name = p_name ORDER BY q.ticket DESC LIMIT 1), 0));
 	END IF;
 	PERFORM pg_try_advisory_lock('dlock.waiters'::regclass::oid::int, pg_backend_pid());
-	INSERT INTO dlock.waiters VALUES (p_name, ticket, p_token, p_inbox, pg_backend_pid(), p_number, t) ON CONFLICT ON CONSTRAINT waiters_pkey
-		DO UPDATE SET sign = excluded.sign, number = excluded.number, inbox = excluded.inbox, pid = excluded.pid;
+	INSERT INTO dlock.waiters VALUES (p_name, ticket, p_token, p_inbox, pg_backend_pid(), p_number, t, p_said) ON CONFLICT ON CONSTRAINT waiters_pkey
+		DO UPDATE SET sign = excluded.sign, number = excluded.number, inbox = excluded.inbox, pid = excluded.pid,
+		said = excluded.said;
 	IF why = 1 AND again_ms < 2000 AND EXISTS (SELECT FROM dlock.waiters q WHERE q.name = p_name AND q.ticket < acquire_1.ticket
 		AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s' AND dlock.lives_1(q.pid)) THEN
 		again_ms := 2000; -- those in front see to it that it goes on
@@ -225,7 +229,7 @@ END
 $$;
 
 -- A new lease time from now on, or, unless it `shortens`, what is left if that is more. 0: it is not the token's.
-CREATE OR REPLACE FUNCTION dlock.extend_1(p_name bytea, p_token text, p_ttl_ms bigint, p_shortens bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION dlock.extend_1(p_name bytea, p_token text, p_ttl_ms bigint, p_shortens bigint, p_said bytea) RETURNS bigint
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	l dlock.locks;
@@ -241,8 +245,8 @@ BEGIN
 		RETURN 0;
 	END IF;
 	t := t + p_ttl_ms * interval '1 ms';
-	UPDATE dlock.locks k SET expires = CASE WHEN p_shortens > 0 THEN t ELSE greatest(k.expires, t) END
-		WHERE k.name = p_name AND k.fence = l.fence;
+	UPDATE dlock.locks k SET expires = CASE WHEN p_shortens > 0 THEN t ELSE greatest(k.expires, t) END,
+		said = CASE WHEN p_said = '' THEN k.said ELSE p_said END WHERE k.name = p_name AND k.fence = l.fence;
 	RETURN 1;
 END
 $$;
@@ -291,15 +295,15 @@ BEGIN
 		fence := l.fence;
 		RETURN;
 	END IF;
-	fence := coalesce(dlock.put_1(l, p_name, p_new, left_ms, l.served), 0);
+	fence := coalesce(dlock.put_1(l, p_name, p_new, left_ms, l.served, ''), 0);
 	IF fence = 0 THEN
 		left_ms := -2;
 	END IF;
 END
 $$;
 
--- Who has it and who waits, for people: the time in us and the number of waiters; "h", id, us that are left, fencing token and, where it was broken,
--- by whom; "w" and id for the first of the waiters. An id is the beginning of a token, which cannot release the lock; "-": there is none.
+-- Who has it and who waits, for people: the time in us and the number of waiters; "h", id, us that are left, fencing token and, in hex, what it
+-- said of itself; "b" in place of "h" where it was broken, and by whom; "w", id and what it said for the first of the waiters. An id is the beginning of a token, which cannot release the lock; "-": there is none.
 CREATE OR REPLACE FUNCTION dlock.inspect_1(p_name bytea, p_token text, p_most bigint) RETURNS text
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -313,12 +317,12 @@ BEGIN
 	SELECT count(*) INTO n FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s';
 	v := (extract(epoch FROM t) * 1e6)::bigint || ' ' || n;
 	IF l.expires > t THEN
-		v := v || E'\nh ' || CASE WHEN l.token LIKE 'broken:%' THEN substr(l.token, 8, 24) WHEN length(l.token) = 44 THEN left(l.token, 24) ELSE '-' END
+		v := v || CASE WHEN l.token LIKE 'broken:%' THEN E'\nb ' ELSE E'\nh ' END || CASE WHEN l.token LIKE 'broken:%' THEN substr(l.token, 8, 24) WHEN length(l.token) = 44 THEN left(l.token, 24) ELSE '-' END
 			|| ' ' || (extract(epoch FROM l.expires - t) * 1e6)::bigint || ' ' || l.fence
-			|| CASE WHEN l.token LIKE 'broken:%' THEN ' ' || substr(l.token, 33) ELSE '' END;
+			|| ' ' || CASE WHEN l.token LIKE 'broken:%' THEN substr(l.token, 33) ELSE encode(l.said, 'hex') END;
 	END IF;
-	RETURN v || coalesce((SELECT string_agg(E'\nw ' || CASE WHEN length(w.token) = 44 THEN left(w.token, 24) ELSE '-' END, '' ORDER BY w.ticket)
-		FROM (SELECT q.token, q.ticket FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s'
+	RETURN v || coalesce((SELECT string_agg(E'\nw ' || CASE WHEN length(w.token) = 44 THEN left(w.token, 24) ELSE '-' END || ' ' || encode(w.said, 'hex'), '' ORDER BY w.ticket)
+		FROM (SELECT q.token, q.ticket, q.said FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s'
 			ORDER BY q.ticket LIMIT p_most) w), '');
 END
 $$;

@@ -11,6 +11,7 @@ typedef struct {
 	dlock_renewal_round base;
 	dlock_endpoint *server;
 	dlock_db_call *call; /* of the round under way or last decided; NULL: none */
+	dlock_description *description;
 	char token[DLOCK_TOKEN_MAX + 1];
 	size_t name_len;
 	char name[];
@@ -34,6 +35,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 		extends ? DLOCK_DB_EXTEND : DLOCK_DB_LEFT, round->name, round->name_len, round->token) : NULL;
 	if (round->call) {
 		round->call->numbers[0] = dlock_db_ms(ttl);
+		dlock_db_call_say(round->call, round->description);
 		dlock_db_send(session, round->call);
 	}
 }
@@ -65,6 +67,7 @@ static void free_round(dlock_renewal_round *base)
 
 	discard_call(round);
 	dlock_endpoint_release(round->server);
+	dlock_description_release(round->description);
 	free(round);
 }
 
@@ -77,7 +80,8 @@ static const dlock_renewal_round_ops round_ops = {
 	.free = free_round,
 };
 
-dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token)
+dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token,
+	dlock_description *description)
 {
 	db_round *round = calloc(1, sizeof *round + name_len + 1);
 
@@ -86,6 +90,7 @@ dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name
 	}
 	round->base.ops = &round_ops;
 	round->server = dlock_endpoint_retain(server);
+	round->description = dlock_description_retain(description);
 	strcpy(round->token, token);
 	round->name_len = name_len;
 	memcpy(round->name, name, name_len);

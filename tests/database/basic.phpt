@@ -72,6 +72,18 @@ foreach (private_databases() as $kind => $server) {
         "$kind: inspect()");
     within(1, $seen->holders[0]->remaining, 9, "$kind: the time that it shows");
     same([true, true], [$lease->release(), $waiter->result()], "$kind: after inspect()");
+
+    // A label is told with the first renewal, and by who waits.
+    Dlock\setLabel('order 42 äß');
+    $lease = $one->acquire('told');
+    $waiter = fork_child(fn () => [Dlock\setLabel("next's"), (new DistributedLock($server->dsn()))->tryAcquire('told', 300)?->release()][1], [], 'kill');
+    $seen = wait_for(fn () => ($i = $other->inspect('told'))->waiters !== [] && $i->holders[0]->label !== null ? $i : null, 60, "$kind: the holder's label");
+    same([['order 42 äß', gethostname()], ["next's", gethostname()]],
+        array_map(fn ($party) => [$party->label, $party->host], [$seen->holders[0], $seen->waiters[0]]), "$kind: labels and hosts");
+    within(0, $seen->at - $seen->holders[0]->heldSince, 600, "$kind: held since");
+    $lease->release();
+    same(true, $waiter->result(), "$kind: its release()");
+    Dlock\setLabel(null);
     $lease = $one->acquire('broken', 0, 9);
     same(null, Dlock\break_lock($other, 'broken', str_repeat('0', 24), 'tests'), "$kind: a break of another holder");
     $id = $other->inspect('broken')->holders[0]->id;

@@ -54,7 +54,7 @@ foreach (private_databases() as $kind => $server) {
     same([$sorted, [true, true, true, true, true]], [$fences, array_column($results, 2)], "$kind: each in its turn");
     wait_for(fn () => $server->waiters('Lock:turn') === [] && $server->token('Lock:turn') === null, 60, 'nothing to be left');
 
-    // ---- a waiter that dies, in the queue and with the lock on its way: its successor gets it after 3 s ----
+    // ---- a waiter that dies, and one that is stopped with the lock on its way: its successor gets it after 3 s ----
     $holder = $make()->acquire('dead', 0);
     [$first, $second, $third] = [$waiter('dead'), $waiter('dead'), $waiter('dead')];
     $second->kill();
