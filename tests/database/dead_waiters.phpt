@@ -16,17 +16,17 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/database.inc';
 
 foreach (private_databases() as $kind => $server) {
-    $locks = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 100);
+    $locks = new DistributedLock($server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60'), ttl: 100);
     $queue = fn () => count($server->waiters('Lock:r'));
     $lease = $locks->acquire('r', 0);
     $own = $server->sessions();
     $dead = [];
     foreach ([1, 2, 3] as $i) {
-        $dead[] = $child = fork_child(fn () => (new DistributedLock($server->dsn('guard=300'), ttl: 10))->tryAcquire('r', 300), [], 'kill');
+        $dead[] = $child = fork_child(fn () => (new DistributedLock($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), ttl: 10))->tryAcquire('r', 300), [], 'kill');
         at_end($child->kill(...));
         wait_for(fn () => $queue() === $i, 60, "$kind: waiter $i");
     }
-    $waiter = database_holder($server->dsn('guard=300'), 'r', 100, 300);
+    $waiter = database_holder($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), 'r', 100, 300);
     wait_for(fn () => $queue() === 4, 60, "$kind: the one that lives");
     $first = $server->waiters('Lock:r')[3]['token'];
     $sessions = fn () => array_diff($server->sessions(), $own);
@@ -44,7 +44,7 @@ foreach (private_databases() as $kind => $server) {
     // In front of one that does not wait.
     $lease = $locks->acquire('r', 0);
     $known = $server->sessions();
-    $child = fork_child(fn () => (new DistributedLock($server->dsn('guard=300'), ttl: 10))->tryAcquire('r', 300), [], 'kill');
+    $child = fork_child(fn () => (new DistributedLock($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), ttl: 10))->tryAcquire('r', 300), [], 'kill');
     wait_for(fn () => $queue() === 1, 60, "$kind: one more");
     $ends = array_diff($server->sessions(), $known);
     $child->kill();

@@ -59,7 +59,7 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
 }
 
 foreach (private_databases() as $kind => $server) {
-    (new DistributedLock($server->dsn()))->isLocked('order'); // made
+    (new DistributedLock($server->dsn('create=1&connect_timeout=60&read_timeout=60')))->isLocked('order'); // made
     $server->query('CREATE TABLE journal (last BIGINT, late BIGINT, writes BIGINT, refused BIGINT)');
     $server->query('INSERT INTO journal VALUES (0, 0, 0, 0)');
     $journal = fn () => array_map('intval', $server->query('SELECT late, writes, refused FROM journal')[0]);

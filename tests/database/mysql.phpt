@@ -56,6 +56,18 @@ $fails("$at: *read-only (read_only, or a replica); name all hosts in the address
 $server->query('SET GLOBAL read_only = 0');
 same(true, $lock->lock('r2', 0), 'writable again');
 
+// ---- too many connections ----
+$server->query('SET GLOBAL max_connections = 10');
+$many = [];
+thrown_by(function () use ($server, &$many) {
+    while (count($many) < 20) {
+        $many[] = $server->pdo('shop', 'app', SECRET);
+    }
+});
+$fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=20'), 'too many connections');
+$many = [];
+$server->query('SET GLOBAL max_connections = 60');
+
 // ---- a crash keeps leases; another server, as after a failover, begins with the guard ----
 $guard = 3;
 $make = fn () => new DistributedLock($server->dsn("guard=$guard"), ttl: 2.5);

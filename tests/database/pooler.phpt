@@ -38,12 +38,12 @@ final class PrivatePgBouncer extends PrivateServer
 }
 
 $server = new PrivatePostgres();
-same(true, (new DistributedLock($server->dsn()))->lock('r', 0), 'the server itself');
+same(true, (new DistributedLock($server->dsn('create=1&connect_timeout=60&read_timeout=60')))->lock('r', 0), 'the server itself');
 // Without the line it refuses dlock's startup parameters; with it, dlock sees the pooler.
 foreach (['session', 'transaction', 'statement'] as $mode) {
     foreach (["pool_mode=$mode", "pool_mode=$mode\nignore_startup_parameters=options"] as $lines) {
         $pooler = new PrivatePgBouncer($server, $lines);
-        $dsn = str_replace($server->address(), $pooler->address(), $server->dsn('create=1&connect_timeout=20&read_timeout=20'));
+        $dsn = str_replace($server->address(), $pooler->address(), $server->dsn('create=1&connect_timeout=60&read_timeout=60'));
         fails(Dlock\ConnectionException::class, 'PostgreSQL at ' . $pooler->address() . ': *a pooler is in front of it, but waiting needs a session of its own: connect to the server',
             fn () => (new DistributedLock($dsn))->lock('r', 0), $lines);
     }

@@ -27,7 +27,7 @@ $start = fn (string $kind, string $certificate) => $kind === 'pgsql'
 foreach ($plain as $kind => $without) {
     $server = $start($kind, 'server');
     $dsn = fn (array $options, PrivateDatabase $to, string $host = 'localhost') => str_replace('127.0.0.1', $host,
-        $to->dsn(http_build_query($options + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'create' => 1, 'connect_timeout' => 20, 'read_timeout' => 20, 'guard' => 300])));
+        $to->dsn(http_build_query($options + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'create' => 1, 'connect_timeout' => 60, 'read_timeout' => 60, 'guard' => 300])));
     $lease = fn (array $options = [], ?PrivateDatabase $to = null, string $host = 'localhost') => (new DistributedLock($dsn($options, $to ?? $server, $host), ttl: 100))->acquire('r', 0);
     $refused = fn (string $message, callable $do, string $what) => fails(Dlock\ConnectionException::class, $message, $do, "$kind: $what");
 
