@@ -38,10 +38,13 @@ synchronise() {
 	sources > "$dir/.sources.new"
 	[ -e "$dir/.sources" ] || : > "$dir/.sources"
 	comm -23 "$dir/.sources" "$dir/.sources.new" | while IFS= read -r file; do rm -f -- "$dir/$file"; done
-	while IFS= read -r file; do
-		cmp -s -- "$file" "$dir/$file" || { mkdir -p "$dir/$(dirname "$file")"; cp -- "$file" "$dir/$file"; }
-	done < "$dir/.sources.new"
+	comm -23 <(sums "$PWD") <(sums "$dir") | cut -c 35- | xargs -r -d '\n' cp --parents -t "$dir" --
 	mv "$dir/.sources.new" "$dir/.sources"
+}
+
+# Of all at once: a process for each file takes ten seconds.
+sums() {
+	(cd "$1" && { xargs -d '\n' md5sum -- < "$dir/.sources.new" 2> /dev/null || true; } | sort)
 }
 
 # Anything that decides what configure finds. A change of it means a build from scratch.

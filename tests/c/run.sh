@@ -23,7 +23,7 @@ limit=180 # seconds for one program; they take some 15
 [ "$only" = "${only#*hostile}" ] || limit=900
 
 case $sanitize in
-	address) flags='-fsanitize=address,undefined -fno-sanitize-recover' ;;
+	address) flags='-O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover' ;; # compiling is half of what they cost
 	thread) flags='-fsanitize=thread' ;;
 	none) flags=${FLAGS-} ;; # "--coverage"
 	*) echo "run.sh: SANITIZE is address, thread or none" >&2; exit 2 ;;
