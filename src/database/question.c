@@ -14,7 +14,8 @@ static void send_call(dlock_db_question *own)
 	own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
 }
 
-static bool is_to_be_repeated(dlock_db_question *own)
+/* True: it is to be asked once more. */
+static bool begin_repeat(dlock_db_question *own)
 {
 	const dlock_db_call *call = own->call;
 
@@ -40,7 +41,7 @@ dlock_status dlock_db_question_step(void *question, dlock_loop *loop, dlock_nano
 		send_call(own);
 		DLOCK_AWAIT(&own->task, own->call->state != DLOCK_DB_PENDING);
 		own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
-	} while (is_to_be_repeated(own));
+	} while (begin_repeat(own));
 	DLOCK_END(&own->task);
 	return own->call->state == DLOCK_DB_ANSWERED ? DLOCK_OK : DLOCK_CONNECTION;
 }

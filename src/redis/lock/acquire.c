@@ -82,8 +82,8 @@ static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
 	return conn->fence > 0 && fencing_token > conn->fence;
 }
 
-/* Then it is asked for once more, by a request that does not count on. */
-static bool is_miscounted(dlock_asking *own)
+/* True: it is asked for once more, by a request that does not count on. */
+static bool take_miscount(dlock_asking *own)
 {
 	const dlock_route *route = &own->waiter.route;
 
@@ -228,7 +228,7 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 	do {
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&waiter->route, loop, now));
 		read_answer(own);
-	} while (is_miscounted(own) && (ask(own), true));
+	} while (take_miscount(own) && (ask(own), true));
 	if (own->said == DLOCK_OK) {
 		note_fence(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_epoch_confirm(&own->epoch, &waiter->route, loop, now));

@@ -117,8 +117,8 @@ static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
 	return true;
 }
 
-/* Is its epoch to be settled first? */
-static bool is_first_open(dlock_epoch *own)
+/* True: its epoch is to be settled first. */
+static bool read_first_open(dlock_epoch *own)
 {
 	own->first_state = dlock_read_epoch(own->first_route.call);
 	return own->settled == DLOCK_OK && own->first_state.open && own->first_state.left < 0;
@@ -139,7 +139,7 @@ static dlock_status settle_later(dlock_epoch *own, dlock_route *refused, dlock_l
 	own->settled = DLOCK_LOST;
 	if (look_at_first(own, refused)) {
 		DLOCK_JOIN(&own->settling, own->settled, dlock_route_step(&own->first_route, loop, now));
-		if (is_first_open(own)) {
+		if (read_first_open(own)) {
 			DLOCK_JOIN(&own->settling, own->settled, dlock_route_confirm(&own->first_route, loop, now));
 			if (own->settled == DLOCK_OK) {
 				begin_telling(own, own->first, &own->first_state, NULL);

@@ -61,8 +61,8 @@ static void read_restore(dlock_keep *own)
 	}
 }
 
-/* Is it to be said once more, to another master? */
-static bool is_to_be_repeated(dlock_keep *own)
+/* True: it is to be said once more, to another master. */
+static bool begin_repeat(dlock_keep *own)
 {
 	return own->said == DLOCK_CONNECTION && own->masters++ == 0 && !own->route.cancelled
 		&& dlock_route_is_replaced(&own->route);
@@ -91,7 +91,7 @@ dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
 			own->said = own->said != DLOCK_OK ? DLOCK_CONNECTION
 				: own->state == DLOCK_KEY_OWN ? DLOCK_OK : DLOCK_LOST;
 		}
-	} while (is_to_be_repeated(own));
+	} while (begin_repeat(own));
 	DLOCK_END(&own->task);
 	return own->said;
 }

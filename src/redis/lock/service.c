@@ -176,8 +176,8 @@ static void ask_for_exchange(attaching *own)
 		dlock_service_unchanged(own->claim, own->old));
 }
 
-/* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. */
-static bool is_refused(attaching *own)
+/* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. True: not so. */
+static bool read_refusal(attaching *own)
 {
 	own->left = -1;
 	own->epoch.state = own->said == DLOCK_OK ? dlock_read_epoch(own->route.call) : (dlock_epoch_state) { 0 };
@@ -242,7 +242,7 @@ static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
 	for (own->again = true;; own->again = false) {
 		ask_for_exchange(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
-		if (is_refused(own)) {
+		if (read_refusal(own)) {
 			if (own->epoch.state.left < 0) {
 				DLOCK_JOIN(&own->task, own->said, dlock_epoch_settle(&own->epoch, &own->route, loop, now));
 			}

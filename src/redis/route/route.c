@@ -348,8 +348,8 @@ static bool take_answer(dlock_route *own, dlock_nanos now)
 	return false;
 }
 
-/* Is there a question who is the master now? */
-static bool is_to_find_out(dlock_route *own)
+/* True: it is to be asked who is the master now. */
+static bool begin_finding_out(dlock_route *own)
 {
 	return (own->answer == ANSWER_REPLICA || own->answer == ANSWER_UNSERVED || own->answer == ANSWER_NONE)
 		&& own->transient && !own->cancelled && ++own->replaced <= MOST_MASTERS;
@@ -400,7 +400,7 @@ dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos no
 			forget_server(&own->server);
 			break;
 		}
-		if (is_to_find_out(own)) {
+		if (begin_finding_out(own)) {
 			begin_discovery(own, &own->masters->pool->unheard);
 			DLOCK_JOIN(&own->task, own->found, dlock_discovery_step(&own->discovery, loop, now));
 			take_found(own);

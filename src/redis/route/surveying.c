@@ -26,13 +26,6 @@ static void discard(dlock_call **call)
 	}
 }
 
-static void put(dlock_conn *conn, dlock_call *call)
-{
-	if (conn && call) {
-		dlock_conn_send(conn, call);
-	}
-}
-
 /* What the master has to say of attached replicas comes first. */
 static void ask(dlock_surveying *own, dlock_conn *conn, dlock_nanos now)
 {
@@ -45,14 +38,14 @@ static void ask(dlock_surveying *own, dlock_conn *conn, dlock_nanos now)
 	*node = (dlock_asked_node) {
 		command("INFO", "replication"), command("INFO", "server"), command("TIME", NULL), .sent = now
 	};
+	own->stats = own->count == 0 ? command("INFO", "stats") : own->stats;
+	dlock_call *calls[] = { own->count == 0 ? own->stats : NULL, node->replication, node->server, node->time };
 	dlock_conn_cork(conn);
-	if (own->count == 0) {
-		own->stats = command("INFO", "stats");
-		put(conn, own->stats);
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		if (calls[i]) {
+			dlock_conn_send(conn, calls[i]);
+		}
 	}
-	put(conn, node->replication);
-	put(conn, node->server);
-	put(conn, node->time);
 	dlock_conn_uncork(conn);
 	own->count++;
 }
@@ -62,8 +55,8 @@ static bool is_over(const dlock_call *call)
 	return !call || call->state != DLOCK_CALL_PENDING;
 }
 
-/* Notes when each was read. */
-static bool is_answered(dlock_surveying *own, dlock_nanos now)
+/* Notes when each was read. True: all are. */
+static bool note_answers(dlock_surveying *own, dlock_nanos now)
 {
 	bool all = true;
 
@@ -146,19 +139,19 @@ static void begin(dlock_surveying *own, dlock_nanos now)
 	own->all = true;
 	own->limit = dlock_after(now, LIMIT);
 	own->limit = own->limit < own->until ? own->limit : own->until;
-	ask(own, dlock_pool_capped_conn(own->masters->pool, own->master, LIMIT), now);
 }
 
 dlock_status dlock_surveying_step(dlock_surveying *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
 	begin(own, now);
-	DLOCK_AWAIT(&own->task, is_answered(own, now) || dlock_loop_is_time(loop, own->limit, now));
+	ask(own, dlock_pool_capped_conn(own->masters->pool, own->master, LIMIT), now);
+	DLOCK_AWAIT(&own->task, note_answers(own, now) || dlock_loop_is_time(loop, own->limit, now));
 	if (read_master(own)) {
 		own->limit = dlock_after(now, LIMIT);
 		own->limit = own->limit < own->until ? own->limit : own->until;
 		ask_replicas(own, now);
-		DLOCK_AWAIT(&own->task, is_answered(own, now) || dlock_loop_is_time(loop, own->limit, now));
+		DLOCK_AWAIT(&own->task, note_answers(own, now) || dlock_loop_is_time(loop, own->limit, now));
 		judge(own);
 	}
 	dlock_surveying_end(own);
