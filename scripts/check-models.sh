@@ -442,15 +442,18 @@ walks 'never two owners, tokens rise: three servers' 5 ''
 walks 'never two owners, tokens rise: five servers, WAIT 2' 4 'FIVE'
 walks 'never two owners, tokens rise: stale Sentinels, the era counts full resyncs' 4 'STALE'
 walks 'never two owners, tokens rise: counted on from the time at which the era settles' 4 'ANCHORED'
+walks 'never two owners, tokens rise: eras settle at once' 5 'AT_ONCE'
+walks 'never two owners, tokens rise: eras settle at once, five servers' 4 'AT_ONCE FIVE'
 [ "$long" = 0 ] || walks 'never two owners, tokens rise: five servers, stale Sentinels' 5 'FIVE STALE'
 [ "$long" = 0 ] || walks 'never two owners, tokens rise: repairs and hand-overs that ask for no era' 5 'REPAIR_ANYWHERE HANDOVER_ANYWHERE'
 
 for mistake in NO_GUARD SETTLED_FROM_OPENING GUARD_TOO_SHORT GRANT_WITHOUT_WAIT RENEWAL_WITHOUT_WAIT LEASE_FROM_ANSWER RESURRECTED \
 		TOKEN_REUSED HANDOVER_UNSETTLED PUSH_BELIEVED OWN_KEY_UNSETTLED REPLID_AT_CONNECT RUN_ID_ALONE REPLID_NOTED FIRST_AT_ONCE \
-		STALE+RESYNCS_NOT_CONFIRMED; do
+		STALE+RESYNCS_NOT_CONFIRMED BACKLOG_IGNORED ANY_HISTORY ANY_CLOCKS FEWER_NODES GRANTS_NOT_DOUBTED; do
 	stumbles "$mistake" 'two owners, or a token that falls'
 done
 [ "$long" = 0 ] || stumbles REPAIR_OVER_ANOTHER 'two owners, or a token that falls'
+[ "$long" = 0 ] || stumbles LATE_CHECKS 'two owners, or a token that falls'
 [ "$long" = 0 ] || stumbles SETTLED_UNCHECKED 'two owners, or a token that falls'
 stumbles COUNTED_ALONE 'a token that falls' 'a fencing token fell'
 stumbles ANCHORED_AT_CONNECT 'a token that falls' 'a fencing token fell'

@@ -274,6 +274,19 @@ static dlock_status read_unchanged(const dlock_epoch *own, dlock_route *granted)
 /* Replicas may attach while others are asked. */
 enum { MOST_DOUBTS = 3 };
 
+/* Not sent again over another connection: executed late, it would take back what another sending has granted, and its
+ * epoch might settle at once. */
+static dlock_call *ask_whether_unchanged(dlock_epoch *own)
+{
+	dlock_call *call = own->unchanged(own->claim, own->old, own->proved != DLOCK_OK || own->doubts >= MOST_DOUBTS);
+
+	if (call) {
+		call->once = true;
+		dlock_call_use_source(call); /* also where the server does not know it */
+	}
+	return call;
+}
+
 /* Replicas have attached since the epoch's base: asks the nodes, and looks at it again. What is doubted at last is
  * given back, and the epoch opened anew. */
 static dlock_status remove_doubts(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now)
@@ -284,8 +297,7 @@ static dlock_status remove_doubts(dlock_epoch *own, dlock_route *granted, dlock_
 		if (may_be_proved(&own->state)) {
 			DLOCK_JOIN(&own->whole, own->proved, prove(own, granted, own->slot, &own->state, loop, now));
 		}
-		dlock_route_send(granted,
-			own->unchanged(own->claim, own->old, own->proved != DLOCK_OK || own->doubts >= MOST_DOUBTS), NULL);
+		dlock_route_send(granted, ask_whether_unchanged(own), NULL);
 		DLOCK_JOIN(&own->whole, own->said, dlock_route_step(granted, loop, now));
 		own->state = own->said == DLOCK_OK ? dlock_read_epoch(granted->call) : own->state;
 	}

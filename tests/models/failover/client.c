@@ -4,6 +4,7 @@
 static void end_request(client *client)
 {
 	client->number = 0;
+	client->doubts = 0;
 }
 
 bool believes(const client *client)
@@ -41,7 +42,9 @@ static void send_to(client *client, int kind, int token)
 		.fence = client->fence,
 		.opening = client->settle_opening,
 		.opened_run_id = client->settle_run_id,
-		.opened_replid = client->settle_replid };
+		.opened_replid = client->settle_replid,
+		.final = client->doubts > 3,
+		.found = client->found };
 }
 
 static void request(client *client, int kind)
@@ -111,6 +114,45 @@ static void take_push(client *client, const message *push)
 	}
 }
 
+static void begin_asking_nodes(client *client, int node)
+{
+	if (IS(AT_ONCE)) {
+		client->asks_nodes_at = now + below(weather.delay + 1);
+		client->asked_node = node;
+		client->asks_replicas = false;
+	}
+}
+
+/* The master first, its replicas then; what they say goes to the master, and the grant that was doubted is asked about
+ * behind it. */
+static void ask_nodes(client *client)
+{
+	const server *node = &nodes[client->asked_node];
+
+	if (client->asks_nodes_at > now) {
+		return;
+	}
+	if (!runs(node) || group_of[client->asked_node] != client->group) {
+		client->asks_nodes_at = now + 1 + below(weather.delay + 1);
+		return;
+	}
+	client->asks_nodes_at = now + below(weather.delay + 1);
+	client->asks_replicas = !client->asks_replicas;
+	if (client->asks_replicas) {
+		ask_master(&client->found, node);
+		return;
+	}
+	ask_replicas(&client->found, node, client->group);
+	client->asks_nodes_at = NEVER;
+	if (client->node == client->asked_node && client->found.replid != NOBODY) {
+		send_to(client, SETTLE_NOW, client->token);
+	}
+	if (client->node == client->asked_node && client->doubts && client->number) {
+		client->doubts += client->found.replid == NOBODY ? 3 : 0;
+		send_to(client, CHECK, client->token);
+	}
+}
+
 static void take_answer(client *client, const message *reply)
 {
 	if (reply->result == PUSHED) {
@@ -118,6 +160,12 @@ static void take_answer(client *client, const message *reply)
 		return;
 	}
 	if (client->number == 0 || reply->number != client->number) {
+		return;
+	}
+	if (reply->result == DOUBTED) {
+		client->doubts++;
+		client->fence = reply->fence;
+		begin_asking_nodes(client, reply->node);
 		return;
 	}
 	end_request(client);
@@ -134,8 +182,12 @@ static void take_answer(client *client, const message *reply)
 		client->settle_opening = reply->opening;
 		client->settle_run_id = reply->opened_run_id;
 		client->settle_replid = reply->opened_replid;
+		begin_asking_nodes(client, reply->node);
 		break;
 	case REFUSED:
+		if (reply->opening) {
+			begin_asking_nodes(client, reply->node);
+		}
 		client->asks_at = now + 1 + below(LEASE / 2);
 		break;
 	case LOST:
@@ -172,6 +224,12 @@ void act(client *client)
 		begin_claim(client);
 	}
 	if (client->number != 0 && now >= client->gives_up) {
+		if (client->doubts > 0 && client->state == ASKING && !IS(LATE_CHECKS)) {
+			client->release = client->token;
+			client->releases = 1 + below(3);
+			client->release_at = now;
+			client->token = ++tokens;
+		}
 		end_request(client);
 		client->node = NOBODY;
 	}
@@ -182,6 +240,7 @@ void act(client *client)
 		return;
 	}
 	send_others(client);
+	ask_nodes(client);
 	if (client->number == 0 && client->state == HOLDING && now >= client->renews_at) {
 		request(client, RENEW);
 	} else if (client->number == 0 && client->state == ASKING && now >= client->asks_at) {

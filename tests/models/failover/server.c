@@ -63,7 +63,8 @@ void start(server *node, int what)
 	node->up = true;
 	node->up_since = now;
 	node->run_id = ++ids;
-	node->syncs = 0;
+	node->syncs = node->attached = 0;
+	node->full = false;
 	node->linked = NOBODY;
 	node->due = NEVER;
 	node->replicas_until = now;
@@ -76,6 +77,12 @@ void start(server *node, int what)
 	}
 	node->replid = node->history = ++ids;
 	node->replid2 = NOBODY;
+	if (what == 1 && IS(AT_ONCE) && once_in(2) && node->saved_history) { /* a snapshot, which has them */
+		node->offset = node->offset2 = node->saved_offset;
+		node->replid2 = node->saved_history;
+		node->history = node->is_master ? node->replid : node->saved_history;
+	}
+	node->first = node->offset + 1;
 	TELL("server %d starts %s: run_id %d", index_of(node),
 		what == 0       ? "empty"
 			: what == 1 ? "with old data"
@@ -147,6 +154,9 @@ static void attach_to(server *node, server *master)
 	bool partial = node->history == master->replid
 		|| (node->history == master->replid2 && node->offset <= master->offset2);
 
+	partial = partial && (!IS(AT_ONCE) || (node->offset + 1 >= master->first && node->offset <= master->offset));
+	node->full = !partial;
+	master->attached++;
 	if (!partial) {
 		master->syncs++;
 		total.resyncs++;
@@ -182,6 +192,11 @@ void replicate(server *node)
 		node->offset = node->due_offset;
 		node->history = node->linked;
 		node->due = NEVER;
+		node->first = node->full ? node->offset + 1 : node->first;
+		if (node->first < node->offset - BACKLOG) {
+			node->first = node->offset - BACKLOG;
+		}
+		node->full = false;
 	}
 	if (master == node || !master->up || !master->is_master || !reaches(index_of(node), m)) {
 		return;
@@ -220,6 +235,9 @@ static bool is_current(const server *node, const message *request)
 	if (IS(REPLID_AT_CONNECT)) {
 		return data->run_id != NOBODY && data->replid == request->shown;
 	}
+	if (IS(AT_ONCE)) {
+		return data->replid == node->replid;
+	}
 	if (IS(STALE) && IS(RESYNCS_NOT_CONFIRMED) && data->syncs != node->syncs) {
 		return false;
 	}
@@ -231,6 +249,9 @@ static bool is_current(const server *node, const message *request)
 
 static bool is_settled(const server *node, const message *request)
 {
+	if (IS(AT_ONCE)) {
+		return node->now.settled && node->now.replid == node->replid;
+	}
 	return IS(NO_GUARD) || (is_current(node, request) && node->now.settles <= clock_of(node));
 }
 
@@ -257,7 +278,7 @@ static void wait_for_replicas(server *node, const message *request, int result)
 }
 
 /* The unit is finer than a tick: no two scripts run in the same microsecond. */
-static void anchor(server *node, int time)
+void anchor(server *node, int time)
 {
 	if (node->now.fence < 16 * time) {
 		node->now.fence = 16 * time;
@@ -275,7 +296,7 @@ static int next_fence(server *node, bool first)
 	return node->now.fence;
 }
 
-static void open_era(server *node, const message *request)
+void open_era(server *node, const message *request)
 {
 	data *data = &node->now;
 
@@ -295,7 +316,7 @@ static void set_key(server *node, int client, int token)
 {
 	node->now.owner = client;
 	node->now.token = token;
-	node->now.expires = clock_of(node) + LEASE;
+	node->now.expires = clock_of(node) + LEASE + (IS(AT_ONCE) ? MARGIN : 0);
 	node->offset++;
 }
 
@@ -318,7 +339,9 @@ static void refuse(server *node, const message *request)
 	leave_queue(data, request->client);
 	data->queue[data->waiting++] = (waiter) {request->client, request->token, request->sent};
 	node->offset++;
-	answer(request, REFUSED);
+	message told = *request;
+	told.opening = node->now.settles != NEVER; /* the nodes may be asked */
+	answer(&told, REFUSED);
 }
 
 /* While it has not settled, scripts notice that a replica has taken a full copy. */
@@ -333,8 +356,10 @@ static void acquire(server *node, message *request)
 	bool own = is_live(node) && node->now.owner == request->client && node->now.token == request->token;
 	bool own_suffices = own && (IS(OWN_KEY_UNSETTLED) || IS(HANDOVER_UNSETTLED));
 
-	if (!IS(NO_GUARD) && (!is_current(node, request) || settles_in_vain(node))) {
-		open_era(node, request);
+	bool settled = IS(AT_ONCE) && look(node, request, false);
+	if (IS(AT_ONCE) ? !settled && node->now.settles == NEVER
+					: !IS(NO_GUARD) && (!is_current(node, request) || settles_in_vain(node))) {
+		IS(AT_ONCE) ? (void) node->offset++ : open_era(node, request);
 		wait_for_replicas(node, request, OPENED);
 	} else if ((!is_settled(node, request) && !own_suffices) || (is_live(node) && !own)) {
 		refuse(node, request);
@@ -351,6 +376,20 @@ static void check_grant(server *node, message *request)
 {
 	if (node->now.owner != request->client || node->now.token != request->token) {
 		answer(request, FAILED);
+		return;
+	}
+	if (IS(AT_ONCE) && (node->now.attached == node->attached || IS(GRANTS_NOT_DOUBTED))) {
+		answer(request, GRANTED);
+		return;
+	}
+	if (IS(AT_ONCE)) {
+		if (look(node, request, request->final)) {
+			answer(request, node->now.attached == node->attached ? GRANTED : DOUBTED);
+			return;
+		}
+		node->now.owner = NOBODY;
+		node->offset++;
+		wait_for_replicas(node, request, node->now.settles == NEVER ? OPENED : REFUSED);
 		return;
 	}
 	bool settled = is_settled(node, request);
@@ -370,7 +409,9 @@ static void renew(server *node, message *request)
 {
 	bool own = is_live(node) && node->now.owner == request->client && node->now.token == request->token;
 
-	if (!IS(NO_GUARD) && !is_current(node, request)) {
+	if (IS(AT_ONCE)) {
+		look(node, request, false);
+	} else if (!IS(NO_GUARD) && !is_current(node, request)) {
 		open_era(node, request);
 	}
 	if (!own && ((is_live(node) && !(IS(REPAIR_OVER_ANOTHER) && !is_settled(node, request)))
@@ -427,7 +468,10 @@ static void settle(server *node, const message *request)
 	if ((same || IS(SETTLED_UNCHECKED)) && is_current(node, request) && data->settles == NEVER) {
 		data->settles = clock_of(node) + guard();
 		data->syncs = node->syncs;
+		data->attached = node->attached;
+		data->base = node->offset;
 		if (IS(ANCHORED)) {
+			data->fence += IS(AT_ONCE) ? UNHEARD : 0;
 			anchor(node, data->settles);
 		}
 		node->offset++;
@@ -437,6 +481,9 @@ static void settle(server *node, const message *request)
 
 void execute(server *node, message *request)
 {
+	if (node->first < node->offset - BACKLOG) {
+		node->first = node->offset - BACKLOG;
+	}
 	if (!node->is_master) {
 		answer(request, FAILED);
 		return;
@@ -450,6 +497,12 @@ void execute(server *node, message *request)
 		break;
 	case RELEASE:
 		release(node, request);
+		break;
+	case SETTLE_NOW:
+		settle_now(node, &request->found);
+		break;
+	case CHECK:
+		check_grant(node, request);
 		break;
 	default:
 		settle(node, request);

@@ -58,6 +58,15 @@ static const struct {
 		"a server that has been up for G, was never promoted and has no era settles at once" },
 	[SETTLED_UNCHECKED] = { "SETTLED_UNCHECKED",
 		"an era settles, though the opening that was acknowledged was an earlier one's" },
+	[AT_ONCE] = { "AT_ONCE", "stale Sentinels; an era settles at once, and goes on, where the nodes show that nothing is missing" },
+	[BACKLOG_IGNORED] = { "BACKLOG_IGNORED", "AT_ONCE, wherever the nodes have been before they followed the master" },
+	[YOUNG_COUNT] = { "YOUNG_COUNT", "AT_ONCE, with nodes that were restarted within G" },
+	[ANY_HISTORY] = { "ANY_HISTORY", "AT_ONCE, whatever the data continue" },
+	[ANY_CLOCKS] = { "ANY_CLOCKS", "AT_ONCE, whatever the clocks" },
+	[FEWER_NODES] = { "FEWER_NODES", "AT_ONCE, where one node less than is needed shows it" },
+	[ATTACHED_IGNORED] = { "ATTACHED_IGNORED", "AT_ONCE, though a replica has attached while the nodes were asked" },
+	[GRANTS_NOT_DOUBTED] = { "GRANTS_NOT_DOUBTED", "AT_ONCE, where replicas that attach are not looked at behind WAIT" },
+	[LATE_CHECKS] = { "LATE_CHECKS", "AT_ONCE, and a token is used again though the last look at its grant may come late" },
 };
 
 bool set[SETTINGS];
@@ -115,6 +124,8 @@ static void break_server(server *node)
 	}
 	if (once_in(100)) {
 		node->saved = node->now;
+		node->saved_history = node->history;
+		node->saved_offset = node->offset;
 	}
 	if (once_in(weather.crash)) {
 		total.restarts++;
@@ -199,6 +210,8 @@ static void begin_episode(void)
 {
 	int apart = IS(CLOCKS_APART) ? 3 * LEASE : (LEASE - 1) / 2;
 
+	apart = IS(AT_ONCE) && !once_in(4) ? below(2) * MARGIN / 2 : apart;
+
 	memset(nodes, 0, sizeof nodes);
 	memset(clients, 0, sizeof clients);
 	memset(group_of, 0, sizeof group_of);
@@ -209,6 +222,8 @@ static void begin_episode(void)
 		server *node = &nodes[n];
 		node->run_id = ++ids;
 		node->up = true;
+		node->up_since = -LEASE;
+		node->first = 1;
 		node->clock = below(2 * apart + 1) - apart;
 		node->replid = node->history = ++ids;
 		node->replid2 = node->linked = NOBODY;
@@ -223,7 +238,8 @@ static void begin_episode(void)
 	nodes[0].is_master = true;
 	for (int c = 0; c < CLIENTS; c++) {
 		clients[c].node = NOBODY;
-		clients[c].settle_at = NEVER;
+		clients[c].settle_at = clients[c].asks_nodes_at = NEVER;
+		clients[c].found.replid = NOBODY;
 		clients[c].asks_at = below(10);
 	}
 }
@@ -305,6 +321,11 @@ int main(int argc, char **argv)
 			return usage();
 		}
 	}
+	for (int i = AT_ONCE; i < SETTINGS; i++) {
+		set[AT_ONCE] |= set[i];
+	}
+	set[STALE] |= IS(AT_ONCE);
+	set[ANCHORED] |= IS(AT_ONCE);
 	count = IS(FIVE) || IS(TOO_FEW) ? 5 : 3;
 	confirmations = IS(FIVE) ? 2 : 1;
 	telling = only >= 0;
@@ -319,8 +340,8 @@ int main(int argc, char **argv)
 	printf(
 		"%.1f million ticks: %ld fail-overs, %ld partitions, %ld restarts, %ld stops, %ld full resyncs; "
 		"%ld grants, %ld renewals, "
-		"%ld repairs, %ld hand-overs; seed=%" PRIu64 "\n",
+		"%ld repairs, %ld hand-overs, %ld settled at once; seed=%" PRIu64 "\n",
 		(double) total.ticks / 1e6, total.fail_overs, total.partitions, total.restarts, total.stops, total.resyncs,
-		total.grants, total.renewals, total.repairs, total.pushes, seed);
+		total.grants, total.renewals, total.repairs, total.pushes, total.at_once, seed);
 	return !holds;
 }

@@ -14,6 +14,10 @@
 #define WAITS 32
 #define LEASE 30 /* ticks; G, too */
 #define NEVER 1000000
+#define MARGIN 4   /* ticks that a key outlives its lease, and that clocks may differ by, with AT_ONCE */
+#define BACKLOG 48 /* offsets */
+#define UNKNOWN (-1)
+#define UNHEARD 48 /* more than the tokens that a server may not have heard of */
 #define NOBODY (-1)
 
 /* What is left out, or added. The names are those of failover.pml; what only this one has comes at the end. */
@@ -46,6 +50,15 @@ enum {
 	SETTLED_UNCHECKED,
 	ANCHORED,
 	ANCHORED_AT_CONNECT,
+	AT_ONCE,
+	BACKLOG_IGNORED,
+	YOUNG_COUNT,
+	ANY_HISTORY,
+	ANY_CLOCKS,
+	FEWER_NODES,
+	ATTACHED_IGNORED,
+	GRANTS_NOT_DOUBTED,
+	LATE_CHECKS,
 	SETTINGS
 };
 extern bool set[SETTINGS];
@@ -103,6 +116,8 @@ typedef struct {
 		expires; /* the key: its client and token, or NOBODY; until when, by the clock of the server that wrote it */
 	int run_id, replid, syncs, opening; /* the era: for whom it was opened, */
 	int settles;               /* and when it settles; NEVER: its opening is not known to have been acknowledged */
+	int attached, base, seen, skew; /* AT_ONCE: as in lua/epoch.lua */
+	bool settled;
 	int fence;                 /* the last fencing token */
 	int waiting;
 	waiter queue[CLIENTS];
@@ -120,26 +135,37 @@ typedef struct {
 	int run_id, replid, replid2, offset2, offset;
 	int replicas_until;  /* somebody has followed until then */
 	int syncs;           /* full resyncs that it has served */
+	int attached;        /* these, and partial ones */
+	int first;           /* the first offset in its backlog */
 	data now, saved;     /* saved: what is on its disk */
+	int saved_history, saved_offset;
 	int acked[NODES];    /* by each replica, in this reign */
 	wait_for waits[WAITS];
 	int waiting;
 	/* a replica: */
 	int linked, history; /* the replid of the master that it is linked to, or NOBODY; that of the data it has */
 	int due, due_offset; /* what is on its way to it */
+	bool full;           /* that is a full copy */
 	data next;
 	struct {
 		int offset, due, replid;
 	} acks[NODES]; /* on their way to a master, or in its socket while it is stopped */
 } server;
 
-enum { ACQUIRE, RENEW, RELEASE, SETTLE };
-enum { GRANTED, OPENED, REFUSED, LOST, FAILED, PUSHED };
+enum { ACQUIRE, RENEW, RELEASE, SETTLE, SETTLE_NOW, CHECK };
+enum { GRANTED, OPENED, REFUSED, LOST, FAILED, PUSHED, DOUBTED };
+/* What nodes have said: lua/settle_now.lua. replid NOBODY: nothing */
+typedef struct {
+	int replid, attached, first, skew, named; /* named: by the master, as bits */
+} survey;
+
 /* Between a client and a server, until it is due or later */
 typedef struct {
 	bool is_answer, anchors;
 	int kind, result, client, node, run_id, due, number, token, sent, fence, shown;
 	int opening, opened_run_id, opened_replid;
+	bool final; /* CHECK */
+	survey found;
 } message;
 
 enum { IDLE, ASKING, HOLDING };
@@ -151,6 +177,9 @@ typedef struct {
 	int numbers, asks_at, renews_at, ends_at;
 	int settle_at, settle_node, settle_opening, settle_run_id,
 		settle_replid;                 /* the opening that it made was acknowledged */
+	int asks_nodes_at, asked_node, doubts; /* AT_ONCE. doubts: of a grant that is to be checked again; 0: none */
+	bool asks_replicas;
+	survey found;
 	int release, releases, release_at; /* the release of the last claim may be sent several times */
 } client;
 
@@ -170,7 +199,7 @@ extern struct weather {
 		length, rogue, clear, hurry;
 } weather;
 extern struct total {
-	long ticks, fail_overs, restarts, partitions, stops, grants, pushes, renewals, repairs, resyncs;
+	long ticks, fail_overs, restarts, partitions, stops, grants, pushes, renewals, repairs, resyncs, at_once;
 } total;
 
 #define TELL(...) do { if (telling) { printf("%5d  ", now); printf(__VA_ARGS__); putchar('\n'); } } while (0)
@@ -210,6 +239,15 @@ void start(server *node, int what);
 void replicate(server *node);
 void read_acks(server *master);
 void execute(server *node, message *request);
+void open_era(server *node, const message *request);
+void anchor(server *node, int time);
+
+/* ---- at_once.c: eras that settle at once where the nodes show that the master knows all leases ---- */
+
+bool look(server *node, const message *request, bool doubts);
+void ask_master(survey *found, const server *node);
+void ask_replicas(survey *found, const server *node, int group);
+void settle_now(server *node, const survey *found);
 
 /* ---- client.c ---- */
 
