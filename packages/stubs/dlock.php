@@ -407,7 +407,7 @@ namespace Dlock {
     /** The methods of ReadWriteLock, as a type for parameters and test doubles. */
     interface ReadWriteLockInterface
     {
-        /** The lock for readers: many hold it at a time. A reader that wants to write releases first, then acquires. */
+        /** The lock for readers: many hold it at a time. A reader that wants to write: Lease::upgrade(). */
         public function readLock(): LockManager;
 
         /** The lock for writers: one holds it, and no reader. */

@@ -228,9 +228,10 @@ static dlock_status upgrade(dlock_claim *claim, const char *rest, dlock_error *e
 {
 	dlock_nanos deadline;
 	bool held;
+	dlock_memory_result result = dlock_memory_upgrade(
+		*names_of(claim).name, claim->token, rest, claim->ttl, &held, &claim->fencing_token, &deadline);
 
-	if (dlock_memory_upgrade(*names_of(claim).name, claim->token, rest, claim->ttl, &held, &claim->fencing_token, &deadline)
-		!= DLOCK_MEMORY_TAKEN) {
+	if (result != DLOCK_MEMORY_TAKEN) {
 		return held ? DLOCK_TIMEOUT : lost(claim, error);
 	}
 	claim->deadline = deadline;

@@ -503,7 +503,8 @@ bool dlock_memory_downgrade(dlock_memory_name name, const char *token, dlock_nan
 	}
 	if (held) {
 		*deadline = (*at)->deadline = dlock_after(dlock_now(), ttl);
-		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) { /* that read with it, or look when it ends */
+		/* Some read with it, the others look when it ends. */
+		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) {
 			dlock_wakeup_send(&it->wakeup);
 		}
 	}

@@ -302,7 +302,7 @@ ZEND_METHOD(Dlock_Lease, detach)
 		RETURN_THROWS();
 	}
 	if (lease->hold->is_acquired_now) {
-		zend_throw_exception(dlock_ce_exception, "The lease waits in upgrade(), and cannot be handed over meanwhile", 0);
+		zend_throw_exception(dlock_ce_exception, "The lease waits in upgrade() and cannot be handed over meanwhile", 0);
 		RETURN_THROWS();
 	}
 	dlock_claim *claim = lease->hold->entry.claim;

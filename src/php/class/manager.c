@@ -576,7 +576,8 @@ dlock_status dlock_manager_upgrade(dlock_hold *hold, dlock_nanos timeout, dlock_
 		}
 	}
 	if (status == DLOCK_TIMEOUT) {
-		dlock_fail(error, DLOCK_TIMEOUT, "The lock \"%s\" was read by others for %g s: the lease is a reader's as before",
+		dlock_fail(error, DLOCK_TIMEOUT,
+			"The lock \"%s\" was read by others for %g s: the lease is a reader's as before",
 			dlock_claim_name(claim).text, (double) timeout / DLOCK_SECOND);
 	}
 	return status;

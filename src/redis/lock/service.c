@@ -373,15 +373,15 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 static dlock_status refuse_change(const dlock_claim *claim, dlock_error *error)
 {
 	return dlock_fail(error, DLOCK_FAILED,
-		"The read/write lock \"%s\" is on a server whose replicas acknowledge, where a reader cannot become the writer, "
-		"nor a writer a reader: release, then acquire",
+		"The read/write lock \"%s\" is on a server whose replicas acknowledge, where a reader cannot become the "
+		"writer, nor a writer a reader: release, then acquire",
 		dlock_claim_name(claim).text);
 }
 
 static dlock_status was_lost(const dlock_claim *claim, dlock_error *error)
 {
-	return dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: the server has it for someone else, or for nobody",
-		dlock_claim_name(claim).text);
+	return dlock_fail(error, DLOCK_LOST,
+		"The lock \"%s\" was lost: the server has it for someone else, or for nobody", dlock_claim_name(claim).text);
 }
 
 static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_error *error)

@@ -2,8 +2,8 @@
 --
 -- keys: pool
 -- args: id:text ttl:lease
--- Replies 0 when it holds nothing any more, 1 when it reads, 2 when waiters were granted some of it, too. A reader stays
--- one. Cost: O(log n), four commands.
+-- Replies 0 when it holds nothing any more, 1 when it reads, 2 when waiters were granted some of it, too. A reader
+-- stays one. Cost: O(log n), four commands.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua
