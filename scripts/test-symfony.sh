@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Symfony's own tests of stores for locks (AbstractStoreTestCase, and what it has for stores that block, expire, or whose keys
-# cannot be serialized), on packages/symfony/DlockStore.php with each of the three classes, against servers of its own. The
-# last line is the result: "N passed, N failed".
+# Symfony's own tests of stores for locks (AbstractStoreTestCase, and what it has for stores that block, expire, have readers,
+# or whose keys cannot be serialized), on packages/symfony/DlockStore.php with each of the three classes and on
+# ReadWriteStore.php, against servers of its own. The last line is the result: "N passed, N failed".
 #
 #   scripts/test-symfony.sh DIRECTORY [PHPUnit's arguments …]
 #

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 21c8a9caf95c2c84a8edf4e283956932449d020c */
+ * Stub hash: 9c98b3999ad0f885d5e21cf65b900082b47cf7ea */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
@@ -261,6 +261,12 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_Dlock_Lease_release arginfo_class_DistributedLock_unlockAll
 
 #define arginfo_class_Dlock_Lease_detach arginfo_Dlock_metrics
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_Dlock_Lease_upgrade, 0, 0, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_Dlock_Lease_downgrade arginfo_Dlock_beginRequest
 
 ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_Dlock_SemaphoreInterface_acquire, 0, 1, Dlock\\Lease, 0)
 	ZEND_ARG_TYPE_INFO(0, resource, IS_STRING, 0)
@@ -536,6 +542,8 @@ ZEND_METHOD(Dlock_Lease, assertHeld);
 ZEND_METHOD(Dlock_Lease, refresh);
 ZEND_METHOD(Dlock_Lease, release);
 ZEND_METHOD(Dlock_Lease, detach);
+ZEND_METHOD(Dlock_Lease, upgrade);
+ZEND_METHOD(Dlock_Lease, downgrade);
 ZEND_METHOD(Dlock_Semaphore, __construct);
 ZEND_METHOD(Dlock_Semaphore, acquire);
 ZEND_METHOD(Dlock_Semaphore, tryAcquire);
@@ -672,6 +680,8 @@ static const zend_function_entry class_Dlock_Lease_methods[] = {
 	ZEND_ME(Dlock_Lease, refresh, arginfo_class_Dlock_Lease_refresh, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Lease, release, arginfo_class_Dlock_Lease_release, ZEND_ACC_PUBLIC)
 	ZEND_ME(Dlock_Lease, detach, arginfo_class_Dlock_Lease_detach, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, upgrade, arginfo_class_Dlock_Lease_upgrade, ZEND_ACC_PUBLIC)
+	ZEND_ME(Dlock_Lease, downgrade, arginfo_class_Dlock_Lease_downgrade, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 

@@ -302,6 +302,29 @@ namespace Dlock {
          * @throws DlockException the lease is of ZkLock
          */
         public function detach(): string {}
+
+        /**
+         * A reader of a ReadWriteLock becomes the writer. Nobody else has written meanwhile. $fencingToken is a larger one afterwards.
+         *
+         * While it waits for the other readers, new ones wait, and it is before all writers. Not on ZooKeeper, nor where replicas acknowledge.
+         *
+         * @param float|null $timeout longest wait for the other readers, 0 to a year; null: the lock's, 0: one attempt
+         * @throws AcquireTimeoutException others still read; the lease is a reader's as before
+         * @throws DeadlockException immediately, if another reader waits for the same: release, and acquire for writing
+         * @throws LeaseLostException the lease has ended
+         * @throws ConnectionException the outcome is unknown: call it again, or downgrade()
+         * @throws DlockException the server has no such change
+         */
+        public function upgrade(?float $timeout = null): void {}
+
+        /**
+         * The writer of a ReadWriteLock becomes a reader, together with the readers that wait; no writer comes in between. A reader stays one.
+         *
+         * @throws LeaseLostException the lease has ended
+         * @throws ConnectionException the outcome is unknown: it may be called again
+         * @throws DlockException the server has no such change
+         */
+        public function downgrade(): void {}
     }
 
     /** The methods of Semaphore, as a type for parameters and test doubles. */
@@ -446,7 +469,7 @@ namespace Dlock {
     /** The methods of ReadWriteLock, as a type for parameters and test doubles. */
     interface ReadWriteLockInterface
     {
-        /** The lock for readers: many hold it at a time. A reader that wants to write releases first, then acquires. */
+        /** The lock for readers: many hold it at a time. A reader that wants to write: Lease::upgrade(). */
         public function readLock(): LockManager;
 
         /**

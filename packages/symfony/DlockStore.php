@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Dlock\Symfony;
 
 use Dlock\AcquireTimeoutException;
+use Dlock\DeadlockException;
 use Dlock\DlockException;
 use Dlock\Lease;
 use Dlock\LeaseLostException;
@@ -123,6 +124,39 @@ final class DlockStore implements BlockingStoreInterface
             $key->hasState(self::class) => $key->getState(self::class)['fencingToken'],
             default => throw new LockConflictedException(sprintf('The lock "%s" is not held.', $key)),
         };
+    }
+
+    /**
+     * Does something with what the Key holds; false when it holds nothing.
+     *
+     * @internal for ReadWriteStore
+     *
+     * @param callable(Lease): void $do
+     */
+    public function change(Key $key, callable $do): bool
+    {
+        $this->refuseExpired($key);
+        try {
+            $lease = $this->lease($key);
+            if ($lease === null) {
+                return false;
+            }
+            try {
+                $do($lease);
+            } finally {
+                $this->keep($key, $lease);
+            }
+        } catch (AcquireTimeoutException | DeadlockException $e) {
+            throw new LockConflictedException($e->getMessage(), 0, $e);
+        } catch (LeaseLostException) {
+            $this->forget($key);
+            return false;
+        } catch (DlockException $e) { // itself: the server has no such change
+            $class = $e::class === DlockException::class ? LockConflictedException::class : LockAcquiringException::class;
+            throw new $class($e->getMessage(), 0, $e);
+        }
+        $this->refuseExpired($key);
+        return true;
     }
 
     private function acquire(Key $key, float $timeout): void

@@ -94,6 +94,11 @@ typedef struct {
 	 * DLOCK_LOST. NULL: a claim is never asked about. */
 	dlock_status (*check)(dlock_claim *claim, dlock_error *error);
 
+	/* A reader becomes the writer, in one step; `rest`: the token of a claim of all other permits, which ends with it;
+	 * NULL: there is none. DLOCK_TIMEOUT: others read. And the writer becomes a reader. NULL where that cannot be. */
+	dlock_status (*upgrade)(dlock_claim *claim, const char *rest, dlock_error *error);
+	dlock_status (*downgrade)(dlock_claim *claim, dlock_error *error);
+
 	/* Gives the lock back. DLOCK_OK: it was ours until now. DLOCK_LOST: it was not. Otherwise unknown. */
 	dlock_status (*release)(dlock_claim *claim, dlock_error *error);
 

@@ -91,6 +91,30 @@ dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
+dlock_status dlock_claim_upgrade(dlock_claim *claim, const char *rest, dlock_error *error)
+{
+	if (!begin(claim)) {
+		return lost(claim, error);
+	}
+	dlock_status status = claim->backend->ops->upgrade(claim, rest, error);
+	if (status != DLOCK_TIMEOUT && status != DLOCK_FAILED) {
+		status = apply_answer(claim, status, error);
+	}
+	dlock_renewal_resume(claim);
+	return status;
+}
+
+dlock_status dlock_claim_downgrade(dlock_claim *claim, dlock_error *error)
+{
+	if (!begin(claim)) {
+		return lost(claim, error);
+	}
+	dlock_status status = claim->backend->ops->downgrade(claim, error);
+	status = status == DLOCK_FAILED ? status : apply_answer(claim, status, error);
+	dlock_renewal_resume(claim);
+	return status;
+}
+
 /* What there may be of it needs nobody to wait. */
 static void discard(dlock_claim *claim, dlock_claim_state to)
 {

@@ -10,6 +10,9 @@ dlock_status dlock_claim_acquire(dlock_claim *claim, const dlock_wait *wait, dlo
 dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_error *error);
 dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_claim_check(dlock_claim *claim, dlock_error *error);
+/* Of a read/write lock, as in dlock_backend_ops. */
+dlock_status dlock_claim_upgrade(dlock_claim *claim, const char *rest, dlock_error *error);
+dlock_status dlock_claim_downgrade(dlock_claim *claim, dlock_error *error);
 dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error);
 void dlock_claim_abandon(dlock_claim *claim);
 

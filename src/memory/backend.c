@@ -31,9 +31,12 @@ static dlock_memory_names names_of(const dlock_claim *base)
 
 static dlock_memory_demand demand_of(const dlock_claim *claim)
 {
+	bool upgrades = claim->permits == DLOCK_PERMITS_ALL - 1 && claim->backend->capacity == DLOCK_PERMITS_ALL;
+
 	return (dlock_memory_demand) { .permits = claim->permits,
 		.capacity = claim->backend->capacity,
-		.in_phases = claim->permits >= DLOCK_PERMITS_ALL && !backend_of(claim)->fifo };
+		.upgrades = upgrades,
+		.in_phases = (upgrades || claim->permits >= DLOCK_PERMITS_ALL) && !backend_of(claim)->fifo };
 }
 
 static dlock_status have_keys(memory_claim *claim, dlock_error *error)
@@ -88,9 +91,10 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 		claim->waiters[i].demand = demand_of(&claim->base);
 		claim->waiters[i].token = claim->base.token;
 	}
-	if (!dlock_memory_queue(names_of(&claim->base), claim->waiters)) {
+	dlock_memory_result result = dlock_memory_queue(names_of(&claim->base), claim->waiters);
+	if (result != DLOCK_MEMORY_TAKEN) {
 		dlock_wakeup_close(&wakeup);
-		return dlock_out_of_memory(error);
+		return result == DLOCK_MEMORY_REFUSED ? DLOCK_DEADLOCK : dlock_out_of_memory(error);
 	}
 	claim->queued = true;
 	return DLOCK_OK;
@@ -199,6 +203,33 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 	}
 	claim->deadline = deadline;
 	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
+	return DLOCK_OK;
+}
+
+static dlock_status upgrade(dlock_claim *claim, const char *rest, dlock_error *error)
+{
+	dlock_nanos deadline;
+	bool held;
+	dlock_memory_result result = dlock_memory_upgrade(
+		*names_of(claim).name, claim->token, rest, claim->ttl, &held, &claim->fencing_token, &deadline);
+
+	if (result != DLOCK_MEMORY_TAKEN) {
+		return held ? DLOCK_TIMEOUT : lost(claim, error);
+	}
+	claim->deadline = deadline;
+	claim->permits = DLOCK_PERMITS_ALL;
+	return DLOCK_OK;
+}
+
+static dlock_status downgrade(dlock_claim *claim, dlock_error *error)
+{
+	dlock_nanos deadline;
+
+	if (!dlock_memory_downgrade(*names_of(claim).name, claim->token, claim->ttl, &deadline)) {
+		return lost(claim, error);
+	}
+	claim->deadline = deadline;
+	claim->permits = 1;
 	return DLOCK_OK;
 }
 
@@ -364,6 +395,8 @@ static const dlock_backend_ops ops = {
 	.attach = attach,
 	.extend = extend,
 	.check = check,
+	.upgrade = upgrade,
+	.downgrade = downgrade,
 	.release = release,
 	.abandon = abandon,
 	.new_round = new_round,

@@ -297,14 +297,15 @@ dlock_memory_result dlock_memory_take(dlock_memory_names names, const char *toke
 	return result;
 }
 
+/* At the end; but who upgrades is before all others. */
 static void append(pool *own, dlock_memory_waiter *waiter, const dlock_memory_waiter *all, int count)
 {
 	dlock_memory_waiter **end = &own->waiters;
 
-	while (*end) {
+	while (*end && !waiter->demand.upgrades) {
 		end = &(*end)->next;
 	}
-	waiter->next = NULL;
+	waiter->next = *end;
 	waiter->away = false;
 	waiter->ticket = ++own->tickets;
 	waiter->all = all;
@@ -313,16 +314,17 @@ static void append(pool *own, dlock_memory_waiter *waiter, const dlock_memory_wa
 	*end = waiter;
 }
 
-bool dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter)
+dlock_memory_result dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter)
 {
 	pool *pools[DLOCK_SEVERAL_MAX];
 	bool good = find_or_make(dlock_memory_enter(), names, pools);
+	bool second = good && waiter->demand.upgrades && pools[0]->waiters && pools[0]->waiters->demand.upgrades;
 
-	for (int i = 0; good && i < names.count; i++) {
+	for (int i = 0; good && !second && i < names.count; i++) {
 		append(pools[i], &waiter[i], waiter, names.count);
 	}
 	dlock_memory_leave_room();
-	return good;
+	return second ? DLOCK_MEMORY_REFUSED : good ? DLOCK_MEMORY_TAKEN : DLOCK_MEMORY_NO_MEMORY;
 }
 
 /* What has woken this one may be for the next; and who is asleep may be so no more. */
@@ -459,6 +461,52 @@ bool dlock_memory_release(dlock_memory_names names, const char *token, bool *han
 	}
 	for (int i = 0; i < names.count; i++) {
 		*handed_over |= pools[i] && wake_first(pools[i]) != NULL;
+	}
+	dlock_memory_leave_room();
+	return held;
+}
+
+dlock_memory_result dlock_memory_upgrade(dlock_memory_name name, const char *token, const char *rest, dlock_nanos ttl,
+	bool *held, int64_t *fencing_token, dlock_nanos *deadline)
+{
+	dlock_memory_room *room = dlock_memory_enter();
+	pool *own = find(room, name);
+	holder **others = rest ? held_by(own, rest) : NULL;
+
+	if (others) {
+		drop(own, others);
+	}
+	holder **at = held_by(own, token);
+	*held = at != NULL;
+	bool good = at && own->used == (*at)->permits;
+	if (good) {
+		own->used = (*at)->permits = DLOCK_PERMITS_ALL;
+		*deadline = (*at)->deadline = dlock_after(dlock_now(), ttl);
+		*fencing_token = dlock_memory_next_token(room);
+	} else if (others) {
+		wake_first(own);
+	}
+	dlock_memory_leave_room();
+	return good ? DLOCK_MEMORY_TAKEN : DLOCK_MEMORY_REFUSED;
+}
+
+bool dlock_memory_downgrade(dlock_memory_name name, const char *token, dlock_nanos ttl, dlock_nanos *deadline)
+{
+	pool *own = find(dlock_memory_enter(), name);
+	holder **at = held_by(own, token);
+	bool held = at != NULL;
+
+	if (held && (*at)->permits >= DLOCK_PERMITS_ALL) {
+		own->used -= (*at)->permits - 1;
+		(*at)->permits = 1;
+		own->phase = own->tickets;
+	}
+	if (held) {
+		*deadline = (*at)->deadline = dlock_after(dlock_now(), ttl);
+		/* Some read with it, the others look when it ends. */
+		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) {
+			dlock_wakeup_send(&it->wakeup);
+		}
 	}
 	dlock_memory_leave_room();
 	return held;

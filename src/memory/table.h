@@ -27,10 +27,10 @@ typedef struct {
 
 /* What is asked for: `permits` of a pool that has so many in all. `in_phases`: it is a writer, who wants all of them;
  * all readers that waited when the last writer had gone are before the next one, and behind them it is the writer's
- * turn. */
+ * turn. `upgrades`: it is a reader that wants the rest, to be the writer, before all others. */
 typedef struct {
 	int64_t permits, capacity;
-	bool in_phases;
+	bool in_phases, upgrades;
 } dlock_memory_demand;
 
 /* Whoever waits, in the order of arrival; for several locks, an array of these, one in each queue. Its owner's memory,
@@ -63,8 +63,8 @@ dlock_memory_result dlock_memory_take(dlock_memory_names names, const char *toke
 	const dlock_memory_demand *demand, const dlock_memory_waiter *waiter, int64_t *fencing_token, dlock_nanos *deadline,
 	dlock_nanos *next_try);
 
-/* False: out of memory. */
-bool dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter);
+/* Refused: another reader waits to be the writer, and they would wait for each other. */
+dlock_memory_result dlock_memory_queue(dlock_memory_names names, dlock_memory_waiter *waiter);
 /* Keeps its place in the queue; while it is away others pass it. */
 void dlock_memory_step_aside(dlock_memory_names names, dlock_memory_waiter *waiter, bool away);
 void dlock_memory_leave(dlock_memory_names names, dlock_memory_waiter *waiter);
@@ -77,6 +77,12 @@ bool dlock_memory_find(dlock_memory_names names, const char *token, dlock_nanos 
 bool dlock_memory_exchange(dlock_memory_names names, const char *token, const char *other, int64_t *fencing_token,
 	int64_t *permits, dlock_nanos *deadline);
 bool dlock_memory_release(dlock_memory_names names, const char *token, bool *handed_over);
+
+/* The reader becomes the writer, with what the token `rest` has, where there is one (or NULL), and the writer a reader.
+ * Refused: others read. `*held` is false where the token holds nothing. */
+dlock_memory_result dlock_memory_upgrade(dlock_memory_name name, const char *token, const char *rest, dlock_nanos ttl,
+	bool *held, int64_t *fencing_token, dlock_nanos *deadline);
+bool dlock_memory_downgrade(dlock_memory_name name, const char *token, dlock_nanos ttl, dlock_nanos *deadline);
 
 /* The permits that are held. */
 int64_t dlock_memory_used(dlock_memory_name name);

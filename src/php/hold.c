@@ -229,6 +229,24 @@ dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error)
 	return status;
 }
 
+dlock_status dlock_hold_upgrade(dlock_hold *hold, const char *rest, dlock_error *error)
+{
+	bool lost_before = finds_loss(hold);
+	dlock_status status = dlock_claim_upgrade(hold->entry.claim, rest, error);
+
+	note_told(hold, status, lost_before);
+	return status;
+}
+
+dlock_status dlock_hold_downgrade(dlock_hold *hold, dlock_error *error)
+{
+	bool lost_before = finds_loss(hold);
+	dlock_status status = dlock_claim_downgrade(hold->entry.claim, error);
+
+	note_told(hold, status, lost_before);
+	return status;
+}
+
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error)
 {
 	dlock_nanos remaining;

@@ -25,6 +25,7 @@ typedef struct dlock_hold {
 	unsigned thrown;     /* and has been, as the exception with this number; 0: not yet */
 	bool loss_counted;
 	int metrics;        /* its place among the totals */
+	dlock_nanos timeout; /* the longest wait of upgrade(), where it is not told */
 	bool waits;         /* is counted among those that wait */
 	dlock_nanos since;  /* it has been held since then, for these; 0: it is not held */
 } dlock_hold;
@@ -55,6 +56,8 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining);
 /* As for the claim. A loss that the status reports to the caller is not thrown as well. */
 dlock_status dlock_hold_extend(dlock_hold *hold, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_hold_check(dlock_hold *hold, dlock_error *error);
+dlock_status dlock_hold_upgrade(dlock_hold *hold, const char *rest, dlock_error *error);
+dlock_status dlock_hold_downgrade(dlock_hold *hold, dlock_error *error);
 
 /* Where others are in, it only leaves: DLOCK_OK while the lock is held. */
 dlock_status dlock_hold_release(dlock_hold *hold, dlock_error *error);

@@ -84,6 +84,8 @@ const CONTRACT = [
         'refresh' => '(?float $ttl = null): void',
         'release' => '(): bool',
         'detach' => '(): string',
+        'upgrade' => '(?float $timeout = null): void',
+        'downgrade' => '(): void',
     ]],
     'Dlock\Inventory' => ['interface', [
         'restock' => '(string $sku, int $quantity, ?string $change = null): int',

@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock on ReadWriteLock: readers share, a writer excludes, both wait, refresh, run out and hand their Key over; a reader does not become a writer
+Symfony Lock on ReadWriteLock: readers share, a writer excludes, both wait, refresh, run out and hand their Key over; promotion and demotion
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -37,18 +37,42 @@ same([false, false, true], [$writer->acquire(), $reader->isAcquired(), $second->
 $second->release();
 same([true, false, false], [$writer->acquire(), $reader->acquireRead(), $second->acquire()], 'a writer, then another one and a reader');
 
-// A Key that writes goes on writing where it asks to read.
-same([true, false], [$writer->acquireRead(), $reader->acquireRead()], 'acquireRead() of a writer');
+// A writer is demoted: others read beside it, and nobody writes; and it is promoted again.
+same([true, true, false], [$writer->acquireRead(), $reader->acquireRead(), $second->acquire()], 'acquireRead() of a writer');
+same([false, true, true], [$writer->acquire(), $writer->isAcquired(), $reader->isAcquired()], 'acquire() beside another reader');
+$reader->release();
+same([true, true, false, false], [$writer->acquire(), $writer->acquire(), $reader->acquireRead(), $second->acquire()], 'promoted again');
 $writer->release();
 
-// A reader does not become a writer, and goes on reading.
-same([true, false, true], [$reader->acquireRead(), $reader->acquire(), $reader->isAcquired()], 'acquire() of the only reader');
-fails(LockConflictedException::class, '*held for reading*', fn () => $reader->acquire(true), 'acquire(true) of a reader');
-same([true, false], [$second->acquireRead(), $writer->acquire()], 'it still shares');
+// A reader is promoted when it is the only one, otherwise it goes on reading; and demoted again.
+same([true, true, false, true], [$reader->acquireRead(), $second->acquireRead(), $reader->acquire(), $reader->isAcquired()], 'acquire() beside another reader');
+$second->release();
+same([true, false, false], [$reader->acquire(), $second->acquireRead(), $writer->acquire()], 'acquire() of the only reader');
+same([true, true, true, false], [$reader->acquireRead(), $reader->acquireRead(), $second->acquireRead(), $writer->acquire()], 'and demoted');
 $second->release();
 $reader->release();
-same(true, $reader->acquire(), 'acquire() of what has read and released');
+same(true, $writer->acquire(), 'nothing is left of it');
+$writer->release();
+
+// acquire(true) waits for the other reader; of two that wait so, the second is refused.
+$reader->acquireRead();
+$child = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
+    $lock = (new LockFactory(new ReadWriteStore($locks())))->createLock($resource, 100);
+    $lock->acquireRead();
+    $say('reads');
+    $lock->acquire(true);
+    $say('writes');
+    $hear();
+    $lock->release();
+});
+same('reads', $child->hear(), 'two read');
+wait_for($queue, 60, 'one that waits to be promoted');
+fails(LockConflictedException::class, '*', fn () => $reader->acquire(true), 'a second one');
+same(true, $reader->isAcquired(), 'which goes on reading');
 $reader->release();
+same('writes', $child->hear(), 'the first is promoted');
+$child->say('release');
+$child->result();
 
 // Fencing tokens.
 $key = new Key($resource);

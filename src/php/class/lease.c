@@ -296,6 +296,10 @@ ZEND_METHOD(Dlock_Lease, detach)
 		throw_lost(lease);
 		RETURN_THROWS();
 	}
+	if (lease->hold->is_acquired_now) {
+		zend_throw_exception(dlock_ce_exception, "The lease waits in upgrade() and cannot be handed over meanwhile", 0);
+		RETURN_THROWS();
+	}
 	dlock_claim *claim = lease->hold->entry.claim;
 	if (!claim->backend->ops->detachable) {
 		zend_throw_exception(dlock_ce_exception,
@@ -324,4 +328,89 @@ ZEND_METHOD(Dlock_Lease, detach)
 	dlock_hold_free(lease->hold);
 	lease->hold = NULL;
 	RETURN_STR(handle);
+}
+
+/* ---- readers and writers ---- */
+
+/* False after an exception. */
+static bool check_changes(lease_object *lease)
+{
+	dlock_nanos remaining;
+
+	if (!refresh_held(lease, &remaining)) {
+		throw_lost(lease);
+		return false;
+	}
+	const dlock_backend *backend = lease->hold->entry.claim->backend;
+	if (backend->capacity != DLOCK_PERMITS_ALL) {
+		zend_throw_error(NULL, "Only a lease of Dlock\\ReadWriteLock is a reader's or a writer's");
+		return false;
+	}
+	if (lease->hold->is_acquired_now) {
+		zend_throw_exception(dlock_ce_exception, "The lease waits in upgrade() already", 0);
+		return false;
+	}
+	if (!backend->ops->upgrade) {
+		zend_throw_exception(dlock_ce_exception,
+			"On ZooKeeper a reader cannot become the writer, nor a writer a reader: release, then acquire", 0);
+		return false;
+	}
+	return true;
+}
+
+static void throw_unchanged(lease_object *lease, dlock_status status, const dlock_error *error)
+{
+	if (status == DLOCK_LOST) {
+		throw_lost(lease);
+	} else if (!EG(exception)) {
+		dlock_throw(status, error, lease->hold->entry.claim->backend);
+	}
+}
+
+ZEND_METHOD(Dlock_Lease, upgrade)
+{
+	double seconds = 0;
+	bool is_null = true;
+	dlock_nanos timeout;
+	dlock_error error;
+
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_DOUBLE_OR_NULL(seconds, is_null)
+	ZEND_PARSE_PARAMETERS_END();
+
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!check_changes(lease) || !dlock_check_timeout(seconds, is_null, lease->hold->timeout, 1, &timeout)) {
+		RETURN_THROWS();
+	}
+	const dlock_claim *claim = lease->hold->entry.claim;
+	if (claim->permits >= DLOCK_PERMITS_ALL) {
+		return;
+	}
+	lease->hold->is_acquired_now = true; /* whatever a signal handler does meanwhile */
+	dlock_status status = dlock_manager_upgrade(lease->hold, timeout, &error);
+	lease->hold->is_acquired_now = false;
+	if (status != DLOCK_OK) {
+		throw_unchanged(lease, status, &error);
+		RETURN_THROWS();
+	}
+	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
+}
+
+ZEND_METHOD(Dlock_Lease, downgrade)
+{
+	dlock_error error;
+
+	(void) return_value;
+	ZEND_PARSE_PARAMETERS_NONE();
+	lease_object *lease = lease_from(Z_OBJ_P(ZEND_THIS));
+	if (!check_changes(lease)) {
+		RETURN_THROWS();
+	}
+	dlock_status status = dlock_hold_downgrade(lease->hold, &error);
+	if (status != DLOCK_OK) {
+		throw_unchanged(lease, status, &error);
+		RETURN_THROWS();
+	}
 }

@@ -269,6 +269,7 @@ ZEND_METHOD(DistributedLock, attach)
 	}
 	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
 	hold->entry.reentrant = manager->reentrant;
+	hold->timeout = manager->timeout;
 	dlock_hold_count_held(hold);
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	status = dlock_manager_start_upkeep(manager, hold, !claim->renewed, &error);

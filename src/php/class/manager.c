@@ -506,6 +506,7 @@ static dlock_status acquire(dlock_manager *manager, const dlock_resources *resou
 	claim->description = dlock_description_retain(description);
 	hold->is_acquired_now = true;
 	hold->entry.reentrant = manager->reentrant && limit.attempts == 0;
+	hold->timeout = manager->timeout;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, hold, resources, limit, error);
 	if (status == DLOCK_OK && dlock_strand_is_cancelled()) { /* after it had been granted */
@@ -547,6 +548,36 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources
 	while ((status = acquire(manager, resources, terms, permits, limit, acquired, error)) == DLOCK_PENDING) {
 		dlock_nanos left = deadline == DLOCK_FOREVER ? DLOCK_FOREVER : deadline - dlock_now();
 		limit.timeout = left > 0 ? left : 0;
+	}
+	return status;
+}
+
+dlock_status dlock_manager_upgrade(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
+{
+	dlock_claim *claim = hold->entry.claim;
+	dlock_status status = dlock_hold_upgrade(hold, NULL, error);
+	dlock_hold *rest;
+
+	if (status == DLOCK_TIMEOUT && timeout > 0) {
+		/* It asks for the other permits as another claim, which is before all writers. */
+		dlock_manager as = { .backend = claim->backend, .release_at_end = true, .renew = DLOCK_RENEW_NEVER };
+		as.std.ce = dlock_ce_read_write_lock_side;
+		dlock_resources resources = { .count = 1, .one = claim->names[0] };
+		dlock_terms terms = { claim->ttl, true, DLOCK_PERMITS_ALL - 1 };
+		status = dlock_manager_acquire(&as, &resources, terms, (dlock_wait_limit) { .timeout = timeout }, &rest, error);
+		if (status == DLOCK_OK) {
+			status = dlock_hold_upgrade(hold, rest->entry.claim->token, error);
+			if (status == DLOCK_OK) {
+				dlock_hold_free(rest); /* it is the writer's */
+			} else {
+				dlock_hold_discard(rest);
+			}
+		}
+	}
+	if (status == DLOCK_TIMEOUT) {
+		dlock_fail(error, DLOCK_TIMEOUT,
+			"The lock \"%s\" was read by others for %g s: the lease is a reader's as before",
+			dlock_claim_name(claim).text, (double) timeout / DLOCK_SECOND);
 	}
 	return status;
 }

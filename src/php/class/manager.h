@@ -119,6 +119,10 @@ typedef struct {
 dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources *resources, dlock_terms terms,
 	dlock_wait_limit limit, dlock_hold **hold, dlock_error *error);
 
+/* A reader of a read/write lock becomes the writer; waits for other readers. DLOCK_TIMEOUT, DLOCK_DEADLOCK (another one
+ * waits for the same): it is a reader as before. */
+dlock_status dlock_manager_upgrade(dlock_hold *hold, dlock_nanos timeout, dlock_error *error);
+
 /* The last step before the caller is given a held lock: its renewal starts as the manager has it, and signals that came
  * meanwhile are handled. DLOCK_INTERRUPTED: a handler has thrown. After any status but DLOCK_OK the caller discards
  * it. */

@@ -408,6 +408,18 @@ static dlock_status read_permits_exchange(
 	return status;
 }
 
+static dlock_call *upgrade_permits(const dlock_subject *subject, const char *rest)
+{
+	const dlock_claim *claim = subject->claim;
+
+	return dlock_request_permits_upgrade(subject->keys.lock, claim->token, claim->ttl, rest);
+}
+
+static dlock_call *downgrade_permits(const dlock_subject *subject)
+{
+	return dlock_request_permits_downgrade(subject->keys.lock, subject->claim->token, subject->claim->ttl);
+}
+
 static dlock_call *check_permits(const dlock_subject *subject)
 {
 	return dlock_request_permits_check(subject->keys.lock, subject->claim->token);
@@ -508,6 +520,8 @@ const dlock_kind dlock_permits = {
 	.exchange = exchange_permits,
 	.exchange_back = exchange_permits_back,
 	.read_exchange = read_permits_exchange,
+	.upgrade = upgrade_permits,
+	.downgrade = downgrade_permits,
 	.check = check_permits,
 	.read_check = read_permits_check,
 	.counts = dlock_request_permits_counts,

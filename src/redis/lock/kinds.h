@@ -54,6 +54,11 @@ typedef struct {
 	dlock_status (*read_exchange)(
 		const dlock_call *call, const dlock_conn *conn, dlock_said *said, dlock_error *error);
 
+	/* A reader becomes the writer, with what `rest` has been granted (NULL: nothing yet); the writer becomes a reader.
+	 * DLOCK_LOST of the first: position -1 where others read. NULL: of permits only. */
+	dlock_call *(*upgrade)(const dlock_subject *subject, const char *rest);
+	dlock_call *(*downgrade)(const dlock_subject *subject);
+
 	/* The ms left. */
 	dlock_call *(*check)(const dlock_subject *subject);
 	dlock_status (*read_check)(const dlock_call *call, const dlock_conn *conn, int64_t *pttl, dlock_error *error);

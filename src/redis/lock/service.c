@@ -368,6 +368,71 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
+/* ---- readers and writers ---- */
+
+static dlock_status refuse_change(const dlock_claim *claim, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_FAILED,
+		"The read/write lock \"%s\" is on a server whose replicas acknowledge, where a reader cannot become the "
+		"writer, nor a writer a reader: release, then acquire",
+		dlock_claim_name(claim).text);
+}
+
+static dlock_status was_lost(const dlock_claim *claim, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_LOST,
+		"The lock \"%s\" was lost: the server has it for someone else, or for nobody", dlock_claim_name(claim).text);
+}
+
+static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_error *error)
+{
+	dlock_subject subject = dlock_service_subject(claim);
+	dlock_permits_response response;
+	dlock_route route;
+
+	if (subject.replicated) {
+		return refuse_change(claim, error);
+	}
+	begin_plain(&route, claim, error);
+	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->upgrade(&subject, rest));
+	if (status == DLOCK_OK) {
+		status = dlock_read_permits(route.call, route.conn, &response, error);
+	}
+	if (status == DLOCK_OK) {
+		claim->fencing_token = response.fencing_token;
+		claim->permits = response.permits;
+		set_deadline(claim, route.call->sent_at, claim->ttl);
+	} else if (status == DLOCK_LOST) {
+		status = response.refusal.position == -1 ? DLOCK_TIMEOUT : was_lost(claim, error);
+	}
+	dlock_route_end(&route);
+	return status;
+}
+
+static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
+{
+	dlock_subject subject = dlock_service_subject(claim);
+	dlock_response response;
+	dlock_route route;
+
+	if (subject.replicated) {
+		return refuse_change(claim, error);
+	}
+	begin_plain(&route, claim, error);
+	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->downgrade(&subject));
+	if (status == DLOCK_OK) {
+		status = dlock_read_integer(route.call, route.conn, &response, error);
+	}
+	if (status == DLOCK_OK) {
+		claim->permits = 1;
+		set_deadline(claim, route.call->sent_at, claim->ttl);
+	} else if (status == DLOCK_LOST) {
+		was_lost(claim, error);
+	}
+	dlock_route_end(&route);
+	return status;
+}
+
 /* ---- release ---- */
 
 typedef struct {
@@ -557,7 +622,8 @@ static void service_destroy(dlock_backend *backend)
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
 static const dlock_backend_ops failing_over_ops = { .name = "replicated",
 	.one_only = "must be one name on a server that fails over; for several at once use one Redis server", COMMON };
-static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available, COMMON };
+static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available,
+	.upgrade = service_upgrade, .downgrade = service_downgrade, COMMON };
 
 static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dlock_endpoint *server, const char *prefix,
 	size_t prefix_len)

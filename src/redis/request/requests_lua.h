@@ -134,6 +134,12 @@ static inline dlock_call *dlock_request_permits_counts(dlock_arg pool, int64_t c
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_COUNTS, 1, (dlock_arg[]) { pool, DLOCK_AS_COUNT(capacity) }, 2, 2);
 }
 
+static inline dlock_call *dlock_request_permits_downgrade(dlock_arg pool, const char *id, dlock_nanos ttl)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_DOWNGRADE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id),
+		DLOCK_AS_LEASE(ttl) }, 3, 3);
+}
+
 static inline dlock_call *dlock_request_permits_drop(dlock_arg pool, const char *id)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_DROP, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id) }, 2, 2);
@@ -209,6 +215,13 @@ static inline dlock_call *dlock_request_permits_unchanged(dlock_keys keys, const
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UNCHANGED, 2, (dlock_arg[]) { keys.lock, dlock_epoch_key(keys),
 		DLOCK_AS_TEXT(id), DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(final ? "1" : "") }, 6, 4);
+}
+
+static inline dlock_call *dlock_request_permits_upgrade(dlock_arg pool, const char *id, dlock_nanos ttl,
+		const char *rest)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UPGRADE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id),
+		DLOCK_AS_LEASE(ttl), DLOCK_AS_TEXT(rest) }, 4, 3);
 }
 
 static inline dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)

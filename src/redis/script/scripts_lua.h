@@ -28,15 +28,17 @@
 	script(LEAVE, "leave", \
 		"435cd57fbbcedc03d841061e4a62fb027a344ee4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
-		"e84d167df58285c92396c1ff12d6afdeb6260d93", DLOCK_LUA_PERMITS_ACQUIRE) \
+		"36f4b94e6f73cf9ad81fc19e391c06fdf87d0970", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
-		"4bc0cebfc90c8b085b36c13a23de3f4958602d9b", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+		"06f6baad19f74268db61d06bf0264edd11b14ce1", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", \
 		"8772027cad95b189240feb95ae0063be41503e64", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", \
 		"82f53ff2dd47b0720828c902518134559a024a5b", DLOCK_LUA_PERMITS_CHECK) \
 	script(PERMITS_COUNTS, "permits_counts", \
 		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
+	script(PERMITS_DOWNGRADE, "permits_downgrade", \
+		"b5782b33445edd48072e4ba229f46a85e8b55c7e", DLOCK_LUA_PERMITS_DOWNGRADE) \
 	script(PERMITS_DROP, "permits_drop", \
 		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", \
@@ -59,6 +61,8 @@
 		"cd5422bb075674068342fc90f702bbbe88cedbb2", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
 		"bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
+	script(PERMITS_UPGRADE, "permits_upgrade", \
+		"569e28b8800ef872a09b06dc415e8b7a749865d7", DLOCK_LUA_PERMITS_UPGRADE) \
 	script(PUBLISH, "publish", \
 		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", \
@@ -442,7 +446,8 @@
 	"local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), " \
 	"ARGV[5],\n" \
 	"ARGV[6]\n" \
-	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'\n" \
+	"local upgrades = permits == ALL - 1 and capacity >= ALL\n" \
+	"local us, ttl, alone = clock(pool), tonumber(ARGV[4]), (permits >= ALL or upgrades) and ARGV[8] ~= '1'\n" \
 	"local now = math.floor(us / 1000)\n" \
 	"local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, " \
 	"'$used', '$fence',\n" \
@@ -466,9 +471,18 @@
 	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
 	"return {1, token, permits, ttl}\nend\n" \
+	"local function is_second_upgrade()\n" \
+	"local own, place = waiter_of(id, ARGV[2], ARGV[3], inbox), alone and ALONE or WAITS\n" \
+	"for _, other in ipairs(redis.call('ZRANGEBYSCORE', pool, place, place)) do\n" \
+	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(other, 2))\n" \
+	"if other ~= own and now - math.floor(-(sign or 0) / 1000) < STALE then\n" \
+	"return true\nend\nend\n" \
+	"return false\nend\n" \
+	"if upgrades and inbox ~= '' and not held and is_second_upgrade() then\n" \
+	"return {0, -1, -2, ticket, 0}\nend\n" \
 	"local function enqueue(token)\n" \
 	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)\n" \
-	"local place = ticket == '0' and token or tonumber(ticket)\n" \
+	"local place = upgrades and WAITS or ticket == '0' and token or tonumber(ticket)\n" \
 	"local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,\n" \
 	"-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')\n" \
 	"if capacity > tonumber(most or 0) then\n" \
@@ -1267,6 +1281,22 @@
 	"over = over + (permits or 1)\nend\nend\n" \
 	"return {all, all - used + over, used - over, redis.call('ZCOUNT', pool, WAITS, '+inf')}\n"
 
+#define DLOCK_LUA_PERMITS_DOWNGRADE \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	DLOCK_LUA_PERMITS_QUEUE \
+	"local pool, id, ttl = KEYS[1], ARGV[1], tonumber(ARGV[2])\n" \
+	"local state = read(pool, clock(pool))\n" \
+	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
+	"if not ends or tonumber(ends) < state.now then\n" \
+	"return 0\nend\n" \
+	"if permits then\n" \
+	"redis.call('ZREM', pool, 'w' .. id)\n" \
+	"state.used, state.phase = state.used - permits + 1, ALONE\nend\n" \
+	"redis.call('ZADD', pool, state.used, '$used', state.now + ttl, 'h' .. id)\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return permits and serve(state) and 2 or 1\n"
+
 #define DLOCK_LUA_PERMITS_DROP \
 	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, held, 'w' .. ARGV[1], '$used'))\n" \
@@ -1482,6 +1512,31 @@
 	"else\n" \
 	"redis.call('ZADD', pool, ends, 'h' .. old)\nend\n" \
 	"return {unsettled, replid, settles}\n"
+
+#define DLOCK_LUA_PERMITS_UPGRADE \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	DLOCK_LUA_PERMITS_QUEUE \
+	"local pool, id, ttl, rest = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
+	"local state = read(pool, clock(pool))\n" \
+	"local ends, permits, others = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, 'w' .. (rest or '')))\n" \
+	"if not ends or tonumber(ends) < state.now then\n" \
+	"if others then\n" \
+	"drop(state, { rest }, { others })\n" \
+	"serve(state)\nend\n" \
+	"return {0, -1, -3, '0', 0}\nend\n" \
+	"if tonumber(permits or 1) < ALL then\n" \
+	"if others then\n" \
+	"redis.call('ZREM', pool, 'h' .. rest, 'w' .. rest)\n" \
+	"elseif make_room(state, ALL - 1, ALL) then\n" \
+	"state.used = state.used + ALL - 1\n" \
+	"else\n" \
+	"return {0, -1, -1, '0', 0}\nend\nend\n" \
+	"state.fence = next_token(state)\n" \
+	"redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', state.now + ttl, 'h' .. id, ALL, 'w' " \
+	".. id)\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return {1, state.fence, ALL, ttl}\n"
 
 #define DLOCK_LUA_PUBLISH \
 	"return redis.pcall('PUBLISH', ARGV[1], '')\n"

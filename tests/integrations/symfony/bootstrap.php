@@ -14,3 +14,4 @@ spl_autoload_register(function (string $class) {
     }
 }, prepend: true);
 require __DIR__ . '/../../../packages/symfony/DlockStore.php';
+require __DIR__ . '/../../../packages/symfony/ReadWriteStore.php';

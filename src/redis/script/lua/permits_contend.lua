@@ -4,7 +4,9 @@
 -- that sweep; `unsettled`: not 0 where nothing may be granted (epoch.lua), and `replid` and `settles` then.
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5],
 	ARGV[6]
-local us, ttl, alone = clock(pool), tonumber(ARGV[4]), permits >= ALL and ARGV[8] ~= '1'
+-- A reader that waits to become the writer asks for the rest, with another id, and is before all writers.
+local upgrades = permits == ALL - 1 and capacity >= ALL
+local us, ttl, alone = clock(pool), tonumber(ARGV[4]), (permits >= ALL or upgrades) and ARGV[8] ~= '1'
 local now = math.floor(us / 1000)
 local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence',
 	'$until', '$most'))
@@ -37,11 +39,26 @@ if unsettled == 0 and fits and not queue and not held and not sweeps then
 	return {1, token, permits, ttl}
 end
 
+-- Two readers that wait to become the writer would wait for each other.
+local function is_second_upgrade()
+	local own, place = waiter_of(id, ARGV[2], ARGV[3], inbox), alone and ALONE or WAITS
+	for _, other in ipairs(redis.call('ZRANGEBYSCORE', pool, place, place)) do
+		local sign = redis.call('ZSCORE', pool, 's' .. string.sub(other, 2))
+		if other ~= own and now - math.floor(-(sign or 0) / 1000) < STALE then
+			return true
+		end
+	end
+	return false
+end
+if upgrades and inbox ~= '' and not held and is_second_upgrade() then
+	return {0, -1, -2, ticket, 0}
+end
+
 -- Puts it into the queue, or notes that it is alive. One command does both: LT lets a number only become less, and a
 -- later sign of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
 local function enqueue(token)
 	local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)
-	local place = ticket == '0' and token or tonumber(ticket)
+	local place = upgrades and WAITS or ticket == '0' and token or tonumber(ticket)
 	local added = redis.call('ZADD', pool, 'LT', alone and place + ALONE - WAITS or place, waiter,
 		-now * 1000 - ARGV[7] % 1000, signs, alone and PHASES or QUEUED, '$queue', -token, '$fence')
 	if capacity > tonumber(most or 0) then
