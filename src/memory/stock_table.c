@@ -175,7 +175,7 @@ bool dlock_memory_has_turn(
 {
 	int64_t available = dlock_memory_available(product);
 
-	for (const dlock_memory_buyer *it = product->waiting; it && it != buyer; it = it->next) {
+	for (const dlock_memory_buyer *it = product->waiting; it && !(buyer && it->ticket >= buyer->ticket); it = it->next) {
 		if (can_have(product, it) && (it->strict || it->units <= available)) {
 			return false;
 		}
@@ -187,10 +187,10 @@ void dlock_memory_wait(dlock_memory_product *product, dlock_memory_buyer *buyer)
 {
 	dlock_memory_buyer **end = &product->waiting;
 
-	while (*end) {
+	while (*end && (*end)->ticket < buyer->ticket) {
 		end = &(*end)->next;
 	}
-	buyer->next = NULL;
+	buyer->next = *end;
 	*end = buyer;
 }
 
