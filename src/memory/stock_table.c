@@ -174,8 +174,9 @@ bool dlock_memory_has_turn(
 	const dlock_memory_product *product, int64_t units, const dlock_memory_buyer *buyer)
 {
 	int64_t available = dlock_memory_available(product);
+	int64_t ticket = buyer ? buyer->ticket : INT64_MAX;
 
-	for (const dlock_memory_buyer *it = product->waiting; it && !(buyer && it->ticket >= buyer->ticket); it = it->next) {
+	for (const dlock_memory_buyer *it = product->waiting; it && it->ticket < ticket; it = it->next) {
 		if (can_have(product, it) && (it->strict || it->units <= available)) {
 			return false;
 		}

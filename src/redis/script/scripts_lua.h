@@ -106,7 +106,7 @@
 	script(STOCK_REFUND, "stock_refund", \
 		"7fe2ebe1281543f113728da7097746a152570b4a", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"a1ccfe3e9ced5945945ac7d34ef296ad1b2472dd", DLOCK_LUA_STOCK_RESERVE) \
+		"39d2761c7bedc196aa0546270be58b0014c3b597", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
 		"96d8138b2981bbe9b38c18a279dcd2c896953e6d", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
@@ -2337,7 +2337,7 @@
 	"redis.call('ZADD', pool, full_until(), '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
-	"return {0, may_come(stock), redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', place), " \
+	"return {0, may_come(stock), redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', place),\n" \
 	"new and 1 or 0}\n" \
 	"end)()\n"
 

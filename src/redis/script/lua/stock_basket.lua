@@ -1,6 +1,6 @@
--- Reserves units of several products, of all or of none, and takes nothing that somebody who waits could have. Otherwise
--- it waits, if an inbox is given, in the queue of the first product that it lacks. A waiter runs it again when it is
--- told to, and as its sign of life.
+-- Reserves units of several products, of all or of none, and takes nothing that somebody who waits could have.
+-- Otherwise it waits, if an inbox is given, in the queue of the first product that it lacks. A waiter runs it again
+-- when it is told to, and as its sign of life.
 --
 -- keys: stocks...
 -- args: dlock_stock_attempt *attempt { id:text ttl:lease limit:count inbox:inbox ticket:int number:int strict:'s'|'' }

@@ -11,7 +11,7 @@
 -- ticket    0: none yet
 -- strict    s: nobody that comes later passes it; '': it may be passed by who wants less
 -- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago,
--- generation} when it has bought them; otherwise {0, ms until a reservation ends (-1: there is none, and nothing to wait for), its place in the
+-- generation} when it has bought them; otherwise {0, ms until a reservation ends (-1: there is none), its place in the
 -- queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not enough, and it does not wait. {-1,
 -- the buyer's units} where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script
 -- does; {-3}: cancelled while it waited; {-4, the order's units, 1 if it has other products}: the order is another one;
@@ -170,5 +170,6 @@ elseif not waiter or not possible then
 	return waiter and leave({0, -1, -1, '0', 0}) or 0
 end
 local place = redis.call('ZSCORE', pool, waiter)
-return {0, may_come(stock), redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', place), new and 1 or 0}
+return {0, may_come(stock), redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', place),
+	new and 1 or 0}
 end)()
