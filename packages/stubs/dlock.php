@@ -624,7 +624,7 @@ namespace Dlock {
          *                            several must share a hash slot, by a common part in braces
          * @param string $buyer       whom $perBuyer counts for
          * @param string $order       the order's name, such as its number: by this name it is found again
-         * @param float $timeout      seconds to wait for units that others have reserved, 0 to a year; 0 for several products. Null at once
+         * @param float $timeout      seconds to wait for units that others have reserved, 0 to a year. Null at once
          *                            while nobody has any reserved, or if fewer than that are not sold
          * @param float|null $ttl     seconds for which it lasts, 0.003 to a year; null: the object's
          * @param bool $strict        throw UnknownProductException for a product that was never put in, instead of returning null

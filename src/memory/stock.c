@@ -147,12 +147,49 @@ static bool answer_refused(const place *at, const dlock_stock_turn *turn, dlock_
 			answer->outcome = DLOCK_STOCK_LIMITED;
 			answer->units = dlock_memory_units_of_buyer(product, order->id.text);
 			return true;
-		} else if (at->count > 1 && !dlock_memory_has_turn(product, order->units[i], NULL)) {
-			answer->outcome = DLOCK_STOCK_SHORT;
-			return true;
+		} else if (order->units[i] > product->all - product->sold
+			|| (!turn->state && !dlock_memory_has_turn(product, order->units[i], NULL))) {
+			return false;
 		}
 	}
 	return false;
+}
+
+/* The first product of which it may not have its units now; negative: it may have all. */
+static int lacks(const place *at, const dlock_stock_turn *turn)
+{
+	for (int i = 0; i < at->count; i++) {
+		if (!dlock_memory_has_turn(at->products[i], turn->order->units[i], turn->state)) {
+			return i;
+		}
+	}
+	return -1;
+}
+
+/* May what it lacks become available, and until when does it wait for that? */
+static bool may_come(const place *at, const dlock_stock_turn *turn, int item, dlock_nanos *until)
+{
+	const dlock_memory_product *product = at->products[item];
+	int64_t first = dlock_memory_first_end(product);
+
+	for (int i = 0; i < at->count; i++) {
+		if (turn->order->units[i] > at->products[i]->all - at->products[i]->sold) {
+			return false;
+		}
+	}
+	*until = first >= 0 ? deadline_of(first + 1) : DLOCK_FOREVER;
+	return first >= 0 || product->waiting;
+}
+
+/* It waits where it lacks something, with its ticket. */
+static void move(const place *at, dlock_memory_buyer *waits, const dlock_order *order, int item)
+{
+	if (waits && waits->item != item) {
+		dlock_memory_stop_waiting(at->products[waits->item], waits);
+		waits->item = item;
+		waits->units = order->units[item];
+		dlock_memory_wait(at->products[item], waits);
+	}
 }
 
 /* Its next generation: that of the order anew, which is the last of all its products'. */
@@ -197,9 +234,10 @@ static dlock_status take(place *at, const dlock_stock_turn *turn, dlock_stock_an
 }
 
 /* One look. DLOCK_TIMEOUT: the units are others', who may give them back; it may wait for them until `*next_try`. */
-static dlock_status try_to_reserve(const dlock_stock_turn *turn, const dlock_memory_buyer *waits, dlock_nanos *next_try,
-	dlock_stock_answer *answer, dlock_error *error)
+static dlock_status try_to_reserve(
+	const dlock_stock_turn *turn, dlock_nanos *next_try, dlock_stock_answer *answer, dlock_error *error)
 {
+	dlock_memory_buyer *waits = turn->state;
 	place at;
 	dlock_status status = enter(&at, turn->stock, turn->order);
 
@@ -210,14 +248,13 @@ static dlock_status try_to_reserve(const dlock_stock_turn *turn, const dlock_mem
 	if ((waits && waits->withdrawn) || answer_refused(&at, turn, answer)) {
 		return leave_with(DLOCK_OK, error);
 	}
-	dlock_memory_product *product = at.products[0];
-	if (at.count > 1 || dlock_memory_has_turn(product, turn->order->units[0], waits)) {
+	int item = lacks(&at, turn);
+	if (item < 0) {
 		status = take(&at, turn, answer);
 	} else {
-		int64_t first = dlock_memory_first_end(product);
-		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SHORT };
-		*next_try = deadline_of(first + 1);
-		status = first >= 0 && turn->order->units[0] <= product->all - product->sold ? DLOCK_TIMEOUT : DLOCK_OK;
+		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_SHORT, .item = item };
+		move(&at, waits, turn->order, item);
+		status = may_come(&at, turn, item, next_try) ? DLOCK_TIMEOUT : DLOCK_OK;
 	}
 	return leave_with(status, error);
 }
@@ -237,6 +274,7 @@ static dlock_status queue(dlock_stock_turn *turn, dlock_error *error)
 	waits->strict = turn->strict;
 	dlock_status status = enter(&at, turn->stock, turn->order);
 	if (status == DLOCK_OK) {
+		waits->ticket = dlock_memory_next_token(at.room);
 		dlock_memory_wait(at.products[0], waits);
 		turn->state = waits;
 	} else {
@@ -255,7 +293,7 @@ static void leave(dlock_stock_turn *turn)
 		return;
 	}
 	if (enter(&at, turn->stock, turn->order) == DLOCK_OK) {
-		dlock_memory_stop_waiting(at.products[0], waits);
+		dlock_memory_stop_waiting(at.products[waits->item], waits);
 	}
 	dlock_memory_leave_room();
 	dlock_wakeup_close(&waits->wakeup);
@@ -272,7 +310,7 @@ static void step_aside(dlock_stock_turn *turn, bool away)
 
 	if (waits && enter(&at, turn->stock, turn->order) == DLOCK_OK) {
 		waits->away = away;
-		dlock_memory_tell_all(at.products[0]);
+		dlock_memory_tell_all(at.products[waits->item]);
 	}
 	if (waits) {
 		dlock_memory_leave_room();
@@ -299,7 +337,7 @@ static dlock_status reserve(
 	step_aside(turn, false);
 	for (;;) {
 		bool last = dlock_now() >= wait->deadline;
-		status = try_to_reserve(turn, turn->state, &next_try, answer, error);
+		status = try_to_reserve(turn, &next_try, answer, error);
 		if (status != DLOCK_TIMEOUT || last) {
 			break;
 		} else if (!turn->state) { /* and looks again: they may have become available in between */
@@ -483,10 +521,14 @@ static dlock_status cancel(
 {
 	place at;
 	dlock_status status = enter(&at, stock, order);
+	bool waits = false; /* somebody */
 
 	for (int i = 0; i < at.count && status == DLOCK_OK; i++) {
+		waits |= at.products[i]->waiting != NULL;
+	}
+	for (int i = 0; i < at.count && status == DLOCK_OK; i++) {
 		const dlock_memory_order *found = at.orders[i];
-		bool may_wait = !found && at.count == 1 && at.products[i]->waiting;
+		bool may_wait = !found && waits;
 		if (!may_wait && is_not_meant(&at, order, i, answer)) {
 			return leave_with(DLOCK_OK, error);
 		} else if (found && found->state == DLOCK_STATE_SOLD) {

@@ -174,8 +174,9 @@ bool dlock_memory_has_turn(
 	const dlock_memory_product *product, int64_t units, const dlock_memory_buyer *buyer)
 {
 	int64_t available = dlock_memory_available(product);
+	int64_t ticket = buyer ? buyer->ticket : INT64_MAX;
 
-	for (const dlock_memory_buyer *it = product->waiting; it && it != buyer; it = it->next) {
+	for (const dlock_memory_buyer *it = product->waiting; it && it->ticket < ticket; it = it->next) {
 		if (can_have(product, it) && (it->strict || it->units <= available)) {
 			return false;
 		}
@@ -187,10 +188,10 @@ void dlock_memory_wait(dlock_memory_product *product, dlock_memory_buyer *buyer)
 {
 	dlock_memory_buyer **end = &product->waiting;
 
-	while (*end) {
+	while (*end && (*end)->ticket < buyer->ticket) {
 		end = &(*end)->next;
 	}
-	buyer->next = NULL;
+	buyer->next = *end;
 	*end = buyer;
 }
 

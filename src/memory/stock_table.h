@@ -24,12 +24,14 @@ typedef struct {
 	int64_t units;
 } dlock_memory_change;
 
-/* Whoever waits for units of one product. Its owner's memory, known from dlock_memory_wait() to
- * dlock_memory_stop_waiting(). */
+/* Whoever waits for units of one product; an order of several products waits for one that it lacks. Its owner's memory,
+ * known from dlock_memory_wait() to dlock_memory_stop_waiting(). */
 typedef struct dlock_memory_buyer {
 	dlock_wakeup wakeup; /* sent when it should look again */
 	dlock_watch watch;   /* while it is suspended */
 	const char *id;
+	int64_t ticket;       /* when it came */
+	int item;             /* the product of its order that it waits for */
 	int64_t units, limit; /* as of a dlock_stock_turn */
 	bool strict, away, withdrawn;
 	struct dlock_memory_buyer *next;
@@ -43,7 +45,7 @@ typedef struct {
 	int64_t remember; /* ms for which orders are that ended or were cancelled */
 	int64_t next;     /* no reservation ends, and no order is to be forgotten, before; in ms */
 	dlock_memory_map orders, changes, buyers; /* buyers: a dlock_memory_change each, with the units they have */
-	dlock_memory_buyer *waiting;              /* in the order of arrival */
+	dlock_memory_buyer *waiting;              /* in the order of tickets */
 } dlock_memory_product;
 
 /* As it is now: what has ended holds nothing. NULL: out of memory. */
@@ -77,6 +79,8 @@ int64_t dlock_memory_units_of_buyer(const dlock_memory_product *product, const c
 /* May one that comes behind all others, or `buyer`, have these units in its turn? */
 bool dlock_memory_has_turn(
 	const dlock_memory_product *product, int64_t units, const dlock_memory_buyer *buyer);
+
+/* In the order of tickets. */
 
 void dlock_memory_wait(dlock_memory_product *product, dlock_memory_buyer *buyer);
 void dlock_memory_stop_waiting(dlock_memory_product *product, dlock_memory_buyer *buyer);

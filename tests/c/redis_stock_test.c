@@ -36,7 +36,8 @@ static dlock_reserve_response reserved;
 
 static dlock_reserve_result basket(const char *id, int64_t limit)
 {
-	dlock_call *call = dlock_request_stock_basket(stocks, 2, id, 20 * DLOCK_SECOND, limit, "4711", units);
+	dlock_stock_attempt attempt = { .id = id, .ttl = 20 * DLOCK_SECOND, .limit = limit, .number = 1 };
+	dlock_call *call = dlock_request_stock_basket(stocks, 2, &attempt, "4711", units);
 	dlock_status status = dlock_read_stock_basket(call, ask(call), &reserved, &problem);
 
 	dlock_call_release(call);
@@ -148,9 +149,39 @@ static void test_queue(void)
 	check(reserve("dan/1", 2, 0, &inbox, true) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 1,
 		"one that nobody passes waits, too");
 	check(reserve("eve/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "but its process does not listen");
-	dlock_call *call = dlock_request_stock_leave(stocks[0], &waits);
+	dlock_call *call = dlock_request_stock_leave(stocks, 1, &waits, false, (int64_t[]) { 3 });
 	check(dlock_read_integer(call, ask(call), &left, &problem) == DLOCK_LOST
 			&& server_integer(&server, "ZCOUNT Stock:{a}1 1e15 +inf") == 0,
+		"it leaves");
+	dlock_call_release(call);
+	client_free(&asking);
+}
+
+/* It waits for the product that it lacks, and leaves the queues of both. */
+static void test_basket_waits(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
+	dlock_stock_attempt waits = { .id = "bob/1", .ttl = 20 * DLOCK_SECOND, .inbox = &inbox, .number = 1 };
+	dlock_response left = { 0 };
+
+	begin();
+	restock(stocks[0], 3, "first");
+	restock(stocks[1], 1, "first");
+	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD, "all of one product");
+	restock(stocks[0], 3, "more");
+	dlock_call *call = dlock_request_stock_basket(stocks, 2, &waits, "4711", units);
+	dlock_status status = dlock_read_stock_basket(call, ask(call), &reserved, &problem);
+	check(status == DLOCK_OK && reserved.result == DLOCK_RESERVE_SHORT && reserved.item == 1
+			&& reserved.refusal.position == 0 && reserved.refusal.ticket > 0 && reserved.refusal.new_in_queue == 1
+			&& reserved.refusal.pttl > 15000,
+		"it waits for the other");
+	dlock_call_release(call);
+	check(server_integer(&server, "ZCOUNT Stock:{a}1 1e15 +inf") == 0
+			&& server_integer(&server, "ZCOUNT Stock:{a}2 1e15 +inf") == 1,
+		"in its queue alone");
+	call = dlock_request_stock_leave(stocks, 2, &waits, true, units);
+	check(dlock_read_integer(call, ask(call), &left, &problem) == DLOCK_LOST
+			&& server_integer(&server, "ZCOUNT Stock:{a}2 1e15 +inf") == 0,
 		"it leaves");
 	dlock_call_release(call);
 	client_free(&asking);
@@ -281,7 +312,7 @@ static void test_lineage_when_a_replica_attaches(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(counts), TEST(lineage_begins),
+	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(basket_waits), TEST(counts), TEST(lineage_begins),
 		TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -282,9 +282,12 @@ static void test_stocks(void)
 	waits.ticket = 9;
 	waits.strict = true;
 	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 4 box 9 1 s");
-	says(dlock_request_stock_leave(stocks[0], &waits), "stock_leave 1 red ann/1 2 4 box s");
-	says(dlock_request_stock_basket(stocks, 2, "ann/1", 1, 4, "4711", units),
-		"stock_basket 2 red blue ann/1 1 4 4711 1 2");
+	says(dlock_request_stock_leave(stocks, 1, &waits, false, units), "stock_leave 1 red ann/1 4 box s '' 1");
+	says(dlock_request_stock_leave(stocks, 2, &waits, true, units), "stock_leave 2 red blue ann/1 4 box s m 1 2");
+	says(dlock_request_stock_basket(stocks, 2, &buys, "4711", units),
+		"stock_basket 2 red blue ann/1 30000 '' '' 0 1 '' 4711 1 2");
+	says(dlock_request_stock_basket(stocks, 2, &waits, "4711", units),
+		"stock_basket 2 red blue ann/1 30000 4 box 9 1 s 4711 1 2");
 	says(dlock_request_stock_confirm(stocks, 1, &one, 0), "stock_confirm 1 red ann/1 '' '' ''");
 	says(dlock_request_stock_confirm(stocks, 2, &both, 4), "stock_confirm 2 red blue ann/1 0 4711 4");
 	says(dlock_request_stock_cancel(stocks, 1, &one), "stock_cancel 1 red ann/1 '' ''");

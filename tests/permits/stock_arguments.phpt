@@ -62,7 +62,6 @@ foreach ([0, -1, 1000000000] as $pieces) {
 fails(TypeError::class, '*Argument #1 ($items) must have quantities of type int by SKU, string given', fn () => $stock->reserve(['a', 'b'], 'b', 'r'));
 fails(ValueError::class, '*Argument #1 ($items) must be a SKU, or have quantities by SKU, of 1 to 16 products', fn () => $stock->reserve([], 'b', 'r'));
 fails(ValueError::class, '*of 1 to 16 products', fn () => $stock->reserve(array_fill(0, 17, 1), 'b', 'r'));
-fails(ValueError::class, '*Argument #4 ($timeout) must be 0 for several products: there is no queue for all of them', fn () => $stock->reserve(['a' => 1, 'b' => 1], 'b', 'r', 1.0));
 fails(ValueError::class, '*Argument #4 ($timeout) must be between 0 and 31536000 seconds', fn () => $stock->reserve('a', 'b', 'r', -1.0));
 fails(ValueError::class, '*Argument #5 ($ttl) must be between 0.003 and 31536000 seconds', fn () => $stock->reserve('a', 'b', 'r', 0.0, 0.0));
 fails(ValueError::class, '*counts(): Argument #1 ($sku) must be a SKU, or a list of 1 to 16 of them', fn () => $stock->counts([]));

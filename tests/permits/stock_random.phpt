@@ -19,7 +19,7 @@ if ($wrong !== null) {
 }
 
 // A walk that does not come to something says nothing about it.
-foreach (['again', 'basket', 'basket bought before', 'basket conflict', 'basket refused', 'bought', 'bought before', 'bought late', 'cancel refused 0',
+foreach (['again', 'basket', 'basket bought before', 'basket conflict', 'basket in its turn', 'basket left', 'basket moved', 'basket queued', 'basket refused', 'basket withdrawn', 'bought', 'bought before', 'bought late', 'cancel refused 0',
     'cancel refused 4', 'cancel refused 5', 'cancel refused 7', 'cancelled 1', 'cancelled 2', 'cancelled 3', 'cancelled while it waited', 'change 0 10', 'change 0 6',
     'change 1 ', 'clock set back', 'closed', 'confirm refused 0', 'confirm refused 1', 'confirm refused 2', 'confirm refused 3', 'confirm refused 4',
     'confirm refused 5', 'confirm refused 6', 'conflict', 'extended', 'extension refused', 'grant by message', 'host vanished', 'left', 'limit', 'orders',

@@ -210,7 +210,7 @@ all_mutants() {
 	mutant reserved_from_reply 'single work=stocks' "a reservation counts from the reply, without drift" \
 		src/redis/stock/stocks.c 's/return call->sent_at \+ left - dlock_drift\(left\);/return dlock_now() + left + 0 * call->sent_at;/'
 	mutant basket_in_part 'single work=stocks' "of several products, what there is is taken" \
-		src/redis/script/lua/stock_basket.lua "s/if not room or not lets_pass\(stock\) then/if false then/"
+		src/redis/script/lua/stock_basket.lua "s/if not room or not \(stock\.turn or lets_pass\(stock\)\) then/if false then/"
 	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
 		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, buyer, units\)\n)/$1\tif buyer then return end\n/'
 	mutant refund_leaves_it_sold 'single work=stocks' "what is refunded stays sold" \

@@ -393,7 +393,6 @@ static void shop_for(client *client, order *o, int resource, bool last)
 		}
 	}
 	ask_about(o, &q);
-	timeout = o->count > 1 ? 0 : timeout;
 	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->units[0], q.names[0],
 		o->count > 1 ? " and its neighbour" : "", seconds(ttl), seconds(timeout), o->id.text);
 	dlock_status status = reserve(client, o, ttl, timeout, &answer);

@@ -314,10 +314,6 @@ ZEND_METHOD(Dlock_Stock, reserve)
 	if (!stock || !dlock_check_timeout(timeout, false, 0, 4, &wait)) {
 		RETURN_THROWS();
 	}
-	if (items && zend_hash_num_elements(items) > 1 && timeout > 0) {
-		zend_argument_value_error(4, "must be 0 for several products: there is no queue for all of them");
-		RETURN_THROWS();
-	}
 	lease = stock->ttl;
 	if (!no_ttl && !dlock_check_ttl(ttl, DLOCK_ANY_TTL, 5, &lease)) {
 		RETURN_THROWS();

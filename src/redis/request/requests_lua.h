@@ -310,15 +310,17 @@ static inline dlock_call *dlock_request_several_release(const dlock_arg *locks, 
 		DLOCK_AS_TEXT(leaves ? "1" : "") }, 2, 1);
 }
 
-static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count, const char *id,
-		dlock_nanos ttl, int64_t limit, const char *products, const int64_t *units)
+static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count,
+		const dlock_stock_attempt *attempt, const char *products, const int64_t *units)
 {
 	dlock_number room[DLOCK_CALL_WORDS];
-	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(id), DLOCK_AS_LEASE(ttl), DLOCK_AS_COUNT(limit),
+	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(attempt->id), DLOCK_AS_LEASE(attempt->ttl),
+		DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox, attempt->description),
+		DLOCK_AS_INT(attempt->ticket), DLOCK_AS_INT(attempt->number), DLOCK_AS_TEXT(attempt->strict ? "s" : ""),
 		DLOCK_AS_TEXT(products) };
 
-	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_BASKET, stocks, count, words, dlock_add_ints(words, 4, room, units,
-		count), 4);
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_BASKET, stocks, count, words, dlock_add_ints(words, 8, room, units,
+		count), 8);
 }
 
 static inline dlock_call *dlock_request_stock_cancel(const dlock_arg *stocks, int count, const dlock_order_ref *order)
@@ -352,11 +354,16 @@ static inline dlock_call *dlock_request_stock_extend(const dlock_arg *stocks, in
 		DLOCK_AS_INT(order->generation), DLOCK_AS_TEXT(order->products), DLOCK_AS_LEASE(ttl) }, 4, 4);
 }
 
-static inline dlock_call *dlock_request_stock_leave(dlock_arg stock, const dlock_stock_attempt *attempt)
+static inline dlock_call *dlock_request_stock_leave(const dlock_arg *stocks, int count,
+		const dlock_stock_attempt *attempt, bool several, const int64_t *units)
 {
-	return dlock_call_script(DLOCK_SCRIPT_STOCK_LEAVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
-		DLOCK_AS_INT(attempt->units), DLOCK_AS_COUNT(attempt->limit), DLOCK_AS_INBOX(attempt->inbox,
-		attempt->description), DLOCK_AS_TEXT(attempt->strict ? "s" : "") }, 6, 6);
+	dlock_number room[DLOCK_CALL_WORDS];
+	dlock_arg words[DLOCK_CALL_WORDS] = { DLOCK_AS_TEXT(attempt->id), DLOCK_AS_COUNT(attempt->limit),
+		DLOCK_AS_INBOX(attempt->inbox, attempt->description), DLOCK_AS_TEXT(attempt->strict ? "s" : ""),
+		DLOCK_AS_TEXT(several ? "m" : "") };
+
+	return dlock_call_script_on(DLOCK_SCRIPT_STOCK_LEAVE, stocks, count, words, dlock_add_ints(words, 5, room, units,
+		count), 5);
 }
 
 static inline dlock_call *dlock_request_stock_lineage(dlock_arg lineage, int64_t begin, const char *attached,

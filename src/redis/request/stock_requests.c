@@ -60,21 +60,25 @@ static void read_closed(dlock_reserve_response *response, int64_t sale)
 	response->sale = sale == 2 ? DLOCK_SALE_ENDED : DLOCK_SALE_CLOSED;
 }
 
-/* {0, ms, position, ticket as text, new} */
-static dlock_status read_refusal(
-	const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
+/* {0, ms, position, ticket as text, new}; `first`: where the ms are */
+static dlock_status read_refusal(const redisReply *reply, size_t first, const dlock_conn *conn,
+	dlock_reserve_response *response, dlock_error *error)
 {
-	int64_t n[3] = { 0 };
-	const char *ticket = text_at(reply, 3);
+	dlock_response *refusal = &response->refusal;
+	const char *ticket = text_at(reply, first + 2);
 
-	if (read_numbers(reply, conn, n, 3, error) != DLOCK_OK || !ticket
-		|| !dlock_integer_at(reply, 4, &response->refusal.new_in_queue)) {
+	if (!dlock_integer_at(reply, first, &refusal->pttl) || !dlock_integer_at(reply, first + 1, &refusal->position)
+		|| !ticket || !dlock_integer_at(reply, first + 3, &refusal->new_in_queue)) {
 		return dlock_unexpected_reply(conn, error);
 	}
-	response->refusal.pttl = n[1];
-	response->refusal.position = n[2];
-	response->refusal.ticket = strtoll(ticket, NULL, 10);
+	refusal->ticket = strtoll(ticket, NULL, 10);
 	return DLOCK_OK;
+}
+
+/* {-2, ticket as text} */
+static int64_t ticket_of_again(const redisReply *reply)
+{
+	return text_at(reply, 1) ? strtoll(text_at(reply, 1), NULL, 10) : 0;
 }
 
 dlock_status dlock_read_stock_reserve(
@@ -99,9 +103,9 @@ dlock_status dlock_read_stock_reserve(
 	case DLOCK_RESERVE_SOLD:
 		return read_held(reply, conn, response, error);
 	case DLOCK_RESERVE_SHORT:
-		return read_refusal(reply, conn, response, error);
+		return read_refusal(reply, 1, conn, response, error);
 	case DLOCK_RESERVE_AGAIN:
-		response->refusal.ticket = text_at(reply, 1) ? strtoll(text_at(reply, 1), NULL, 10) : 0;
+		response->refusal.ticket = ticket_of_again(reply);
 		return DLOCK_OK;
 	case DLOCK_RESERVE_CANCELLED:
 		return DLOCK_OK;
@@ -120,22 +124,29 @@ dlock_status dlock_read_stock_reserve(
 	return dlock_unexpected_reply(conn, error);
 }
 
-/* {0, stock}, {-1, units, stock}, {-4, units, stock, other}, {-5, sale, stock}; stocks from 1 */
+/* {0, stock} with the rest of a refusal behind it where it waits, {-1, units, stock}, {-4, units, stock, other}, {-5,
+ * sale, stock}; stocks from 1 */
 dlock_status dlock_read_stock_basket(
 	const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
 	int64_t n[4] = { 0 };
 
 	*response = (dlock_reserve_response) { .refusal = { .pttl = -1, .position = -1 } };
-	if (dlock_check_reply(call, conn, error) != DLOCK_OK || read_numbers(call->reply, conn, n, 2, error) != DLOCK_OK) {
+	if (dlock_check_reply(call, conn, error) != DLOCK_OK || read_numbers(call->reply, conn, n, 1, error) != DLOCK_OK) {
 		return DLOCK_CONNECTION;
 	}
 	response->result = (dlock_reserve_result) n[0];
+	if (n[0] == DLOCK_RESERVE_AGAIN || n[0] == DLOCK_RESERVE_CANCELLED) {
+		response->refusal.ticket = n[0] == DLOCK_RESERVE_AGAIN ? ticket_of_again(call->reply) : 0;
+		return DLOCK_OK;
+	}
 	if (n[0] == DLOCK_RESERVE_HELD || n[0] == DLOCK_RESERVE_SOLD) {
 		return read_held(call->reply, conn, response, error);
 	}
-	if (n[0] != DLOCK_RESERVE_SHORT
-		&& read_numbers(call->reply, conn, n, n[0] == DLOCK_RESERVE_CONFLICT ? 4 : 3, error) != DLOCK_OK) {
+	size_t numbers = n[0] == DLOCK_RESERVE_SHORT ? 2 : n[0] == DLOCK_RESERVE_CONFLICT ? 4 : 3;
+	if (read_numbers(call->reply, conn, n, numbers, error) != DLOCK_OK
+		|| (n[0] == DLOCK_RESERVE_SHORT && call->reply->elements > 2
+			&& read_refusal(call->reply, 2, conn, response, error) != DLOCK_OK)) {
 		return DLOCK_CONNECTION;
 	}
 	int64_t item = n[0] == DLOCK_RESERVE_SHORT ? n[1] : n[2];

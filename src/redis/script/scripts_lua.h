@@ -90,31 +90,31 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
-		"f4a8a95c54b2f4bb252c62841470e690adf0b67b", DLOCK_LUA_STOCK_BASKET) \
+		"342385dc9140078b4409564eaa8580acff0996cc", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"65384e2f8bdb4f4f78e7fe17631f5b9df5d6dd82", DLOCK_LUA_STOCK_CANCEL) \
+		"8a668970a0c01722a812b6037bd02e2cef6ccd80", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"67258b15486f3b512b88cfd7caed6eab473ff2a9", DLOCK_LUA_STOCK_CHANGE) \
+		"cbe3efb3a08757f5fa4d745c36714ef15d77c5ac", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"3c627b7fd1a4da85acf93e74ca1315e6574d9b81", DLOCK_LUA_STOCK_CONFIRM) \
+		"82afbe02bcbdea979eca07d58b6b55c242ebb208", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"6f6979dc7733c5af541c5c26f9aa3ba06be9cfd4", DLOCK_LUA_STOCK_COUNTS) \
+		"e14150866845d92742fdefd89811b8a59c92196f", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"6adc16c369f464a0c6f0eeb66b6c039e96ea60f3", DLOCK_LUA_STOCK_EXTEND) \
+		"049a0d00faab822caeb918562b8e86f2c6568321", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"cf17fb4b97a88bb42425aea299deb9112a6e0e13", DLOCK_LUA_STOCK_LEAVE) \
+		"fd6cbc773ccf8c2c6126856d2868ebd846e512d8", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"f1121ee63528229718f3692827e4d7ac2d4e4926", DLOCK_LUA_STOCK_REFUND) \
+		"7fe2ebe1281543f113728da7097746a152570b4a", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"1647d7433ad9f270a407607739f57c49e6efd9b0", DLOCK_LUA_STOCK_RESERVE) \
+		"39d2761c7bedc196aa0546270be58b0014c3b597", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"c1a2df8acfd04843c90438e2e724538479fb08e2", DLOCK_LUA_STOCK_RESTOCK) \
+		"96d8138b2981bbe9b38c18a279dcd2c896953e6d", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"3acd81100d02ab60242032c1f2d25d125453e192", DLOCK_LUA_STOCK_SALE) \
+		"0fc6324690c71e00ffc79be999f9ec00715aae97", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -773,7 +773,7 @@
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
 	"used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
 	"next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
-	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count) }\n" \
+	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was " \
 	"last seen\n" \
@@ -905,7 +905,7 @@
 	"fence))\n" \
 	"return type(receivers) ~= 'table' and receivers or nil\nend\n" \
 	"local function serve_waiter(stock, waiter, me, ttl)\n" \
-	"local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')\n" \
+	"local units, limit, strict, several, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?)(m?) (%S+) (%S*)$')\n" \
 	"local place, signs = names_of(waiter)\n" \
 	"local ticket, sign = unpack(redis.call('ZMSCORE', stock.pool, place, signs))\n" \
 	"if not ticket then\n" \
@@ -916,15 +916,18 @@
 	"local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0\n" \
 	"and units <= stock.all - stock.sold\n" \
 	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
-	"if may and not make_room(stock, units) then\n" \
+	"if may and not make_room(stock, units + stock.kept) then\n" \
 	"if mine or strict == '' or listens(inbox) then\n" \
 	"return false, strict ~= ''\nend\n" \
 	"live, may = false, false\nend\n" \
 	"if live and not mine then\n" \
-	"local receivers = tell(id, inbox, sign, may and next_token(stock) or 0)\n" \
+	"local receivers = tell(id, inbox, sign, may and several == '' and next_token(stock) or 0)\n" \
 	"if not receivers then\n" \
 	"return false, strict ~= ''\nend\n" \
 	"may = may and receivers > 0\nend\n" \
+	"if may and several ~= '' then\n" \
+	"stock.kept, stock.turn = stock.kept + units, stock.turn or mine\n" \
+	"return false, strict ~= ''\nend\n" \
 	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
 	"stock.left = true\n" \
 	"if may then\n" \
@@ -948,6 +951,9 @@
 	"while #waiters > 0 and tickets[waiters[#waiters]] > last do\n" \
 	"table.remove(waiters)\nend\n" \
 	"return waiters\nend\n" \
+	"local function may_come(stock)\n" \
+	"return stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > 0 and GRACE " \
+	"or -1\nend\n" \
 	"local function note_queue(stock)\n" \
 	"if stock.queue and #first_waiters(stock, 1) == 0 then\n" \
 	"redis.call('ZREM', stock.pool, '$queue')\n" \
@@ -960,12 +966,12 @@
 	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\nend\n" \
 	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
 	"local before = stock.left\n" \
-	"stock.left = false\n" \
+	"stock.left, stock.kept = false, 0\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
-	"if not blocked and not stock.left and least(stock) <= free(stock) then\n" \
+	"if not blocked and not stock.left and stock.kept == 0 and least(stock) <= free(stock) then\n" \
 	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
 	"stock.left = stock.left or before\n" \
-	"if stock.left and least(stock) <= free(stock) then\n" \
+	"if stock.left and stock.kept == 0 and least(stock) <= free(stock) then\n" \
 	"local waiter = first_waiters(stock, 1)[1]\n" \
 	"local id, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
 	"local _, signs = names_of(waiter)\n" \
@@ -1841,34 +1847,69 @@
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, limit, products, us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], clock(KEYS[1])\n" \
-	"local stocks, reserved, bought, fence, left, ago, was = {}, 0, 0, 0, math.huge, 0, 0\n" \
+	"local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4],\n" \
+	"tonumber(ARGV[5]), ARGV[8], clock(KEYS[1])\n" \
+	"local waits, buyer, waited = inbox ~= '', buyer_of(id), false\n" \
+	"local stocks, was = {}, 0\n" \
+	"local function enqueue(stock)\n" \
+	"local place, signs, wish, strict = names_of(stock.waiter)\n" \
+	"if ticket == 0 then\n" \
+	"for _, other in ipairs(stocks) do\n" \
+	"ticket = math.max(ticket, next_token(other), other.score > 0 and behind(other.score) or 0)\nend\n" \
+	"stock.fence = next_token(stock)\nend\n" \
+	"local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,\n" \
+	"WANTS + stock.wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
+	"if ARGV[7] ~= '' then\n" \
+	"redis.call('ZADD', stock.pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
+	"stock.queue, waited = true, waited or added < 3\nend\n" \
+	"local function leave(reply, at)\n" \
+	"for i, stock in ipairs(stocks) do\n" \
+	"if waits and i ~= at and stock.queue and redis.call('ZREM', stock.pool, names_of(stock.waiter)) > 0 then\n" \
+	"stock.left = true\nend\n" \
+	"if i ~= at then\n" \
+	"serve(stock)\nend\n" \
+	"if stock.left then\n" \
+	"note_queue(stock)\nend\nend\n" \
+	"return reply\nend\n" \
+	"local function again()\n" \
+	"return {-2, string.format('%.0f', ticket)}\nend\n" \
 	"local function refused(stock, i)\n" \
-	"local buyer = buyer_of(id)\n" \
+	"local possible = stock.wants <= stock.all - stock.sold\n" \
 	"is_allowed(stock, buyer, stock.wants, limit)\n" \
 	"make_room(stock, stock.wants)\n" \
-	"serve(stock)\n" \
-	"local may, has, again = is_allowed(stock, buyer, stock.wants, limit)\n" \
+	"if waits and possible and stock.queue then\n" \
+	"enqueue(stock)\nend\n" \
+	"serve(stock, false, stock.waiter)\n" \
+	"local may, has, unsure = is_allowed(stock, buyer, stock.wants, limit)\n" \
 	"if not stock.known or stock.closed > 0 then\n" \
 	"return {-5, stock.closed, i}\n" \
 	"elseif not may then\n" \
-	"return again and {-2} or {-1, has, i}\nend\n" \
+	"return unsure and again() or {-1, has, i}\nend\n" \
 	"local room, more = make_room(stock, stock.wants)\n" \
-	"if not room or not lets_pass(stock) then\n" \
-	"return more and {-2} or {0, i}\nend\nend\n" \
+	"if not room or not (stock.turn or lets_pass(stock)) then\n" \
+	"if more or waits and stock.more then\n" \
+	"return again()\n" \
+	"elseif not waits or not possible then\n" \
+	"return {0, i}\nend\n" \
+	"stock.lacks = true\nend\nend\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock = read(pool, us, #KEYS)\n" \
-	"stocks[i], stock.wants = stock, tonumber(ARGV[4 + i])\n" \
+	"stocks[i], stock.wants = stock, tonumber(ARGV[8 + i])\n" \
+	"stock.waiter = waits and string.format('q%s %s %sm %s %s', ARGV[8 + i], ARGV[3], ARGV[7], id, inbox)\nend\n" \
+	"local reserved, bought, fence, left, ago = 0, 0, 0, math.huge, 0\n" \
+	"for i, stock in ipairs(stocks) do\n" \
 	"sweep(stock, 1)\n" \
 	"local score, units, signature = order_of(stock, id)\n" \
 	"stock.score, stock.units = score, units\n" \
 	"if score > 0 and score < ENDED then\n" \
 	"if signature ~= products or units ~= stock.wants then\n" \
-	"return serve_each(stocks, {-4, units, i, signature ~= products and 1 or 0})\n" \
+	"return leave({-4, units, i, signature ~= products and 1 or 0})\n" \
 	"elseif score < SOLD then\n" \
 	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
 	"else\n" \
-	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\nend\n" \
+	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
+	"elseif waits and ticket > 0 and is_settled(score, ticket) then\n" \
+	"return leave({-3})\nend\n" \
 	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
 	"was = score\nend\nend\n" \
 	"if reserved == #KEYS or bought == #KEYS then\n" \
@@ -1876,23 +1917,31 @@
 	"fence = math.max(fence, next_token(stock))\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"stock.fence = fence\n" \
-	"redis.call('ZADD', stock.pool, -fence, '$fence')\n" \
-	"serve(stock)\nend\n" \
-	"return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}\nend\n" \
+	"redis.call('ZADD', stock.pool, -fence, '$fence')\nend\n" \
+	"return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, " \
+	"generation_of(was)})\nend\n" \
+	"local at\n" \
 	"for i, stock in ipairs(stocks) do\n" \
 	"local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED)\n" \
 	"and refused(stock, i)\n" \
 	"if reply then\n" \
-	"return serve_each(stocks, reply)\nend\n" \
+	"return reply[1] == -2 and reply or leave(reply)\nend\n" \
+	"at = at or stock.lacks and i\nend\n" \
+	"if at then\n" \
+	"local stock = stocks[at]\n" \
+	"enqueue(stock)\n" \
+	"return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', " \
+	"ticket)),\n" \
+	"string.format('%.0f', ticket), waited and 0 or 1}, at)\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
 	"fence = math.max(fence, next_token(stock))\nend\n" \
 	"local generation\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"if stock.score > 0 and stock.score < SOLD then\n" \
 	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\nend\n" \
 	"stock.us, stock.fence = fence, fence - 1\n" \
-	"generation = take(stock, id, stock.wants, ttl, was, products)\n" \
-	"serve(stock)\nend\n" \
-	"return {1, fence, 0, ttl, generation}\n"
+	"generation = take(stock, id, stock.wants, ttl, was, products)\nend\n" \
+	"return leave({1, fence, 0, ttl, generation})\n"
 
 #define DLOCK_LUA_STOCK_CANCEL \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -1900,26 +1949,30 @@
 	"local CANCELS = 100\n" \
 	"local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], " \
 	"clock(KEYS[1]), {}, 2, 0\n" \
+	"local queued, found = false, false\n" \
 	"local function take_out(stock)\n" \
-	"local found = false\n" \
-	"for _, waiter in ipairs(first_waiters(stock, CANCELS)) do\n" \
+	"for _, waiter in ipairs(first_waiters(stock, math.ceil(CANCELS / #KEYS))) do\n" \
 	"local other, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
 	"if other == id then\n" \
 	"local _, signs = names_of(waiter)\n" \
 	"tell(id, inbox, redis.call('ZSCORE', stock.pool, signs), 0)\n" \
 	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
-	"stock.left, found, reply = true, true, 1\nend\nend\n" \
-	"return found\nend\n" \
+	"stock.left, found, reply = true, true, 1\nend\nend\nend\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
-	"local stock, signature = read(pool, us, #KEYS), nil\n" \
-	"stocks[i] = stock\n" \
+	"stocks[i] = read(pool, us, #KEYS)\n" \
+	"queued = queued or stocks[i].queue\nend\n" \
+	"for i, stock in ipairs(stocks) do\n" \
+	"local signature\n" \
 	"stock.score, stock.units, signature = order_of(stock, id)\n" \
-	"local why = (stock.score == 0 and not (stock.queue and #KEYS == 1) and 0)\n" \
+	"local why = (stock.score == 0 and not queued and 0)\n" \
 	"or (stock.score > 0 and signature ~= products and 5)\n" \
 	"or (stock.score > 0 and generation and generation_of(stock.score) ~= generation and 4)\n" \
 	"or (stock.score >= SOLD and stock.score < ENDED and 7)\n" \
 	"if why then\n" \
 	"return serve_each(stocks, {0, i, why})\nend\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"if stock.queue then\n" \
+	"take_out(stock)\nend\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local score, state = stock.score, state_at(CANCELLED, stock.now, generation_of(stock.score))\n" \
 	"if score > 0 and score < SOLD then\n" \
@@ -1928,13 +1981,13 @@
 	"reply = 1\n" \
 	"elseif score < CANCELLED then\n" \
 	"redis.call('ZADD', stock.pool, state, 'h' .. id)\n" \
+	"if score == 0 and products ~= '' then\n" \
+	"redis.call('ZADD', stock.pool, products, 'a' .. id)\nend\n" \
 	"reply = reply == 1 and 1 or 3\n" \
 	"else\n" \
 	"ago = math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
-	"if stock.queue then\n" \
-	"local found = take_out(stock)\n" \
-	"if found or score >= CANCELLED and score < REFUNDED then\n" \
-	"redis.call('ZADD', stock.pool, state, 'h' .. id)\nend\nend\n" \
+	"if found or stock.queue and score >= CANCELLED and score < REFUNDED then\n" \
+	"redis.call('ZADD', stock.pool, state, 'h' .. id)\nend\n" \
 	"serve(stock)\n" \
 	"if stock.left then\n" \
 	"note_queue(stock)\nend\nend\n" \
@@ -2095,15 +2148,18 @@
 #define DLOCK_LUA_STOCK_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local stock = read(KEYS[1], clock(KEYS[1]), 1)\n" \
-	"redis.call('ZREM', KEYS[1], names_of(string.format('q%s %s %s %s %s', ARGV[2], ARGV[3], ARGV[5], ARGV[1], " \
-	"ARGV[4])))\n" \
+	"local us, has = clock(KEYS[1]), 1\n" \
+	"for i, pool in ipairs(KEYS) do\n" \
+	"local stock = read(pool, us, #KEYS)\n" \
+	"redis.call('ZREM', pool, names_of(string.format('q%s %s %s%s %s %s', ARGV[5 + i], ARGV[2], ARGV[4], ARGV[5],\n" \
+	"ARGV[1], ARGV[3])))\n" \
 	"stock.left = true\n" \
 	"order_of(stock, ARGV[1])\n" \
 	"serve(stock)\n" \
 	"note_queue(stock)\n" \
 	"local score = order_of(stock, ARGV[1])\n" \
-	"return score > 0 and score < ENDED and 1 or 0\n"
+	"has = score > 0 and score < ENDED and has or 0\nend\n" \
+	"return has\n"
 
 #define DLOCK_LUA_STOCK_LINEAGE \
 	DLOCK_LUA_EPOCH \
@@ -2336,10 +2392,8 @@
 	"redis.call('ZADD', pool, full_until(), '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
-	"return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, " \
-	"redis.call('ZCOUNT', pool,\n" \
-	"WAITS, '(' .. place),\n" \
-	"string.format('%.0f', place), new and 1 or 0}\n" \
+	"return {0, may_come(stock), redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', place),\n" \
+	"new and 1 or 0}\n" \
 	"end)()\n"
 
 #define DLOCK_LUA_STOCK_RESTOCK \

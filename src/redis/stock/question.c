@@ -51,8 +51,10 @@ static void ask_again(dlock_stock_question *own, dlock_nanos now)
 /* A reservation that may wait asks again by itself. */
 static bool is_unfinished(const dlock_stock_question *own)
 {
-	return own->said == DLOCK_OK && own->route.call->origin != &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
-		&& dlock_stock_is_unfinished(own->route.call);
+	const void *script = own->route.call ? own->route.call->origin : NULL;
+
+	return own->said == DLOCK_OK && script != &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
+		&& script != &dlock_scripts[DLOCK_SCRIPT_STOCK_BASKET] && dlock_stock_is_unfinished(own->route.call);
 }
 
 dlock_status dlock_stock_explain_unfinished(const dlock_conn *conn, dlock_error *error)

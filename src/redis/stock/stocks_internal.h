@@ -36,7 +36,7 @@ void dlock_stock_place(dlock_redis_stock *stock, const dlock_order *order, dlock
 
 /* The key of a product, in the given place of that room; valid until the place is used again. Turns have a place of
  * their own: their tasks may be stepped while something else is asked. */
-enum { DLOCK_STOCK_TURNS_PLACE = DLOCK_STOCKS_MAX, DLOCK_STOCK_PLACES };
+enum { DLOCK_STOCK_TURNS_PLACE = DLOCK_STOCKS_MAX, DLOCK_STOCK_PLACES = 2 * DLOCK_STOCKS_MAX };
 dlock_arg dlock_stock_key(dlock_redis_stock *stock, int place, dlock_arg sku);
 
 /* Its hash slot. */

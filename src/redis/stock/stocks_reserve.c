@@ -51,41 +51,13 @@ static dlock_answer_kind kind_of(const dlock_reserve_response *response)
 																							: DLOCK_ANSWER_NOTHING;
 }
 
-/* ---- several products ---- */
-
-static dlock_status reserve_all(const dlock_stock_turn *turn, dlock_stock_answer *answer, dlock_error *error)
-{
-	dlock_redis_stock *stock = dlock_redis_stock_of(turn->stock);
-	const dlock_order *order = turn->order;
-	dlock_order_place place;
-	dlock_stock_question asked;
-	dlock_reserve_response response;
-
-	dlock_stock_place(stock, order, &place);
-	dlock_status status = dlock_stock_ask(&asked, stock, place.keys[0],
-		dlock_request_stock_basket(
-			place.keys, place.count, place.ref.id, turn->ttl, turn->limit, place.products.text, order->units),
-		error);
-	if (status == DLOCK_OK) {
-		status = dlock_read_stock_basket(asked.route.call, asked.route.conn, &response, error);
-	}
-	if (status == DLOCK_OK) {
-		status = dlock_stock_confirm_answer(&asked, place.keys[0], kind_of(&response));
-	}
-	if (status == DLOCK_OK) {
-		*answer = answer_of(&response, asked.route.call);
-		answer->uncertain = asked.uncertain;
-	}
-	dlock_stock_end(&asked);
-	return status;
-}
-
-/* ---- one product, and its queue ---- */
+/* ---- the queue ---- */
 
 /* A turn that may wait for units. */
 typedef struct {
 	dlock_redis_stock *stock;
 	const dlock_stock_turn *wants;
+	dlock_products products;
 	dlock_waiter waiter;
 	bool may_wait;              /* there was time left for it when the call under way began */
 	bool queued;                /* it may be in the queue */
@@ -104,7 +76,7 @@ static reserving *turn_of(dlock_waiter *waiter)
 static dlock_stock_attempt attempt_of(const reserving *turn, bool queue)
 {
 	return (dlock_stock_attempt){ .id = turn->wants->order->id.text,
-		.units = turn->wants->order->units[0],
+		.units = turn->wants->order->units[0], /* of one product */
 		.ttl = turn->wants->ttl,
 		.limit = turn->wants->limit,
 		.strict = turn->wants->strict,
@@ -118,13 +90,43 @@ static dlock_arg key_of(const reserving *turn)
 	return dlock_stock_key(turn->stock, DLOCK_STOCK_TURNS_PLACE, turn->wants->order->skus[0]);
 }
 
+/* Of all its products. */
+static void make_keys(const reserving *turn, dlock_arg keys[DLOCK_STOCKS_MAX])
+{
+	const dlock_order *order = turn->wants->order;
+
+	for (int i = 0; i < order->count; i++) {
+		keys[i] = dlock_stock_key(turn->stock, DLOCK_STOCK_TURNS_PLACE + i, order->skus[i]);
+	}
+}
+
+static dlock_call *attempt_call(const reserving *turn)
+{
+	const dlock_order *order = turn->wants->order;
+	dlock_stock_attempt attempt = attempt_of(turn, turn->waiter.queue);
+	dlock_arg keys[DLOCK_STOCKS_MAX];
+
+	make_keys(turn, keys);
+	return order->count == 1
+		? dlock_request_stock_reserve(keys[0], &attempt)
+		: dlock_request_stock_basket(keys, order->count, &attempt, turn->products.text, order->units);
+}
+
+static dlock_call *leave_call(const reserving *turn)
+{
+	const dlock_order *order = turn->wants->order;
+	dlock_stock_attempt attempt = attempt_of(turn, true);
+	dlock_arg keys[DLOCK_STOCKS_MAX];
+
+	make_keys(turn, keys);
+	return dlock_request_stock_leave(keys, order->count, &attempt, order->count > 1, order->units);
+}
+
 static void begin_asking(reserving *turn)
 {
 	dlock_waiter *waiter = &turn->waiter;
-	dlock_stock_attempt attempt = attempt_of(turn, waiter->queue);
 
-	dlock_stock_begin(&turn->asked, turn->stock, key_of(turn), dlock_request_stock_reserve(key_of(turn), &attempt),
-		waiter->error);
+	dlock_stock_begin(&turn->asked, turn->stock, key_of(turn), attempt_call(turn), waiter->error);
 	turn->asked.route.until = waiter->until;
 }
 
@@ -140,7 +142,8 @@ static void read_attempt(reserving *turn)
 	const dlock_route *route = &turn->asked.route;
 
 	if (turn->said == DLOCK_OK) {
-		turn->said = dlock_read_stock_reserve(route->call, route->conn, &turn->response, turn->waiter.error);
+		turn->said = (turn->wants->order->count == 1 ? dlock_read_stock_reserve : dlock_read_stock_basket)(
+			route->call, route->conn, &turn->response, turn->waiter.error);
 	}
 }
 
@@ -214,10 +217,8 @@ static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos 
 
 static void begin_leaving(reserving *turn)
 {
-	dlock_stock_attempt attempt = attempt_of(turn, true);
-
 	dlock_waiter_begin_last_route(&turn->waiter);
-	dlock_route_send(&turn->waiter.route, dlock_request_stock_leave(key_of(turn), &attempt), NULL);
+	dlock_route_send(&turn->waiter.route, leave_call(turn), NULL);
 }
 
 static void take_left(reserving *turn)
@@ -292,9 +293,7 @@ static void leave(reserving *turn)
 	dlock_conn *conn = turn->queued ? dlock_masters_conn(&turn->stock->masters, turn->waiter.slot) : NULL;
 
 	if (conn) {
-		dlock_stock_attempt attempt = attempt_of(turn, true);
-		dlock_conn_send_background(
-			conn, dlock_request_stock_leave(key_of(turn), &attempt), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
+		dlock_conn_send_background(conn, leave_call(turn), dlock_after(dlock_now(), DLOCK_GRANT_TTL));
 	}
 	if (turn->task.at != 0 && turn->asked.route.call) {
 		drop_attempt(turn);
@@ -343,15 +342,13 @@ static dlock_status reserve_in_turn(
 dlock_status dlock_stock_reserve(
 	dlock_stock_turn *turn, const dlock_wait *wait, dlock_stock_answer *answer, dlock_error *error)
 {
-	if (turn->order->count > 1) {
-		return reserve_all(turn, answer, error);
-	}
 	reserving *own = turn->state ? turn->state : calloc(1, sizeof *own);
 	if (!own) {
 		return dlock_out_of_memory(error);
 	}
 	own->stock = dlock_redis_stock_of(turn->stock);
 	own->wants = turn;
+	own->products = dlock_stock_products(turn->order);
 	turn->state = own;
 	dlock_status status = reserve_in_turn(own, wait, answer, error);
 	turn->waited |= own->waiter.waited;

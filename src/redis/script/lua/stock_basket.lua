@@ -1,52 +1,108 @@
--- Reserves units of several products, of all or of none. It does not wait, and takes nothing that somebody who waits
--- could have.
+-- Reserves units of several products, of all or of none, and takes nothing that somebody who waits could have.
+-- Otherwise it waits, if an inbox is given, in the queue of the first product that it lacks. A waiter runs it again
+-- when it is told to, and as its sign of life.
 --
 -- keys: stocks...
--- args: id:text ttl:lease limit:count products:text units:int...
--- id: buyer/order; limit: the most units of each for this buyer; products: their hash; the units of each stock.
+-- args: dlock_stock_attempt *attempt { id:text ttl:lease limit:count inbox:inbox ticket:int number:int strict:'s'|'' }
+-- args: products:text units:int...
+-- The words of an attempt are as in stock_reserve.lua; products: the hash of their names; the units of each stock.
 -- Replies {1, fencing token, 0, ms left, generation} when it has them all, {2, fencing token, 0, ms ago, generation}
--- when it has bought them; {0, stock} the first one (from 1) that has not enough; {-1, the buyer's units, stock} where
--- the limit forbids it, {-2}: ask again, since there was more to do than one script does; {-4, the order's units,
--- stock, 1 if it has other products}: the order is another one; {-5, 1 closed, 2 ended, 0 no such stock, stock}. An
--- order that is repeated finds what it has, with the time that is left.
--- Cost: O(log n), eight commands for each stock.
+-- when it has bought them; {0, stock} the first one (from 1) that has not enough, and where it waits {0, stock, ms
+-- until units may come, its place in the queue, ticket, 1 if it was in no queue before}; {-1, the buyer's units, stock}
+-- where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script does; {-3}: cancelled
+-- while it waited; {-4, the order's units, stock, 1 if it has other products}: the order is another one; {-5, 1 closed,
+-- 2 ended, 0 no such stock, stock}. An order that is repeated finds what it has, with the time that is left.
+-- Cost: O(log n), eight commands for each stock, and for each waiter that it looks at, four.
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, ttl, limit, products, us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], clock(KEYS[1])
-local stocks, reserved, bought, fence, left, ago, was = {}, 0, 0, 0, math.huge, 0, 0
+local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4],
+	tonumber(ARGV[5]), ARGV[8], clock(KEYS[1])
+local waits, buyer, waited = inbox ~= '', buyer_of(id), false
+local stocks, was = {}, 0
 
--- The reply to an order that may not have its units of this stock; nil: it may.
+-- Puts it into the queue of a stock, or notes that it is alive, as stock_reserve.lua does. It has one ticket for all.
+local function enqueue(stock)
+	local place, signs, wish, strict = names_of(stock.waiter)
+	if ticket == 0 then
+		for _, other in ipairs(stocks) do
+			ticket = math.max(ticket, next_token(other), other.score > 0 and behind(other.score) or 0)
+		end
+		stock.fence = next_token(stock)
+	end
+	local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,
+		WANTS + stock.wants, wish, -1, '$queue', -stock.fence, '$fence')
+	if ARGV[7] ~= '' then
+		redis.call('ZADD', stock.pool, 'LT', ticket + STRICT - WAITS, strict)
+	end
+	stock.queue, waited = true, waited or added < 3
+end
+
+-- It waits nowhere any more, but `at` one stock. What it leaves, and what was swept, is for those that do.
+local function leave(reply, at)
+	for i, stock in ipairs(stocks) do
+		if waits and i ~= at and stock.queue and redis.call('ZREM', stock.pool, names_of(stock.waiter)) > 0 then
+			stock.left = true
+		end
+		if i ~= at then
+			serve(stock)
+		end
+		if stock.left then
+			note_queue(stock)
+		end
+	end
+	return reply
+end
+
+local function again()
+	return {-2, string.format('%.0f', ticket)}
+end
+
+-- The reply to an order that may not have its units of this stock; nil: it may, or waits. stock.lacks: it has to.
 local function refused(stock, i)
-	local buyer = buyer_of(id)
+	local possible = stock.wants <= stock.all - stock.sold
 	is_allowed(stock, buyer, stock.wants, limit)
 	make_room(stock, stock.wants)
-	serve(stock) -- with what was swept
-	local may, has, again = is_allowed(stock, buyer, stock.wants, limit)
+	if waits and possible and stock.queue then
+		enqueue(stock)
+	end
+	serve(stock, false, stock.waiter) -- with what was swept
+	local may, has, unsure = is_allowed(stock, buyer, stock.wants, limit)
 	if not stock.known or stock.closed > 0 then
 		return {-5, stock.closed, i}
 	elseif not may then
-		return again and {-2} or {-1, has, i}
+		return unsure and again() or {-1, has, i}
 	end
 	local room, more = make_room(stock, stock.wants)
-	if not room or not lets_pass(stock) then
-		return more and {-2} or {0, i}
+	if not room or not (stock.turn or lets_pass(stock)) then
+		if more or waits and stock.more then
+			return again()
+		elseif not waits or not possible then
+			return {0, i}
+		end
+		stock.lacks = true
 	end
 end
 
 for i, pool in ipairs(KEYS) do
 	local stock = read(pool, us, #KEYS)
-	stocks[i], stock.wants = stock, tonumber(ARGV[4 + i])
+	stocks[i], stock.wants = stock, tonumber(ARGV[8 + i])
+	stock.waiter = waits and string.format('q%s %s %sm %s %s', ARGV[8 + i], ARGV[3], ARGV[7], id, inbox)
+end
+local reserved, bought, fence, left, ago = 0, 0, 0, math.huge, 0
+for i, stock in ipairs(stocks) do
 	sweep(stock, 1)
 	local score, units, signature = order_of(stock, id)
 	stock.score, stock.units = score, units
 	if score > 0 and score < ENDED then
 		if signature ~= products or units ~= stock.wants then
-			return serve_each(stocks, {-4, units, i, signature ~= products and 1 or 0})
+			return leave({-4, units, i, signature ~= products and 1 or 0})
 		elseif score < SOLD then
 			reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)
 		else
 			bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))
 		end
+	elseif waits and ticket > 0 and is_settled(score, ticket) then
+		return leave({-3})
 	end
 	if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then
 		was = score
@@ -59,16 +115,25 @@ if reserved == #KEYS or bought == #KEYS then
 	for _, stock in ipairs(stocks) do
 		stock.fence = fence
 		redis.call('ZADD', stock.pool, -fence, '$fence')
-		serve(stock)
 	end
-	return bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)}
+	return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)})
 end
+local at
 for i, stock in ipairs(stocks) do
 	local reply = bought > 0 and {-4, stock.units, i, 1} or not (stock.score > 0 and stock.score < ENDED)
 		and refused(stock, i)
 	if reply then
-		return serve_each(stocks, reply)
+		return reply[1] == -2 and reply or leave(reply)
 	end
+	at = at or stock.lacks and i
+end
+if at then
+	local stock = stocks[at]
+	enqueue(stock)
+	return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', ticket)),
+		string.format('%.0f', ticket), waited and 0 or 1}, at)
+end
+for _, stock in ipairs(stocks) do
 	fence = math.max(fence, next_token(stock)) -- above what those who waited were given
 end
 local generation
@@ -79,6 +144,5 @@ for _, stock in ipairs(stocks) do
 	end
 	stock.us, stock.fence = fence, fence - 1 -- the same in all
 	generation = take(stock, id, stock.wants, ttl, was, products)
-	serve(stock)
 end
-return {1, fence, 0, ttl, generation}
+return leave({1, fence, 0, ttl, generation})

@@ -12,11 +12,11 @@
 --#include stock_pool.lua
 local CANCELS = 100
 local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 2, 0
+local queued, found = false, false -- somebody waits, or does so under this name
 
--- Those that wait under this name, as far as they are found among the first. Whether any is.
+-- Those that wait under this name, as far as they are found among the first.
 local function take_out(stock)
-	local found = false
-	for _, waiter in ipairs(first_waiters(stock, CANCELS)) do
+	for _, waiter in ipairs(first_waiters(stock, math.ceil(CANCELS / #KEYS))) do
 		local other, inbox = string.match(waiter, '(%S+) (%S*)$')
 		if other == id then
 			local _, signs = names_of(waiter)
@@ -25,19 +25,26 @@ local function take_out(stock)
 			stock.left, found, reply = true, true, 1
 		end
 	end
-	return found
 end
 
 for i, pool in ipairs(KEYS) do
-	local stock, signature = read(pool, us, #KEYS), nil
-	stocks[i] = stock
+	stocks[i] = read(pool, us, #KEYS)
+	queued = queued or stocks[i].queue
+end
+for i, stock in ipairs(stocks) do
+	local signature
 	stock.score, stock.units, signature = order_of(stock, id)
-	local why = (stock.score == 0 and not (stock.queue and #KEYS == 1) and 0)
+	local why = (stock.score == 0 and not queued and 0)
 		or (stock.score > 0 and signature ~= products and 5)
 		or (stock.score > 0 and generation and generation_of(stock.score) ~= generation and 4)
 		or (stock.score >= SOLD and stock.score < ENDED and 7)
 	if why then
 		return serve_each(stocks, {0, i, why})
+	end
+end
+for _, stock in ipairs(stocks) do
+	if stock.queue then
+		take_out(stock)
 	end
 end
 for _, stock in ipairs(stocks) do
@@ -48,15 +55,15 @@ for _, stock in ipairs(stocks) do
 		reply = 1
 	elseif score < CANCELLED then
 		redis.call('ZADD', stock.pool, state, 'h' .. id)
+		if score == 0 and products ~= '' then
+			redis.call('ZADD', stock.pool, products, 'a' .. id)
+		end
 		reply = reply == 1 and 1 or 3
 	else
 		ago = math.max(ago, stock.now - math.floor(score % 1e13))
 	end
-	if stock.queue then
-		local found = take_out(stock)
-		if found or score >= CANCELLED and score < REFUNDED then
-			redis.call('ZADD', stock.pool, state, 'h' .. id)
-		end
+	if found or stock.queue and score >= CANCELLED and score < REFUNDED then
+		redis.call('ZADD', stock.pool, state, 'h' .. id)
 	end
 	serve(stock)
 	if stock.left then

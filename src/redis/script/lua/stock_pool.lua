@@ -27,7 +27,8 @@
 --   from WAITS on   q<waiter>   a waiter: its ticket, in us
 --   from STRICT on  v<waiter>   one that nobody may pass: its ticket + STRICT - WAITS
 --
--- A waiter is "units limit strict id inbox": all that is needed to serve it. The id of an order is its buyer, a slash,
+-- A waiter is "units limit flags id inbox": all that is needed to serve it; the flags are s: strict, m: it wants other
+-- products as well. The id of an order is its buyer, a slash,
 -- and its name. The ranges hold for a clock between 2001 and 2128.
 --
 -- A reservation that has ended holds nothing. sweep() moves its units from $used to what is free, oldest first, each
@@ -73,7 +74,7 @@ local function read(pool, us, count)
 	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),
 		used = tonumber(n[3] or 0), fence = -(n[4] or 0),
 		next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),
-		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count) }
+		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }
 	stock.us = us + stock.shift * 1000
 	if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen
 		stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)

@@ -2,6 +2,9 @@
 --
 -- First fit: a waiter that wants more than is free is passed over, and stays where it is; not so a strict one, which
 -- nobody passes that came later. Who does not wait takes what is free only where it is less than any waiter wants.
+--
+-- An order of several products waits in one queue, that of a product that it lacks. A script may not touch the others,
+-- so nobody can give it its units: in its turn it is told to ask again, and they are kept for it until it has.
 
 -- The fewest units that anybody waits for.
 local function least(stock)
@@ -59,7 +62,7 @@ end
 -- not have it, or never can. The waiter `me` is not told. False: it stays where it is; the second result: and nobody
 -- behind it is served.
 local function serve_waiter(stock, waiter, me, ttl)
-	local units, limit, strict, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?) (%S+) (%S*)$')
+	local units, limit, strict, several, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?)(m?) (%S+) (%S*)$')
 	local place, signs = names_of(waiter)
 	local ticket, sign = unpack(redis.call('ZMSCORE', stock.pool, place, signs))
 	if not ticket then
@@ -71,18 +74,22 @@ local function serve_waiter(stock, waiter, me, ttl)
 	local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0
 		and units <= stock.all - stock.sold
 		and is_allowed(stock, buyer_of(id), units, limit)
-	if may and not make_room(stock, units) then
+	if may and not make_room(stock, units + stock.kept) then
 		if mine or strict == '' or listens(inbox) then
 			return false, strict ~= ''
 		end
 		live, may = false, false
 	end
 	if live and not mine then
-		local receivers = tell(id, inbox, sign, may and next_token(stock) or 0)
+		local receivers = tell(id, inbox, sign, may and several == '' and next_token(stock) or 0)
 		if not receivers then
 			return false, strict ~= ''
 		end
 		may = may and receivers > 0
+	end
+	if may and several ~= '' then
+		stock.kept, stock.turn = stock.kept + units, stock.turn or mine
+		return false, strict ~= ''
 	end
 	redis.call('ZREM', stock.pool, names_of(waiter))
 	stock.left = true
@@ -119,6 +126,11 @@ local function fitting(stock)
 	return waiters
 end
 
+-- In how many ms may units come, those of a reservation that ends or those that are kept for another waiter? -1: never.
+local function may_come(stock)
+	return stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > 0 and GRACE or -1
+end
+
 -- There is no waiter any more?
 local function note_queue(stock)
 	if stock.queue and #first_waiters(stock, 1) == 0 then
@@ -129,7 +141,8 @@ end
 
 -- Serves those that wait, in order, with what is free. `tells`: what they can hope for has become less, so that those
 -- that can never have what they want are told. The waiter `me` is given its own for `ttl`: stock.mine is its fencing
--- token then. stock.more: there is more to do than one script does.
+-- token then; of one that wants several products stock.turn says that it may have these. stock.kept: the units of those
+-- that were told to ask. stock.more: there is more to do than one script does.
 local function serve(stock, tells, me, ttl)
 	if not stock.queue or stock.more then
 		return
@@ -141,14 +154,14 @@ local function serve(stock, tells, me, ttl)
 	-- A strict one that is dead would keep out all that come later.
 	if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then
 		local before = stock.left
-		stock.left = false
+		stock.left, stock.kept = false, 0
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
 		-- It is enough for none of the first ones
-		if not blocked and not stock.left and least(stock) <= free(stock) then
+		if not blocked and not stock.left and stock.kept == 0 and least(stock) <= free(stock) then
 			serve_all(stock, fitting(stock), me, ttl)
 		end
 		stock.left = stock.left or before
-		if stock.left and least(stock) <= free(stock) then
+		if stock.left and stock.kept == 0 and least(stock) <= free(stock) then
 			local waiter = first_waiters(stock, 1)[1]
 			local id, inbox = string.match(waiter, '(%S+) (%S*)$')
 			local _, signs = names_of(waiter)

@@ -170,7 +170,6 @@ elseif not waiter or not possible then
 	return waiter and leave({0, -1, -1, '0', 0}) or 0
 end
 local place = redis.call('ZSCORE', pool, waiter)
-return {0, stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or -1, redis.call('ZCOUNT', pool,
-	WAITS, '(' .. place),
-	string.format('%.0f', place), new and 1 or 0}
+return {0, may_come(stock), redis.call('ZCOUNT', pool, WAITS, '(' .. place), string.format('%.0f', place),
+	new and 1 or 0}
 end)()
