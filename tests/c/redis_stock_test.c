@@ -243,7 +243,8 @@ static int lineage_says(int begin, const char *attached, const char *nodes, int 
 static void write_lineage(const char *replid, const char *rest)
 {
 	static const char text[] = "local own = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')\n"
-							   "return redis.call('SET', KEYS[1], (ARGV[1] == '' and own or ARGV[1]) .. ' ' .. ARGV[2])";
+							   "local id = ARGV[1] == '' and own or ARGV[1]\n"
+							   "return redis.call('SET', KEYS[1], id .. ' ' .. ARGV[2])";
 	dlock_arg words[] = { DLOCK_ARG("EVAL"), DLOCK_ARG(text), DLOCK_ARG("1"), dlock_lineage_of(-1, &lineage_key),
 		DLOCK_ARG(replid ? replid : ""), DLOCK_ARG(rest) };
 	dlock_call *call = dlock_call_command(words, 6);
@@ -270,7 +271,7 @@ static void test_lineage_begins(void)
 			&& lost_since == 0, "nothing is missing");
 	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_DECIDED && lost_since == 0, "and that stays");
 	write_lineage(ANOTHER, "1 0 0 0 0 0 ");
-	check(lineage_says(2, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "it is another's whose data are not here");
+	check(lineage_says(2, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "it is another's");
 	client_free(&asking);
 }
 
@@ -281,7 +282,8 @@ static void test_lineage_of_a_new_master(void)
 	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "at first, sales may be missing");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,cccccccccccccccc:1,", 2) == DLOCK_LINEAGE_OPEN && lost_since > 0,
 		"one that was restarted says nothing");
-	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1002,", 2) == DLOCK_LINEAGE_OPEN && lost_since > 0,
+	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1002,", 2) == DLOCK_LINEAGE_OPEN
+			&& lost_since > 0,
 		"nor does one that was elsewhere");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1001,", 2) == DLOCK_LINEAGE_DECIDED
 			&& lost_since == 0, "two that followed it all the time do");

@@ -1,4 +1,5 @@
-/* Eras that settle at once: check_epoch() of lua/epoch.lua, lua/settle_now.lua, and what survey.c makes of what the nodes say. */
+/* Eras that settle at once: check_epoch() of lua/epoch.lua, lua/settle_now.lua, and what survey.c makes of what the
+ * nodes say. */
 #include "world.h"
 
 /* Is the era settled? Opens it, has it settle when its time has come, and keeps `seen` near. With `doubts` it is opened

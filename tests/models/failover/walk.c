@@ -58,15 +58,18 @@ static const struct {
 		"a server that has been up for G, was never promoted and has no era settles at once" },
 	[SETTLED_UNCHECKED] = { "SETTLED_UNCHECKED",
 		"an era settles, though the opening that was acknowledged was an earlier one's" },
-	[AT_ONCE] = { "AT_ONCE", "stale Sentinels; an era settles at once, and goes on, where the nodes show that nothing is missing" },
+	[AT_ONCE] = { "AT_ONCE",
+		"stale Sentinels; an era settles at once, and goes on, where the nodes show that nothing is missing" },
 	[BACKLOG_IGNORED] = { "BACKLOG_IGNORED", "AT_ONCE, wherever the nodes have been before they followed the master" },
 	[YOUNG_COUNT] = { "YOUNG_COUNT", "AT_ONCE, with nodes that were restarted within G" },
 	[ANY_HISTORY] = { "ANY_HISTORY", "AT_ONCE, whatever the data continue" },
 	[ANY_CLOCKS] = { "ANY_CLOCKS", "AT_ONCE, whatever the clocks" },
 	[FEWER_NODES] = { "FEWER_NODES", "AT_ONCE, where one node less than is needed shows it" },
 	[ATTACHED_IGNORED] = { "ATTACHED_IGNORED", "AT_ONCE, though a replica has attached while the nodes were asked" },
-	[GRANTS_NOT_DOUBTED] = { "GRANTS_NOT_DOUBTED", "AT_ONCE, where replicas that attach are not looked at behind WAIT" },
-	[LATE_CHECKS] = { "LATE_CHECKS", "AT_ONCE, and a token is used again though the last look at its grant may come late" },
+	[GRANTS_NOT_DOUBTED] = { "GRANTS_NOT_DOUBTED",
+		"AT_ONCE, where replicas that attach are not looked at behind WAIT" },
+	[LATE_CHECKS] = { "LATE_CHECKS",
+		"AT_ONCE, and a token is used again though the last look at its grant may come late" },
 };
 
 bool set[SETTINGS];
