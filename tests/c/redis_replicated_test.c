@@ -146,7 +146,7 @@ static void test_no_replica(void)
 		c.error.message);
 	check(acquire(&c, claim, 300) == DLOCK_CONNECTION, "no lock: %s", c.error.message);
 	check(dlock_now() - start < SOON, "in time");
-	check(strstr(c.error.message, "0 of its replicas confirmed") != NULL, "the message says why");
+	check(strstr(c.error.message, "0 replicas acknowledged") != NULL, "the message says why");
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
 	client_drain(&c);
