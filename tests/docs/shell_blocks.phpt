@@ -25,13 +25,8 @@ use Symfony\Component\Lock\LockFactory;
 
 define('TOP', dirname(__DIR__, 2));
 
-/** Debian has zkCli.sh there. */
-const ZOOKEEPER_COMMANDS = '/usr/share/zookeeper/bin';
-
 /** Variables that a script hands on, and what reads them. */
 const VARIABLES = [
-    'DLOCK_TEST_LEGACY_SECTIONS' => 'tests/inc/legacy.inc',
-    'DLOCK_TEST_LEGACY_REPORT' => 'tests/inc/legacy.inc',
     'DLOCK_TEST_REDIS_SERVER' => 'tests/setup/servers.sh',
 ];
 
@@ -57,18 +52,10 @@ function php(): string
 function typed(string $line, ?int &$status = null): string
 {
     // A sanitizer's library is for PHP alone.
-    exec('env -u LD_PRELOAD PATH=' . escapeshellarg(commands_directory() . ':' . getenv('PATH') . ':' . ZOOKEEPER_COMMANDS)
+    exec('env -u LD_PRELOAD PATH=' . escapeshellarg(commands_directory() . ':' . getenv('PATH'))
         . ' setpriv --pdeathsig KILL timeout 100 sh -c ' . escapeshellarg($line) . ' 2> ' . commands_directory() . '/errors',
         $output, $status);
     return implode("\n", $output);
-}
-
-/** @return list<string> */
-function sorted(string $output): array
-{
-    $lines = explode("\n", str_replace("\r", '', $output));
-    sort($lines);
-    return $lines;
 }
 
 /** @param array<string, callable> $checks by a pattern for the line, its comment included: is its output right? Each takes one line. */
@@ -105,34 +92,16 @@ function lease_holder(string $manager, string $resource): PhpChild
 function redis_commands(string $code): string
 {
     $server = redis_private();
-    $redis = $server->raw();
     exec('command -v redis-cli', $path);
     command('redis-cli', "exec $path[0] -p $server->port \"\$@\"");
     $manager = 'DistributedLock(' . var_export($server->dsn(), true) . ')';
-    $processes = [];
-    $waited = function (string $resource, string $queue) use ($manager, $redis, &$processes): string {
-        $processes[] = $holder = lease_holder($manager, $resource);
-        $token = $holder->readLine();
-        $processes[] = lease_holder($manager, $resource);
-        wait_for(fn () => $redis->cmd('ZCARD', $queue) === 1, 60, "a waiter in $queue");
-        return $token;
-    };
-    $token = $waited('order:7', 'dlock:queue:{Lock:order:7}');
-    $waited('{a}', 'dlock:queue::Lock:{a}');
+    $holder = lease_holder($manager, 'order:7');
+    $token = $holder->readLine();
     return check_lines($code, [
         '/ GET Lock:order:7 +# who holds: the token/' => fn ($output) => $output === $token,
         '/ PTTL Lock:order:7 +# .*in ms/' => fn ($output) => preg_match('/^\d+$/', $output) && $output > 0 && $output <= 10000,
-        '/ --scan --pattern \'dlock:queue:\*\' +# locks that are waited for/'
-            => fn ($output) => sorted($output) === ['dlock:queue::Lock:{a}', 'dlock:queue:{Lock:order:7}'],
-        '/ ZCARD \'dlock:queue:{Lock:order:7}\' +# by how many\. \(For a key with a hash tag: \'dlock:queue::Lock:{a}\'\)$/'
-            => fn ($output) => $output === '1' && typed("redis-cli ZCARD 'dlock:queue::Lock:{a}'") === '1',
-        '/ PUBSUB CHANNELS \'dlock:inbox:\*\' +# .* one channel each/'
-            => fn ($output) => count(preg_grep('/^dlock:inbox:\S+$/', sorted($output))) === 2,
-        '/ INFO stats \| grep .*# both 0$/' => fn ($output) => sorted($output) === ['evicted_keys:0', 'rejected_connections:0'],
-        '/ INFO clients \| grep .*# against maxclients/'
-            => fn ($output) => preg_match('/^connected_clients:(\d+)\s*$/', $output, $n) && $n[1] >= 4,
         '/ DEL Lock:order:7 +# frees the lock; its holder notices at the next renewal$/'
-            => fn ($output) => $output === '1' && $processes[0]->readLine() === 'lost',
+            => fn ($output) => $output === '1' && $holder->readLine() === 'lost',
     ]);
 }
 
@@ -140,9 +109,6 @@ function redis_commands(string $code): string
 final class WatchedZooKeeper
 {
     public readonly PrivateZooKeeper $server;
-    public readonly string $token;
-    /** Of the holder. */
-    public readonly int $session;
     /** @var list<string> */
     public readonly array $nodes;
     /** @var list<PhpChild> */
@@ -154,9 +120,7 @@ final class WatchedZooKeeper
         $this->server = zk_private(['4lw.commands.whitelist' => "$allowed[1], $allowed[2]"]);
         $manager = 'ZkLock(' . var_export($this->server->hosts(), true) . ')';
         $this->processes[] = $holder = lease_holder($manager, 'order:7');
-        $this->token = $holder->readLine();
-        // Nobody else has one.
-        $this->session = array_key_first(zk_sessions($this->server->hosts())) ?? throw new Exception('cons tells of no session');
+        $holder->readLine();
         $zk = $this->server->raw();
         foreach ([2, 3] as $nodes) {
             $this->processes[] = lease_holder($manager, 'order:7');
@@ -171,42 +135,6 @@ final class WatchedZooKeeper
         static $zookeeper = null;
         return $zookeeper ??= new self();
     }
-}
-
-function zookeeper_commands(string $code): string
-{
-    $zookeeper = WatchedZooKeeper::get();
-    file_put_contents($netcat = commands_directory() . '/nc.php', '<?php
-        $server = stream_socket_client("tcp://$argv[1]:$argv[2]", $code, $message, 20) ?: exit(1);
-        stream_copy_to_stream(STDIN, $server);
-        stream_copy_to_stream($server, STDOUT);
-    ');
-    command('nc', 'exec ' . php() . " -n -f $netcat -- \"\$@\"");
-    $port = $zookeeper->server->port;
-    $code = str_replace(['zk1:2181', 'zk1 2181'], ["127.0.0.1:$port", "127.0.0.1 $port"], $code, $count);
-    $code = str_replace('_c_…', $zookeeper->nodes[0], $code);
-    $listed = function (string $output) use ($zookeeper): bool {
-        preg_match('/^\[(.*)\]$/m', $output, $found);
-        $nodes = explode(', ', $found[1] ?? '');
-        usort($nodes, fn ($a, $b) => substr($a, -10) <=> substr($b, -10));
-        return count($nodes) === 3 && $nodes === $zookeeper->nodes && str_starts_with($nodes[0], "_c_$zookeeper->token-lock-");
-    };
-    $session = '0x' . dechex($zookeeper->session);
-    $figures = function (string $output, string $line): bool {
-        preg_match_all('/zk_\w+/', strstr($line, '#'), $names);
-        preg_match_all('/^(zk_\w+)\t(\d+)/m', $output, $found);
-        $found = array_combine($found[1], $found[2]);
-        return $names[0] !== [] && !array_diff($names[0], array_keys($found))
-            && $found['zk_num_alive_connections'] >= 3 && $found['zk_ephemerals_count'] === '3';
-    };
-    return check_lines($code, [
-        '~ ls /locks/order:7 +# holder and waiters, one node each; the lowest number holds$~' => $listed,
-        '~ stat /locks/order:7/\S+ +# ephemeralOwner is the holder\'s session$~'
-            => fn ($output) => (bool) preg_match("/^ephemeralOwner = $session\$/m", $output),
-        '/^echo cons \| nc .*# sessions with their addresses$/'
-            => fn ($output) => (bool) preg_match("~^ */127\.0\.0\.1:\d+\[.*sid=$session,~m", $output),
-        '/^echo mntr \| nc .*# zk_num_alive_connections,.*zk_ephemerals_count$/' => $figures,
-    ]);
 }
 
 /** What how-it-works.md shows of the nodes. */
@@ -459,7 +387,6 @@ function rule_for(string $language, string $code): ?string
     return match ($language) {
         'sh' => match (true) {
             $each_line('redis-cli ') => 'redis_commands',
-            $each_line('zkCli\.sh |echo \w+ \| nc ') => 'zookeeper_commands',
             $each_line('dlock-doctor ') => 'doctor_commands',
             $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
             str_starts_with($code, 'apt-get install ') => 'installation',
