@@ -305,7 +305,7 @@ final class PlannedSwitch
                 $server->cmd('CONFIG', 'SET', PING_PERIOD, $period);
                 SwitchedService::info($server, 'replication')['role'] === 'master' || $server->cmd('CONFIG', 'REWRITE');
             }
-        } catch (Refusal | Trouble) {
+        } catch (Refusal) {
         }
     }
 
@@ -333,13 +333,20 @@ final class PlannedSwitch
         return $new;
     }
 
+    /** More than once: Sentinels close all connections to a server that they demote. */
     private function goOn(): void
     {
-        try {
-            $old = $this->service->at($this->from); // Sentinels close the connections to a server that they demote
-            $old->cmd('CLIENT', 'UNPAUSE');
-            self::restorePings($old);
-        } catch (Refusal | Trouble) {
+        for ($tries = 0; $tries < 20; $tries++) {
+            try {
+                $old = $this->service->at($this->from);
+                $old->cmd('CLIENT', 'UNPAUSE');
+                self::restorePings($old);
+                return;
+            } catch (Refusal) {
+                return;
+            } catch (Trouble) {
+                usleep(100_000);
+            }
         }
     }
 }

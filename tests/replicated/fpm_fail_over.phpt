@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
 $set = new SentinelSet();
-$fpm = fpm_start(['dlock.server' => '"' . $set->dsn(['guard' => 1]) . '"', 'dlock.ttl' => '1', 'dlock.restart_guard' => '1'], 1);
+$fpm = fpm_start(['dlock.server' => '"' . $set->dsn(['guard' => 1, 'connect_timeout' => 20, 'read_timeout' => 20]) . '"', 'dlock.ttl' => '1', 'dlock.restart_guard' => '1'], 1);
 $look = $fpm->script('look', '
     $begin = now();
     $lock = new DistributedLock();
