@@ -26,13 +26,16 @@ redis_raw()->cmd('EVAL', <<<'LUA'
     redis.call('ZADD', KEYS[1], now - 1000, 'hlate')
     redis.call('ZINCRBY', KEYS[1], 1001, '$used')
     LUA, 1, $key);
-for ($i = 0, $most = 0; $i < 1000 && redis_raw()->cmd('ZSCORE', $key, 'hdead1') !== null; $i++) {
+$acquire = function () use ($key, $resource, $reads): void {
+    redis_raw()->cmd('EVAL', 'local t = redis.call("TIME")[1] * 1000 redis.call("ZADD", KEYS[1], "XX", t - 1000, "hlate")', 1, $key); // it stays a second
     $reads->acquire($resource, ttl: 1000)->release();
+};
+for ($i = 0; $i < 1000 && redis_raw()->cmd('ZSCORE', $key, 'hdead1') !== null; $i++) {
+    $acquire();
 }
 same(true, $i < 1000, 'they are swept by those that come');
 for ($i = 0; $i < 500; $i++) {
-    redis_raw()->cmd('EVAL', 'local t = redis.call("TIME")[1] * 1000 redis.call("ZADD", KEYS[1], "XX", t - 1000, "hlate")', 1, $key); // it stays a second
-    $reads->acquire($resource, ttl: 1000)->release();
+    $acquire();
 }
 $left = redis_raw()->cmd('ZRANGE', $key, 0, -1);
 holds(count($left) < 10 && preg_grep('/dead/', $left) === [], 'entries that are left', $left);
