@@ -150,6 +150,7 @@ static void test_forgetful(void)
 			check(passes_briefly(&thief, "warm", 0), "connected");
 		}
 		dlock_claim *claim = claim_on(&c, "forgetful", TTL), *stolen = claim_on(&thief, "forgetful", TTL);
+		dlock_nanos begun = dlock_now();
 		check(acquire(&c, claim, 0) == DLOCK_OK, "held: %s", c.error.message);
 		client_drain(&c);
 		for (int i = 0; i < SERVERS; i++) { /* those who remember did not answer it in time */
@@ -161,8 +162,8 @@ static void test_forgetful(void)
 		}
 		dlock_nanos restarted = dlock_now();
 		dlock_status status = acquire(&thief, stolen, 0);
-		bool held = look(claim) == DLOCK_CLAIM_HELD;
-		check(status == DLOCK_QUORUM && held,
+		bool held = look(claim) == DLOCK_CLAIM_HELD, slow = dlock_now() - begun > GUARD * 9 / 10;
+		check(status == DLOCK_QUORUM && (held || slow),
 			"a majority that restarted empty gives no second holder (status %d, held %d)", status, held);
 		check(is_called_ineligible(&thief, 0) && is_called_ineligible(&thief, 1) && is_called_ineligible(&thief, 2)
 				&& !*reason(&thief, 4),

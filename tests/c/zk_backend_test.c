@@ -234,6 +234,7 @@ static void test_names(void)
 
 static void test_auth(void)
 {
+	zk_session_timeout = 30 * DLOCK_SECOND; /* none is to end */
 	client a = client_at(zk_hosts, zk_root, "digest:ann:secret"),
 		   a2 = client_at(zk_hosts, zk_root, "digest:ann:secret");
 	client z = client_at(zk_hosts, zk_root, "digest:zoe:other"), c = client_new();
@@ -273,6 +274,7 @@ static void test_auth(void)
 	check(bad == 0, "and is woken when it goes (%d)", bad);
 	dlock_claim_free(other);
 	client_free(&a), client_free(&a2), client_free(&z), client_free(&c);
+	zk_session_timeout = DLOCK_SECOND;
 }
 
 static void test_chroot(void)

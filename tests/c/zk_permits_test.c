@@ -387,20 +387,24 @@ static void test_expiry(void)
 	char hosts[32];
 	proxy p;
 
+	zk_session_timeout = 4 * DLOCK_SECOND;
 	proxied(&p, hosts, sizeof hosts);
-	client c = pool_at(hosts, 2, NULL), other = pool_of(2);
+	client c = pool_at(hosts, 2, NULL);
+	zk_session_timeout = 30 * DLOCK_SECOND;
+	client other = pool_of(2);
 	dlock_claim *lost = permits_on(&c, "expiry", 1), *held = permits_on(&other, "expiry", 1),
 				*next = permits_on(&other, "expiry", 1);
 	check(acquire(&other, held, -1) == DLOCK_OK && acquire(&c, lost, -1) == DLOCK_OK, "both are held");
 	p.mode = PROXY_HOLD;
 	check(becomes(lost, DLOCK_CLAIM_LOST), "nothing heard: lost");
-	check(acquire(&other, next, 10000) == DLOCK_OK && look(held) == DLOCK_CLAIM_HELD, "the next one has it on expiry");
+	check(acquire(&other, next, 60000) == DLOCK_OK && look(held) == DLOCK_CLAIM_HELD, "the next one has it on expiry");
 	p.mode = PROXY_PASS;
 	check(release(&c, lost) == DLOCK_LOST && available(&other, "expiry") == 0, "it gives back nothing");
 	release(&other, held), release(&other, next);
 	client_free(&c);
 	client_free(&other);
 	proxy_stop(&p);
+	zk_session_timeout = DLOCK_SECOND;
 }
 
 /* Below an open node users may be that cannot read each other's nodes: then the list is watched. */
