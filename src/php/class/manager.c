@@ -552,8 +552,8 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources
 	return status;
 }
 
-/* Asks for the other permits as another claim, which is before all writers; no longer than the lease lasts, where nobody
- * renews it. */
+/* Asks for the other permits as another claim, which is before all writers; no longer than the lease lasts, where
+ * nobody renews it. */
 static dlock_status wait_for_rest(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;

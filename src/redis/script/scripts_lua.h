@@ -28,9 +28,9 @@
 	script(LEAVE, "leave", \
 		"435cd57fbbcedc03d841061e4a62fb027a344ee4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
-		"c94d3e56a2fc13132bfcaaa1b2b0cdb411805820", DLOCK_LUA_PERMITS_ACQUIRE) \
+		"c7d7e1ebb690db2d796041664654b16219c59ba5", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
-		"3d95e31a12c544da9cdf68aa11d910a42cadb37a", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+		"611ea310fc33cd83f327daf6f6d5915051450f47", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", \
 		"8772027cad95b189240feb95ae0063be41503e64", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", \
@@ -38,31 +38,31 @@
 	script(PERMITS_COUNTS, "permits_counts", \
 		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DOWNGRADE, "permits_downgrade", \
-		"a6e637f511b58e5081c43beed8102ffb0f9fd052", DLOCK_LUA_PERMITS_DOWNGRADE) \
+		"19c077ab257fca1ae91105efc551de862587aa78", DLOCK_LUA_PERMITS_DOWNGRADE) \
 	script(PERMITS_DROP, "permits_drop", \
 		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", \
 		"73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
 	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", \
-		"b0b3d4254153224d0a9216c59afcd021b05e9da9", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+		"9a9321a338c11b449d0d4559ea188e7ddfd29edd", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", \
 		"97dc4b1abe4302e1d65ad6abf21f3bee571bd3dd", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", \
 		"6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", \
-		"5801b51337b0b64ec5ec19459fe77e651f815d8b", DLOCK_LUA_PERMITS_LEAVE) \
+		"41e565898bffc50dba9c84e2b3353dfe9b12569f", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", \
-		"eb0834e55362f8fd83444e4b1a2067272050bb38", DLOCK_LUA_PERMITS_RELEASE) \
+		"81b19d8132d47df4109305f2999568044a545cf4", DLOCK_LUA_PERMITS_RELEASE) \
 	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", \
-		"b5324793fcc4767f25d05c75ba0f4dc9d4bf8175", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+		"4b85c8fc6a5b25a185a52f5e44648fe6890ac2a6", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", \
 		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
 	script(PERMITS_RESTORE, "permits_restore", \
-		"cd5422bb075674068342fc90f702bbbe88cedbb2", DLOCK_LUA_PERMITS_RESTORE) \
+		"18d4ba05447c4cca7f4a549960f0ffa2d8244c6b", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
 		"bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
-		"b352c0588a0ccab6f30abb7faf06a80924b0e56d", DLOCK_LUA_PERMITS_UPGRADE) \
+		"afb461a081f68996be873eb1d8d2b9bc9e5dc95a", DLOCK_LUA_PERMITS_UPGRADE) \
 	script(PUBLISH, "publish", \
 		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", \
@@ -621,15 +621,16 @@
 	"last_until(state.pool, state.now, state.fence, ends)\n" \
 	"state.lasts = ends\nend\nend\n" \
 	"local function drop(state, ids, permits)\n" \
-	"local names, freed = {}, 0\n" \
+	"local names, freed, writer = {}, 0, false\n" \
 	"for i, id in ipairs(ids) do\n" \
-	"freed = freed + (permits[i] or 1)\n" \
+	"local count = tonumber(permits[i] or 1)\n" \
+	"freed, writer = freed + count, writer or count >= ALL\n" \
 	"names[#names + 1] = 'h' .. id\n" \
 	"names[#names + 1] = 'w' .. id\nend\n" \
 	"redis.call('ZREM', state.pool, unpack(names))\n" \
 	"state.used = state.used - freed\n" \
 	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
-	"if freed >= ALL then\n" \
+	"if writer then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
 	"local function take_back(state, before, most)\n" \
 	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, " \

@@ -159,8 +159,8 @@ local function settled(held)
 	return reply
 end
 
--- Does it wait behind one that waits for permits which its own process keeps for ever? Who upgrades has one already, and
--- waits for each of the others.
+-- Does it wait behind one that waits for permits which its own process keeps for ever? Who upgrades has one already,
+-- and waits for each of the others.
 local function is_behind_itself()
 	local place = redis.call('ZSCORE', pool, waiter)
 	-- A writer, before readers that come later
