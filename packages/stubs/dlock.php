@@ -321,7 +321,7 @@ namespace Dlock {
          * The writer of a ReadWriteLock becomes a reader, together with the readers that wait; no writer comes in between. A reader stays one.
          *
          * @throws LeaseLostException the lease has ended
-         * @throws ConnectionException the outcome is unknown: it may be called again
+         * @throws ConnectionException the outcome is unknown: others may read, and upgrade() is refused from then on. It may be called again
          * @throws DlockException the server has no such change
          */
         public function downgrade(): void {}

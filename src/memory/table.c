@@ -466,22 +466,32 @@ bool dlock_memory_release(dlock_memory_names names, const char *token, bool *han
 	return held;
 }
 
+static dlock_nanos extend_to(holder *held, dlock_nanos ttl)
+{
+	dlock_nanos end = dlock_after(dlock_now(), ttl);
+
+	held->deadline = end > held->deadline ? end : held->deadline;
+	return held->deadline;
+}
+
 dlock_memory_result dlock_memory_upgrade(dlock_memory_name name, const char *token, const char *rest, dlock_nanos ttl,
 	bool *held, int64_t *fencing_token, dlock_nanos *deadline)
 {
 	dlock_memory_room *room = dlock_memory_enter();
 	pool *own = find(room, name);
 	holder **others = rest ? held_by(own, rest) : NULL;
+	int64_t blocked;
 
 	if (others) {
 		drop(own, others);
 	}
 	holder **at = held_by(own, token);
 	*held = at != NULL;
-	bool good = at && own->used == (*at)->permits;
+	/* Whoever a downgrade has let in reads, even where it has yet to wake up. */
+	bool good = at && own->used == (*at)->permits && (others || !first_waiter(own, &blocked, NULL));
 	if (good) {
 		own->used = (*at)->permits = DLOCK_PERMITS_ALL;
-		*deadline = (*at)->deadline = dlock_after(dlock_now(), ttl);
+		*deadline = extend_to(*at, ttl);
 		*fencing_token = dlock_memory_next_token(room);
 	} else if (others) {
 		wake_first(own);
@@ -502,7 +512,7 @@ bool dlock_memory_downgrade(dlock_memory_name name, const char *token, dlock_nan
 		own->phase = own->tickets;
 	}
 	if (held) {
-		*deadline = (*at)->deadline = dlock_after(dlock_now(), ttl);
+		*deadline = extend_to(*at, ttl);
 		/* Some read with it, the others look when it ends. */
 		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) {
 			dlock_wakeup_send(&it->wakeup);

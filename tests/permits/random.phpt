@@ -19,8 +19,8 @@ if ($wrong !== null) {
 }
 
 // A walk that does not come to something says nothing about it.
-foreach (['abandoned', 'acquired', 'clock set back', 'exchanged', 'grant by message', 'grant to a vanished host', 'key ended', 'left', 'queued', 'refused',
-    'release of nothing', 'renewal refused', 'renewed', 'told to go on'] as $what) {
+foreach (['abandoned', 'acquired', 'clock set back', 'downgraded', 'exchanged', 'grant by message', 'grant to a vanished host', 'key ended', 'left', 'others read', 'queued', 'readers let in', 'refused',
+    'release of nothing', 'renewal refused', 'renewed', 'second upgrade', 'told to go on', 'upgrade of nothing', 'upgraded', 'upgraded at once'] as $what) {
     if (getenv('DLOCK_PERMITS_SEED') === false && ($check->seen[$what] ?? 0) < 3) {
         echo "$what: ", $check->seen[$what] ?? 0, "\n";
     }

@@ -13,6 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 require __DIR__ . '/../inc/strands.inc';
 
 use Dlock\AcquireTimeoutException;
+use Dlock\ConnectionException;
 use Dlock\DeadlockException;
 use Dlock\DlockException;
 use Dlock\LeaseLostException;
@@ -121,7 +122,7 @@ foreach (['phase', 'fifo'] as $fairness) {
 
         // ---- it gives up: the readers that wait are served ----
         $order = [];
-        Strands::spawn(function () use ($read, $name, $waits, &$order, $what) {
+        Strands::spawn(function () use ($read, $name, $waits, &$order, $what, $where) {
             [$one, $two] = [$read->acquire($name, 60), null];
             Strands::spawn(function () use ($read, $name, &$order, $what) {
                 $other = $read->acquire($name, 60);
@@ -131,8 +132,15 @@ foreach (['phase', 'fifo'] as $fairness) {
             }, 60);
             });
             $waits($name, 1);
-            $reader = $read->acquire($name, 60);
-            $order[] = 'reader';
+            // This strand reads already: the one that upgrades waits for it.
+            $where === 'redis' && fails(DeadlockException::class, '*', fn () => $read->acquire($name, 60), "$what: a reader behind one that waits for it");
+            Strands::spawn(function () use ($read, $name, &$order) {
+                $reader = $read->acquire($name, 60);
+                $order[] = 'reader';
+            });
+            Strands::until(function () use (&$order) {
+                return $order === ['reader'];
+            }, 60);
         });
         Strands::run();
         same(['reader'], $order, "$what: after it has given up");
@@ -175,8 +183,105 @@ $dead->kill();
 same(true, $lock->readLock()->acquire($name, 60)->release(), 'a reader behind one that has died');
 $one->release();
 
+// ---- the lease of one that waits ends: it is told so then, not when its time is over ----
+foreach ([redis_server(), 'memory://'] as $server) {
+    $lock = new Dlock\ReadWriteLock($server);
+    $name = unique('ends');
+    $one = $lock->readLock()->acquire($name, 60);
+    $two = null;
+    Strands::spawn(function () use ($lock, $name, &$two) {
+        $two = $lock->readLock()->acquire($name, 60, 0.5);
+        fails(LeaseLostException::class, '*', fn () => $two->upgrade(), 'its lease has ended');
+    });
+    Strands::run();
+    same([LeaseState::Lost, 0], [$two->state(), $lock->readLock()->inspect($name)->waiting], 'and nobody waits');
+    $one->upgrade(60);
+    $one->release();
+}
+
+// ---- two that disagree on fairness would wait for each other all the same ----
+$name = unique('disagree');
+$one = (new Dlock\ReadWriteLock(redis_server()))->readLock()->acquire($name, 60);
+$child = fork_child(function (callable $say, callable $hear) use ($name) {
+    $lease = (new Dlock\ReadWriteLock(redis_server(), fairness: 'fifo'))->readLock()->acquire($name, 60);
+    $say('reads');
+    $lease->upgrade(60);
+    return $lease->release();
+});
+$child->hear();
+$reads = (new Dlock\ReadWriteLock(redis_server()))->readLock();
+wait_for(fn () => $reads->inspect($name)->waiting === 1, 60, 'it to wait');
+fails(DeadlockException::class, '*', fn () => $one->upgrade(60), 'one of the phases, beside one of the queue');
+same([true, true], [$one->release(), $child->result()], 'which goes on');
+
+// ---- one that waits has died: the next one is not refused for it ----
+$one = $reads->acquire($name, 60);
+$dead = fork_child(function (callable $say) use ($reads, $name) {
+    $lease = $reads->acquire($name, 60, 60);
+    $say('reads');
+    $lease->upgrade(60);
+});
+$dead->hear();
+wait_for(fn () => $reads->inspect($name)->waiting === 1, 60, 'it to wait');
+$waiter = redis_raw()->cmd('ZRANGEBYSCORE', "ReadWriteLock:$name", '1e15', '+inf')[0];
+$dead->kill();
+wait_for(fn () => redis_raw()->cmd('PUBSUB', 'NUMSUB', explode(' ', $waiter)[3])[1] === 0, 60, 'the server to notice');
+fails(AcquireTimeoutException::class, '*', fn () => $one->upgrade(0.05), 'behind one that has died, whose lease lasts');
+unset($one);
+
+// ---- downgrade() without an answer: it is no longer the writer, for all that it knows, and no upgrade() may rely on its lease ----
+$relay = relay(redis_addresses()[0]);
+$write = (new Dlock\ReadWriteLock('redis://' . $relay->address()))->writeLock();
+$name = unique('downgrade');
+$lease = $write->acquire($name, 60, 60);
+$relay->order(0, ['swallow' => true]);
+fails(ConnectionException::class, '*', fn () => $lease->downgrade(), 'no answer');
+$relay->order(0);
+fails(DlockException::class, "An earlier downgrade() of the lock \"$name\" may still reach the server, and others would read: release, then acquire", fn () => $lease->upgrade(0), 'which may be executed late');
+same([true, true], [$reads->acquire($name, 60, 60)->release(), $lease->isHeld()], 'it was executed');
+$lease->downgrade();
+same(true, $lease->release(), 'and it is given back');
+$lease = $write->acquire($name, 60, 60);
+$lease->downgrade();
+$relay->order(0, ['swallow' => true]);
+fails(ConnectionException::class, '*', fn () => $lease->upgrade(0), 'no answer');
+$relay->order(0);
+same(null, $reads->tryAcquire($name), 'upgrade() was executed');
+$lease->upgrade(0);
+same([true, true], [$lease->isHeld(), $lease->release()], 'once more');
+
+// ---- neither makes a lease shorter, which the holder would not know of if it were executed late ----
+foreach ([redis_server(), 'memory://'] as $server) {
+    $lock = new Dlock\ReadWriteLock($server);
+    $long = $lock->writeLock()->acquire($name, 60, 600);
+    $lease = (new Dlock\ReadWriteLock($server, ttl: 60, renew: false))->writeLock()->attach($long->detach());
+    $lease->downgrade();
+    holds($lease->remaining() > 300, 'downgrade()', $lease->remaining());
+    $lease->upgrade(0);
+    holds($lease->remaining() > 300, 'upgrade()', $lease->remaining());
+    $lease->release();
+}
+
+// ---- in memory, too, the readers that a downgrade lets in read from then on ----
+Strands::spawn(function () {
+    [$lock, $reads] = [new Dlock\ReadWriteLock('memory://'), []];
+    $one = $lock->writeLock()->acquire('let in', 60);
+    Strands::spawn(function () use ($lock, &$reads) {
+        $reads[] = $lock->readLock()->acquire('let in', 60);
+    });
+    Strands::until(fn () => $lock->readLock()->inspect('let in')->waiting === 1, 60);
+    $one->downgrade();
+    fails(AcquireTimeoutException::class, '*', fn () => $one->upgrade(0), 'one that has yet to wake up');
+    Strands::until(function () use (&$reads) {
+        return count($reads) === 1;
+    }, 60);
+    $reads[0]->release();
+    $one->upgrade(0);
+});
+Strands::run();
+
 // ---- a loss ----
-$lease = $lock->readLock()->acquire($name, 60);
+$lease = $reads->acquire($name, 60);
 redis_raw()->cmd('DEL', "ReadWriteLock:$name");
 fails(LeaseLostException::class, '*', fn () => $lease->upgrade(0), 'what the server has for nobody');
 same(LeaseState::Lost, $lease->state(), 'and it is lost');

@@ -552,32 +552,53 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources
 	return status;
 }
 
-dlock_status dlock_manager_upgrade(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
+/* Asks for the other permits as another claim, which is before all writers; no longer than the lease lasts, where
+ * nobody renews it. */
+static dlock_status wait_for_rest(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;
-	dlock_status status = dlock_hold_upgrade(hold, NULL, error);
+	dlock_manager as = { .backend = claim->backend, .release_at_end = true, .renew = DLOCK_RENEW_NEVER };
+	as.std.ce = dlock_ce_read_write_lock_side;
+	dlock_resources resources = { .count = 1, .one = claim->names[0] };
+	dlock_terms terms = { claim->ttl, true, DLOCK_PERMITS_ALL - 1 };
+	dlock_nanos remaining;
 	dlock_hold *rest;
 
-	if (status == DLOCK_TIMEOUT && timeout > 0) {
-		/* It asks for the other permits as another claim, which is before all writers. */
-		dlock_manager as = { .backend = claim->backend, .release_at_end = true, .renew = DLOCK_RENEW_NEVER };
-		as.std.ce = dlock_ce_read_write_lock_side;
-		dlock_resources resources = { .count = 1, .one = claim->names[0] };
-		dlock_terms terms = { claim->ttl, true, DLOCK_PERMITS_ALL - 1 };
-		status = dlock_manager_acquire(&as, &resources, terms, (dlock_wait_limit) { .timeout = timeout }, &rest, error);
-		if (status == DLOCK_OK) {
-			status = dlock_hold_upgrade(hold, rest->entry.claim->token, error);
-			if (status == DLOCK_OK) {
-				dlock_hold_free(rest); /* it is the writer's */
-			} else {
-				dlock_hold_discard(rest);
-			}
+	dlock_hold_refresh(hold, &remaining);
+	if (!dlock_renewal_is_on(claim) && remaining < timeout) {
+		timeout = remaining;
+	}
+	dlock_status status
+		= dlock_manager_acquire(&as, &resources, terms, (dlock_wait_limit) { .timeout = timeout }, &rest, error);
+	if (status != DLOCK_OK) {
+		return status;
+	}
+	status = dlock_hold_upgrade(hold, rest->entry.claim->token, error);
+	if (status == DLOCK_OK) {
+		dlock_hold_free(rest); /* it is the writer's */
+	} else {
+		dlock_hold_discard(rest);
+	}
+	return status;
+}
+
+dlock_status dlock_manager_upgrade(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
+{
+	dlock_nanos deadline = dlock_after(dlock_now(), timeout), left = timeout, remaining;
+	dlock_status status = dlock_hold_upgrade(hold, NULL, error);
+
+	while (status == DLOCK_TIMEOUT && left > 0) {
+		status = wait_for_rest(hold, left, error);
+		left = deadline == DLOCK_FOREVER ? DLOCK_FOREVER : deadline - dlock_now();
+		dlock_claim_state state = dlock_hold_refresh(hold, &remaining);
+		if (status == DLOCK_TIMEOUT && state != DLOCK_CLAIM_HELD && state != DLOCK_CLAIM_UNCERTAIN) {
+			return DLOCK_LOST;
 		}
 	}
 	if (status == DLOCK_TIMEOUT) {
 		dlock_fail(error, DLOCK_TIMEOUT,
 			"The lock \"%s\" was read by others for %g s: the lease is a reader's as before",
-			dlock_claim_name(claim).text, (double) timeout / DLOCK_SECOND);
+			dlock_claim_name(hold->entry.claim).text, (double) timeout / DLOCK_SECOND);
 	}
 	return status;
 }

@@ -384,6 +384,15 @@ static dlock_status was_lost(const dlock_claim *claim, dlock_error *error)
 		"The lock \"%s\" was lost: the server has it for someone else, or for nobody", dlock_claim_name(claim).text);
 }
 
+/* What was true of the lease time before stays so: neither change makes it shorter. */
+static void set_later_deadline(dlock_claim *claim, dlock_nanos sent_at)
+{
+	dlock_nanos before = claim->deadline;
+
+	set_deadline(claim, sent_at, claim->ttl);
+	dlock_claim_raise_deadline(claim, before);
+}
+
 static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_error *error)
 {
 	dlock_subject subject = dlock_service_subject(claim);
@@ -393,6 +402,12 @@ static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_
 	if (subject.replicated) {
 		return refuse_change(claim, error);
 	}
+	if (((const dlock_service_claim *) claim)->may_become_reader) {
+		return dlock_fail(error, DLOCK_FAILED,
+			"An earlier downgrade() of the lock \"%s\" may still reach the server, and others would read: release, "
+			"then acquire",
+			dlock_claim_name(claim).text);
+	}
 	begin_plain(&route, claim, error);
 	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->upgrade(&subject, rest));
 	if (status == DLOCK_OK) {
@@ -401,7 +416,7 @@ static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_
 	if (status == DLOCK_OK) {
 		claim->fencing_token = response.fencing_token;
 		claim->permits = response.permits;
-		set_deadline(claim, route.call->sent_at, claim->ttl);
+		set_later_deadline(claim, route.call->sent_at);
 	} else if (status == DLOCK_LOST) {
 		status = response.refusal.position == -1 ? DLOCK_TIMEOUT : was_lost(claim, error);
 	}
@@ -423,9 +438,13 @@ static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(route.call, route.conn, &response, error);
 	}
+	if (dlock_route_may_run_later(&route)) {
+		((dlock_service_claim *) claim)->may_become_reader = true;
+		claim->permits = 1;
+	}
 	if (status == DLOCK_OK) {
 		claim->permits = 1;
-		set_deadline(claim, route.call->sent_at, claim->ttl);
+		set_later_deadline(claim, route.call->sent_at);
 	} else if (status == DLOCK_LOST) {
 		was_lost(claim, error);
 	}

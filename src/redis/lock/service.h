@@ -44,6 +44,7 @@ typedef struct {
 	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
 	int64_t ticket, number;      /* of its waits, over all of them */
 	dlock_several_keys *several; /* of more than one resource */
+	bool may_become_reader;      /* by a downgrade without an answer, or sent twice, that may be executed late */
 } dlock_service_claim;
 
 static inline dlock_service *dlock_service_of(const dlock_claim *claim)

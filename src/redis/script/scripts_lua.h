@@ -28,9 +28,9 @@
 	script(LEAVE, "leave", \
 		"435cd57fbbcedc03d841061e4a62fb027a344ee4", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
-		"36f4b94e6f73cf9ad81fc19e391c06fdf87d0970", DLOCK_LUA_PERMITS_ACQUIRE) \
+		"c7d7e1ebb690db2d796041664654b16219c59ba5", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
-		"06f6baad19f74268db61d06bf0264edd11b14ce1", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+		"611ea310fc33cd83f327daf6f6d5915051450f47", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", \
 		"8772027cad95b189240feb95ae0063be41503e64", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", \
@@ -38,31 +38,31 @@
 	script(PERMITS_COUNTS, "permits_counts", \
 		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DOWNGRADE, "permits_downgrade", \
-		"b5782b33445edd48072e4ba229f46a85e8b55c7e", DLOCK_LUA_PERMITS_DOWNGRADE) \
+		"19c077ab257fca1ae91105efc551de862587aa78", DLOCK_LUA_PERMITS_DOWNGRADE) \
 	script(PERMITS_DROP, "permits_drop", \
 		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", \
 		"73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
 	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", \
-		"b0b3d4254153224d0a9216c59afcd021b05e9da9", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+		"9a9321a338c11b449d0d4559ea188e7ddfd29edd", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", \
 		"97dc4b1abe4302e1d65ad6abf21f3bee571bd3dd", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", \
 		"6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", \
-		"5801b51337b0b64ec5ec19459fe77e651f815d8b", DLOCK_LUA_PERMITS_LEAVE) \
+		"41e565898bffc50dba9c84e2b3353dfe9b12569f", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", \
-		"eb0834e55362f8fd83444e4b1a2067272050bb38", DLOCK_LUA_PERMITS_RELEASE) \
+		"81b19d8132d47df4109305f2999568044a545cf4", DLOCK_LUA_PERMITS_RELEASE) \
 	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", \
-		"b5324793fcc4767f25d05c75ba0f4dc9d4bf8175", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+		"4b85c8fc6a5b25a185a52f5e44648fe6890ac2a6", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", \
 		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
 	script(PERMITS_RESTORE, "permits_restore", \
-		"cd5422bb075674068342fc90f702bbbe88cedbb2", DLOCK_LUA_PERMITS_RESTORE) \
+		"18d4ba05447c4cca7f4a549960f0ffa2d8244c6b", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
 		"bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
-		"569e28b8800ef872a09b06dc415e8b7a749865d7", DLOCK_LUA_PERMITS_UPGRADE) \
+		"afb461a081f68996be873eb1d8d2b9bc9e5dc95a", DLOCK_LUA_PERMITS_UPGRADE) \
 	script(PUBLISH, "publish", \
 		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", \
@@ -471,15 +471,6 @@
 	"if now + ttl > -(lasts or 0) then\n" \
 	"last_until(pool, now, token, now + ttl)\nend\n" \
 	"return {1, token, permits, ttl}\nend\n" \
-	"local function is_second_upgrade()\n" \
-	"local own, place = waiter_of(id, ARGV[2], ARGV[3], inbox), alone and ALONE or WAITS\n" \
-	"for _, other in ipairs(redis.call('ZRANGEBYSCORE', pool, place, place)) do\n" \
-	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(other, 2))\n" \
-	"if other ~= own and now - math.floor(-(sign or 0) / 1000) < STALE then\n" \
-	"return true\nend\nend\n" \
-	"return false\nend\n" \
-	"if upgrades and inbox ~= '' and not held and is_second_upgrade() then\n" \
-	"return {0, -1, -2, ticket, 0}\nend\n" \
 	"local function enqueue(token)\n" \
 	"local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)\n" \
 	"local place = upgrades and WAITS or ticket == '0' and token or tonumber(ticket)\n" \
@@ -511,7 +502,7 @@
 	"return reply\nend\n" \
 	"if unsettled ~= 0 then\n" \
 	"return wait_for_epoch()\nend\n" \
-	"if ticket == '0' and not held and not fits and not own then\n" \
+	"if ticket == '0' and not held and not fits and not own and not upgrades then\n" \
 	"local ends = first_end(used)\n" \
 	"if not ends or ends >= now then\n" \
 	"if inbox == '' then\n" \
@@ -526,6 +517,17 @@
 	"if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then\n" \
 	"held = redis.call('ZSCORE', pool, 'h' .. id)\nend\n" \
 	"local waiter, new = nil, false\n" \
+	"local function is_second_upgrade()\n" \
+	"local own = waiter_of(id, ARGV[2], ARGV[3], inbox)\n" \
+	"for _, place in ipairs({WAITS, ALONE}) do\n" \
+	"for _, other in ipairs(redis.call('ZRANGEBYSCORE', pool, place, place)) do\n" \
+	"local sign = redis.call('ZSCORE', pool, 's' .. string.sub(other, 2))\n" \
+	"if other ~= own and now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"and listens(string.match(other, '^q%d+ %d+ %S+ (%S*)')) then\n" \
+	"return true\nend\nend\nend\n" \
+	"return false\nend\n" \
+	"if upgrades and inbox ~= '' and not held and is_second_upgrade() then\n" \
+	"return {0, -1, -2, ticket, 0}\nend\n" \
 	"local function wait()\n" \
 	"if ticket == '0' then\n" \
 	"state.fence = next_token(state)\nend\n" \
@@ -552,7 +554,8 @@
 	"others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)\nend\n" \
 	"for _, other in ipairs(others) do\n" \
 	"local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')\n" \
-	"if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then\n" \
+	"local free = other ~= waiter and tonumber(wants) == ALL - 1 and ALL - 2 or most - own\n" \
+	"if tonumber(most) >= capacity and tonumber(wants) > free and listens(inbox) then\n" \
 	"return true\nend\nend\n" \
 	"return false\nend\n" \
 	"local reply = settled(held)\n" \
@@ -618,15 +621,16 @@
 	"last_until(state.pool, state.now, state.fence, ends)\n" \
 	"state.lasts = ends\nend\nend\n" \
 	"local function drop(state, ids, permits)\n" \
-	"local names, freed = {}, 0\n" \
+	"local names, freed, writer = {}, 0, false\n" \
 	"for i, id in ipairs(ids) do\n" \
-	"freed = freed + (permits[i] or 1)\n" \
+	"local count = tonumber(permits[i] or 1)\n" \
+	"freed, writer = freed + count, writer or count >= ALL\n" \
 	"names[#names + 1] = 'h' .. id\n" \
 	"names[#names + 1] = 'w' .. id\nend\n" \
 	"redis.call('ZREM', state.pool, unpack(names))\n" \
 	"state.used = state.used - freed\n" \
 	"redis.call('ZADD', state.pool, state.used, '$used')\n" \
-	"if freed >= ALL then\n" \
+	"if writer then\n" \
 	"state.phase = ALONE -- a writer is out: the readers' turn, of all that wait\nend\nend\n" \
 	"local function take_back(state, before, most)\n" \
 	"local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, " \
@@ -1299,7 +1303,7 @@
 	"if permits then\n" \
 	"redis.call('ZREM', pool, 'w' .. id)\n" \
 	"state.used, state.phase = state.used - permits + 1, ALONE\nend\n" \
-	"redis.call('ZADD', pool, state.used, '$used', state.now + ttl, 'h' .. id)\n" \
+	"redis.call('ZADD', pool, state.used, '$used', math.max(ends, state.now + ttl), 'h' .. id)\n" \
 	"keep(state, state.now + ttl)\n" \
 	"return permits and serve(state) and 2 or 1\n"
 
@@ -1539,8 +1543,9 @@
 	"else\n" \
 	"return {0, -1, -1, '0', 0}\nend\nend\n" \
 	"state.fence = next_token(state)\n" \
-	"redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', state.now + ttl, 'h' .. id, ALL, 'w' " \
-	".. id)\n" \
+	"redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', math.max(ends, state.now + ttl), 'h' " \
+	".. id, ALL,\n" \
+	"'w' .. id)\n" \
 	"keep(state, state.now + ttl)\n" \
 	"return {1, state.fence, ALL, ttl}\n"
 

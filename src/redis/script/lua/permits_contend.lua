@@ -39,21 +39,6 @@ if unsettled == 0 and fits and not queue and not held and not sweeps then
 	return {1, token, permits, ttl}
 end
 
--- Two readers that wait to become the writer would wait for each other.
-local function is_second_upgrade()
-	local own, place = waiter_of(id, ARGV[2], ARGV[3], inbox), alone and ALONE or WAITS
-	for _, other in ipairs(redis.call('ZRANGEBYSCORE', pool, place, place)) do
-		local sign = redis.call('ZSCORE', pool, 's' .. string.sub(other, 2))
-		if other ~= own and now - math.floor(-(sign or 0) / 1000) < STALE then
-			return true
-		end
-	end
-	return false
-end
-if upgrades and inbox ~= '' and not held and is_second_upgrade() then
-	return {0, -1, -2, ticket, 0}
-end
-
 -- Puts it into the queue, or notes that it is alive. One command does both: LT lets a number only become less, and a
 -- later sign of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
 local function enqueue(token)
@@ -102,7 +87,7 @@ if unsettled ~= 0 then
 	return wait_for_epoch()
 end
 
-if ticket == '0' and not held and not fits and not own then
+if ticket == '0' and not held and not fits and not own and not upgrades then
 	-- It is new, and cannot have them. As long as no lease is over, nothing has changed for those that wait.
 	local ends = first_end(used)
 	if not ends or ends >= now then
@@ -125,6 +110,24 @@ if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then
 	held = redis.call('ZSCORE', pool, 'h' .. id)
 end
 local waiter, new = nil, false
+
+-- Two readers that wait to become the writer would wait for each other, also where they disagree on phases.
+local function is_second_upgrade()
+	local own = waiter_of(id, ARGV[2], ARGV[3], inbox)
+	for _, place in ipairs({WAITS, ALONE}) do
+		for _, other in ipairs(redis.call('ZRANGEBYSCORE', pool, place, place)) do
+			local sign = redis.call('ZSCORE', pool, 's' .. string.sub(other, 2))
+			if other ~= own and now - math.floor(-(sign or 0) / 1000) < STALE
+				and listens(string.match(other, '^q%d+ %d+ %S+ (%S*)')) then
+				return true
+			end
+		end
+	end
+	return false
+end
+if upgrades and inbox ~= '' and not held and is_second_upgrade() then
+	return {0, -1, -2, ticket, 0}
+end
 
 local function wait()
 	if ticket == '0' then
@@ -156,7 +159,8 @@ local function settled(held)
 	return reply
 end
 
--- Does it wait behind one that waits for permits which its own process keeps for ever?
+-- Does it wait behind one that waits for permits which its own process keeps for ever? Who upgrades has one already,
+-- and waits for each of the others.
 local function is_behind_itself()
 	local place = redis.call('ZSCORE', pool, waiter)
 	-- A writer, before readers that come later
@@ -166,7 +170,8 @@ local function is_behind_itself()
 	end
 	for _, other in ipairs(others) do
 		local wants, most, _, inbox = string.match(other, '^q(%d+) (%d+) (%S+) (%S*)')
-		if tonumber(most) >= capacity and tonumber(wants) > most - own and listens(inbox) then
+		local free = other ~= waiter and tonumber(wants) == ALL - 1 and ALL - 2 or most - own
+		if tonumber(most) >= capacity and tonumber(wants) > free and listens(inbox) then
 			return true
 		end
 	end

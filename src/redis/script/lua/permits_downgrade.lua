@@ -3,7 +3,7 @@
 -- keys: pool
 -- args: id:text ttl:lease
 -- Replies 0 when it holds nothing any more, 1 when it reads, 2 when waiters were granted some of it, too. A reader
--- stays one. Cost: O(log n), four commands.
+-- stays one. The lease gets no shorter, since this may be executed late. Cost: O(log n), four commands.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua
@@ -17,6 +17,6 @@ if permits then
 	redis.call('ZREM', pool, 'w' .. id)
 	state.used, state.phase = state.used - permits + 1, ALONE
 end
-redis.call('ZADD', pool, state.used, '$used', state.now + ttl, 'h' .. id)
+redis.call('ZADD', pool, state.used, '$used', math.max(ends, state.now + ttl), 'h' .. id)
 keep(state, state.now + ttl)
 return permits and serve(state) and 2 or 1

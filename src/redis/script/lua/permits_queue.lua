@@ -41,16 +41,17 @@ end
 -- Takes out holders, which must be there, with their permits (false: 1). ZREM goes first: where no memory is left, only
 -- a script that has written something may go on to write what needs some.
 local function drop(state, ids, permits)
-	local names, freed = {}, 0
+	local names, freed, writer = {}, 0, false
 	for i, id in ipairs(ids) do
-		freed = freed + (permits[i] or 1)
+		local count = tonumber(permits[i] or 1)
+		freed, writer = freed + count, writer or count >= ALL
 		names[#names + 1] = 'h' .. id
 		names[#names + 1] = 'w' .. id
 	end
 	redis.call('ZREM', state.pool, unpack(names))
 	state.used = state.used - freed
 	redis.call('ZADD', state.pool, state.used, '$used')
-	if freed >= ALL then
+	if writer then
 		state.phase = ALONE -- a writer is out: the readers' turn, of all that wait
 	end
 end

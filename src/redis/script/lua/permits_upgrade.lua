@@ -4,7 +4,8 @@
 -- args: id:text ttl:lease rest:text?
 -- rest: the id that has been granted the rest of the permits, where others read before. They become the reader's.
 -- Replies {1, fencing token, permits, ms left}; {0, -1, -1, '0', 0}: others read; {0, -1, -3, '0', 0}: it holds nothing
--- any more, and the rest is given back. A repeated request finds its own permits. Cost: O(log n), four commands.
+-- any more, and the rest is given back. A repeated request finds its own permits. The lease gets no shorter, since this
+-- may be executed late. Cost: O(log n), four commands.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua
@@ -28,6 +29,7 @@ if tonumber(permits or 1) < ALL then
 	end
 end
 state.fence = next_token(state)
-redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', state.now + ttl, 'h' .. id, ALL, 'w' .. id)
+redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', math.max(ends, state.now + ttl), 'h' .. id, ALL,
+	'w' .. id)
 keep(state, state.now + ttl)
 return {1, state.fence, ALL, ttl}
