@@ -104,6 +104,27 @@ static void extend(client *client, dlock_claim *claim)
 	say(client->process->name, "extends to %.3f s, or asks: %d", seconds(ttl), status);
 }
 
+/* A reader becomes the writer, where nobody else reads, and the writer a reader. It cannot act meanwhile. */
+static void change(client *client, dlock_claim *claim, int resource)
+{
+	permit_holding *mine = &permits_of(client)->holding;
+	int64_t earlier = last_permit_token(resource);
+	bool upgrades = claim->permits < DLOCK_PERMITS_ALL;
+	dlock_error error = { "" };
+
+	mine->relies = false;
+	dlock_status status
+		= upgrades ? dlock_claim_upgrade(claim, NULL, &error) : dlock_claim_downgrade(claim, &error);
+	mine->may_write = true;
+	mine->relies = true;
+	say(client->process->name, "%s hall:%d, token %" PRId64 ": %d %s", upgrades ? "upgrades" : "downgrades", resource,
+		claim->fencing_token, status, status == DLOCK_OK ? "" : error.message);
+	if (upgrades && status == DLOCK_OK) {
+		note_permits_acquired(client, earlier);
+	}
+	check_permits();
+}
+
 static void count_available(client *client, int resource)
 {
 	char name[32];
@@ -168,7 +189,7 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	nanos until = now + length;
 	bool last = now > end_of_faults;
 
-	*mine = (permit_holding) { true, claim, resource, 0 };
+	*mine = (permit_holding) { .relies = true, .claim = claim, .resource = resource };
 	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits,
 		resource, claim->fencing_token, seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
 	note_permits_acquired(client, earlier);
@@ -180,6 +201,10 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 		held = look(client, claim, resource);
 		if (held && draw_chance(random, 0.05)) {
 			extend(client, claim);
+		}
+		if (held && options.setup == SINGLE && permit_pools[resource].capacity == DLOCK_PERMITS_ALL
+			&& draw_chance(random, 0.1)) {
+			change(client, claim, resource);
 		}
 		if (draw_chance(random, 0.02)) {
 			count_available(client, resource);

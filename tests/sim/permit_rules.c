@@ -91,7 +91,8 @@ static void check_kept(const client *client, permit_holding *h)
 	nanos left = host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
 	const book_holder *kept = read_books(h->resource) ? holder_of(h->claim->token) : NULL;
 
-	if (!kept || kept->permits != h->claim->permits || (kept->ends - look.now) * MS < left - MS) {
+	if (!kept || kept->permits < h->claim->permits || (kept->permits > h->claim->permits && !h->may_write)
+		|| (kept->ends - look.now) * MS < left - MS) {
 		violation("%s believes for another %.3f s in %" PRId64 " permits of hall:%d, and the server keeps %" PRId64
 				  " for it, for %.3f s",
 			client->process->name, seconds(left), h->claim->permits, h->resource, kept ? kept->permits : 0,

@@ -19,6 +19,7 @@ typedef struct {
 	dlock_claim *claim;
 	int resource;
 	dlock_nanos checked; /* the deadline that was compared with the server's */
+	bool may_write;      /* by the server, where a change was not answered or is executed late */
 } permit_holding;
 
 /* A call of acquire that has not returned. */
