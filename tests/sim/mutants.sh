@@ -16,6 +16,10 @@ seeds=${DLOCK_SIM_SEEDS:-60}
 # SETUP may have further options of the simulator behind it; "c:TEST" is the C test that finds it. A + before the name: in --fast, too.
 all_mutants() {
 	# ---- one Redis ----
+	mutant upgrade_beside_readers "single work=rwlocks" "a reader becomes the writer while others read" \
+		src/redis/script/lua/permits_upgrade.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
+	mutant downgrade_not_believed "single work=rwlocks" "a downgrade without an answer leaves the writer one, for all that it knows" \
+		src/redis/lock/service.c 's/(may_become_reader = true;\n)\t\tclaim->permits = 1;\n/$1/'
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
 		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply single "the lease counts from the reply, without drift" \
