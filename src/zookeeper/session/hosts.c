@@ -1,3 +1,7 @@
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* EAI_ADDRFAMILY */
+#endif
+
 #include "hosts.h"
 
 #include <netdb.h>
@@ -9,12 +13,12 @@
 #include "../../base/token.h"
 
 typedef struct {
-	unsigned addresses;   /* of all hosts */
-	unsigned odd;         /* hosts with an odd number of them */
+	unsigned addresses; /* of all hosts */
+	unsigned odd;       /* hosts with an odd number of them */
 	char twice[NI_MAXHOST + NI_MAXSERV]; /* "host:port" which makes the number odd */
 } survey;
 
-/* Adds the addresses of "host:port", which has `len` characters. */
+/* Adds the addresses of "host:port", which has `len` characters, as the library finds them. */
 static void count(survey *all, const char *host, size_t len)
 {
 	struct addrinfo hints = { .ai_flags = AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM, .ai_protocol = IPPROTO_TCP };
@@ -29,7 +33,12 @@ static void count(survey *all, const char *host, size_t len)
 	name[len] = '\0';
 	char *port = strrchr(name, ':');
 	*port++ = '\0';
-	if (getaddrinfo(name, port, &hints, &list) != 0) {
+	int problem = getaddrinfo(name, port, &hints, &list);
+	if (problem == EAI_ADDRFAMILY || problem == EAI_BADFLAGS) {
+		hints.ai_flags = 0;
+		problem = getaddrinfo(name, port, &hints, &list);
+	}
+	if (problem != 0) {
 		return;
 	}
 	for (const struct addrinfo *at = list; at; at = at->ai_next) {
