@@ -370,7 +370,7 @@ static void test_rests(void)
 	client c = client_at(hosts, zk_root, NULL);
 	dlock_claim *claim = claim_on(&c, "rests");
 	check(acquire(&c, claim, 500) == DLOCK_CONNECTION, "no connection");
-	/* Three in a round, with a rest of a sixtieth of the timeout; twice that is no failure, a spin is fifty times as much. */
+	/* Three in a round, with a rest of a sixtieth of the timeout. Twice that is no failure: a spin is fifty times. */
 	int refused = p.refused, most = 6 * (int) (3 + (dlock_now() - start) / (zk_session_timeout / 60));
 	check(refused >= 3 && refused <= most, "%d attempts of at most %d", refused, most);
 	dlock_claim_free(claim);

@@ -23,7 +23,6 @@
 typedef struct {
 	dlock_zk_session *session;
 	dlock_zk_diagnosis diagnosis;
-	char *hosts; /* which the library has */
 	dlock_nanos recount_due;
 } worker;
 
@@ -81,8 +80,8 @@ static void open_handle(worker *own)
 #ifdef ZOO_NO_LOG_CLIENTENV
 	flags |= ZOO_NO_LOG_CLIENTENV;
 #endif
-	own->hosts = dlock_zk_hosts_odd(session->expanded);
-	zhandle_t *handle = zookeeper_init2(own->hosts ? own->hosts : session->expanded, dlock_zk_watcher,
+	session->given = dlock_zk_hosts_odd(session->expanded);
+	zhandle_t *handle = zookeeper_init2(session->given ? session->given : session->expanded, dlock_zk_watcher,
 		ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int) ms, NULL, session, flags, silent);
 	int cause = errno;
 
@@ -135,14 +134,14 @@ static void recount(worker *own, dlock_loop *loop, dlock_nanos now)
 
 	own->recount_due = dlock_after(now, session->asked > DLOCK_SECOND ? session->asked : DLOCK_SECOND);
 	dlock_loop_wake_by(loop, own->recount_due);
-	if (!own->hosts || !dlock_zk_hosts_are_even(own->hosts)) {
+	if (!session->given || !dlock_zk_hosts_are_even(session->given)) {
 		return;
 	}
 	char *odd = dlock_zk_hosts_odd(session->expanded);
 	if (odd && dlock_zk_session_view(session).state != DLOCK_ZK_CONNECTED) {
 		zoo_set_servers(session->handle, odd);
-		free(own->hosts);
-		own->hosts = odd;
+		free(session->given);
+		session->given = odd;
 	} else {
 		free(odd);
 	}
@@ -202,7 +201,6 @@ static void *thread_main(void *context)
 	dlock_zk_diagnosis_end(&own.diagnosis);
 	dlock_loop_end(&session->thread_loop);
 	zookeeper_close(session->handle);
-	free(own.hosts);
 	dlock_zk_ops_discard(session); /* those that the library has not responded to when it closed */
 	dlock_zk_unowned_nodes_send(session);
 	dlock_zk_watch_none(session);
