@@ -305,12 +305,87 @@ static void test_no_response(void)
 	proxy_stop(&p);
 }
 
+/* One live server among `count`, the `place`-th of them; the others refuse connections. */
+static void list_hosts(char *hosts, size_t size, int live, int place, int count)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < count; i++) {
+		int port = live, listener = i == place ? -1 : listen_anywhere(&port, 1);
+		len += (size_t) snprintf(hosts + len, size - len, "%s127.0.0.1:%d", i ? "," : "", port);
+		if (listener >= 0) {
+			close(listener);
+		}
+	}
+}
+
+static bool comes_back(client *c)
+{
+	for (dlock_nanos end = dlock_now() + 30 * DLOCK_SECOND; dlock_now() < end;) {
+		dlock_claim *claim = claim_on(c, "one of several");
+		if (acquire(c, claim, 1000) == DLOCK_OK) {
+			return release(c, claim) == DLOCK_OK;
+		}
+		dlock_claim_free(claim);
+	}
+	return false;
+}
+
+/* The client library alone never tries half of the servers of an even number again. */
+static void test_one_of_several(void)
+{
+	dlock_nanos usual = zk_session_timeout;
+
+	zk_session_timeout = 10 * DLOCK_SECOND;
+	for (int count = 2; count <= 4; count++) {
+		for (int place = 0; place < count; place++) {
+			char hosts[128];
+			proxy p;
+			proxy_start(&p, zk_port);
+			list_hosts(hosts, sizeof hosts, p.port, place, count);
+			client c = client_at(hosts, zk_root, NULL);
+			check(comes_back(&c), "%d of %d is found", place + 1, count);
+			p.mode = PROXY_CUT;
+			usleep(500000); /* it goes round all servers, and more than once */
+			p.mode = PROXY_PASS;
+			check(comes_back(&c), "%d of %d is found again", place + 1, count);
+			client_free(&c);
+			proxy_stop(&p);
+		}
+	}
+	zk_session_timeout = usual;
+}
+
+/* Nor does it rest between attempts then. */
+static void test_rests(void)
+{
+	char hosts[64];
+	proxy p;
+	dlock_nanos start = dlock_now(), usual = zk_session_timeout;
+
+	zk_session_timeout = 2 * DLOCK_SECOND;
+	proxy_start(&p, zk_port);
+	p.mode = PROXY_CUT;
+	snprintf(hosts, sizeof hosts, "127.0.0.1:%d,127.0.0.1:%d", p.port, p.port);
+	client c = client_at(hosts, zk_root, NULL);
+	dlock_claim *claim = claim_on(&c, "rests");
+	check(acquire(&c, claim, 500) == DLOCK_CONNECTION, "no connection");
+	/* Three in a round, with a rest of a sixtieth of the timeout. Twice that is no failure: a spin is fifty times. */
+	int refused = p.refused, most = 6 * (int) (3 + (dlock_now() - start) / (zk_session_timeout / 60));
+	check(refused >= 3 && refused <= most, "%d attempts of at most %d", refused, most);
+	dlock_claim_free(claim);
+	client_free(&c);
+	proxy_stop(&p);
+	zk_session_timeout = usual;
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "lost replies", test_lost_replies }, { "odd responses", test_odd_responses }, { "expiry", test_expiry },
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
+		{ "one of several", test_one_of_several }, { "rests", test_rests },
 	};
 
 	zk_session_timeout = 4 * DLOCK_SECOND; /* a busy machine stands still for more than one at times */

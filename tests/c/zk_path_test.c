@@ -1,9 +1,10 @@
-/* Unit tests of path.c, options.c and dsn.c in src/zookeeper. Prints TAP. */
+/* Unit tests of path.c, options.c, hosts.c and dsn.c in src/zookeeper. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../src/zookeeper/session/hosts.h"
 #include "../../src/zookeeper/session/options.h"
 #include "../../src/zookeeper/session/path.h"
 #include "tap.h"
@@ -117,6 +118,30 @@ static bool expands(const char *hosts, const char *expected)
 	return same;
 }
 
+/* Which one is there twice is left to chance. */
+static bool has_twice(const char *hosts, const char *one, const char *other)
+{
+	char *odd = dlock_zk_hosts_odd(hosts);
+	bool even = dlock_zk_hosts_are_even(odd), good = !strcmp(odd, one) || !strcmp(odd, other);
+
+	if (!good || even) {
+		printf("# %s%s\n", odd, even ? " is even" : "");
+	}
+	free(odd);
+	return good && !even;
+}
+
+static void hosts_by_number(void)
+{
+	static const char odd[] = "127.0.0.1:1,127.0.0.2:2,127.0.0.1:3/c", unknown[] = "no.such.host.invalid:1";
+
+	check(has_twice("127.0.0.1:1/c", "127.0.0.1:1/c", ""), "one");
+	check(has_twice(odd, odd, ""), "three");
+	check(has_twice("127.0.0.1:1,::1:2/c", "127.0.0.1:1,127.0.0.1:1,::1:2/c", "::1:2,127.0.0.1:1,::1:2/c"), "two");
+	check(has_twice(unknown, unknown, ""), "one without an address");
+	check(dlock_zk_hosts_are_even("127.0.0.1:1,127.0.0.1:1"), "the same address counts again");
+}
+
 static void options(void)
 {
 	dlock_error error;
@@ -220,6 +245,7 @@ int main(void)
 	dsns();
 	names();
 	sequences();
+	hosts_by_number();
 	options();
 	return tap_end();
 }

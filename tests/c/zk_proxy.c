@@ -38,6 +38,7 @@ static void proxy_accept(proxy *p)
 		}
 	}
 	close(fd);
+	p->refused++;
 }
 
 /* Follows the stream of requests, which arrives in pieces. Is there the head of one of type `op` in this piece? */

@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
 	int listener, port, upstream;
-	atomic_int mode, op, cuts, requests;
+	atomic_int mode, op, cuts, refused, requests;
 	atomic_bool stop;
 	const char *word; /* these three are set before the mode */
 	size_t offset;

@@ -15,6 +15,7 @@ static void free_session(dlock_zk_session *session)
 	pthread_mutex_destroy(&session->mutex);
 	free(session->hosts);
 	free(session->expanded);
+	free(session->given);
 	dlock_free_secret(session->auth);
 	free(session);
 }

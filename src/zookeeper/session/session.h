@@ -70,6 +70,7 @@ struct dlock_zk_session {
 	pthread_mutex_t mutex;
 
 	dlock_loop thread_loop; /* its thread's alone; here it stays reachable in a child of fork() */
+	char *given;             /* the hosts that the library has; likewise */
 	bool auth_given;        /* the library's completion thread's alone */
 
 	/* Below: under the mutex. */

@@ -6,16 +6,25 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/thread.h"
 #include "../../lock/renewal.h"
 #include "diagnosis.h"
+#include "hosts.h"
 #include "node.h"
 #include "op.h"
 #include "watches.h"
 
 #define RETRY (250 * DLOCK_MS)
+
+/* What the thread's task works on. */
+typedef struct {
+	dlock_zk_session *session;
+	dlock_zk_diagnosis diagnosis;
+	dlock_nanos recount_due;
+} worker;
 
 /* Since 3.7, which the headers do not let a preprocessor find out. */
 extern int zoo_set_servers_resolution_delay(zhandle_t *handle, int delay_ms) __attribute__((weak));
@@ -62,15 +71,17 @@ static void probe(dlock_zk_session *session, dlock_nanos now)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-static void open_handle(dlock_zk_session *session)
+static void open_handle(worker *own)
 {
+	dlock_zk_session *session = own->session;
 	dlock_nanos ms = session->asked / DLOCK_MS;
 	int flags = 0;
 
 #ifdef ZOO_NO_LOG_CLIENTENV
 	flags |= ZOO_NO_LOG_CLIENTENV;
 #endif
-	zhandle_t *handle = zookeeper_init2(session->expanded, dlock_zk_watcher,
+	session->given = dlock_zk_hosts_odd(session->expanded);
+	zhandle_t *handle = zookeeper_init2(session->given ? session->given : session->expanded, dlock_zk_watcher,
 		ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int) ms, NULL, session, flags, silent);
 	int cause = errno;
 
@@ -90,19 +101,14 @@ static void open_handle(dlock_zk_session *session)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* What the thread's task works on. */
-typedef struct {
-	dlock_zk_session *session;
-	dlock_zk_diagnosis diagnosis;
-} worker;
-
-/* When to find out why there is no connection. That takes one of those that the server has room for, so it waits until
- * no lease depends on the next connection any more. */
-static dlock_nanos diagnosis_due(const dlock_zk_session *session)
+/* When to see to it that there is no connection: to find out why, and whether the hosts have other addresses. Both take
+ * time, and the first takes one of the connections that the server has room for, so they wait until no lease depends on
+ * the next connection any more. */
+static dlock_nanos care_due(const dlock_zk_session *session)
 {
 	dlock_nanos due = dlock_after(session->cut_off, session->asked / 2), bound = dlock_zk_session_deadline(session);
 
-	return session->reason[0] ? DLOCK_FOREVER : due > bound ? due : bound;
+	return due > bound ? due : bound;
 }
 
 /* For the owner's message. */
@@ -121,11 +127,31 @@ static void diagnose(worker *own, dlock_loop *loop, dlock_nanos now)
 	pthread_mutex_unlock(&session->mutex);
 }
 
+/* The hosts may have got more or fewer addresses. */
+static void recount(worker *own, dlock_loop *loop, dlock_nanos now)
+{
+	dlock_zk_session *session = own->session;
+
+	own->recount_due = dlock_after(now, session->asked > DLOCK_SECOND ? session->asked : DLOCK_SECOND);
+	dlock_loop_wake_by(loop, own->recount_due);
+	if (!session->given || !dlock_zk_hosts_are_even(session->given)) {
+		return;
+	}
+	char *odd = dlock_zk_hosts_odd(session->expanded);
+	if (odd && dlock_zk_session_view(session).state != DLOCK_ZK_CONNECTED) {
+		zoo_set_servers(session->handle, odd);
+		free(session->given);
+		session->given = odd;
+	} else {
+		free(odd);
+	}
+}
+
 static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	worker *own = task;
 	dlock_zk_session *session = own->session;
-	dlock_nanos probe_due = DLOCK_FOREVER, diagnosis = DLOCK_FOREVER;
+	dlock_nanos probe_due = DLOCK_FOREVER, diagnosis = DLOCK_FOREVER, recount_due = DLOCK_FOREVER;
 
 	pthread_mutex_lock(&session->mutex);
 	bool stop = session->stop, lost = session->own_lost;
@@ -133,7 +159,9 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
 		probe_due = session->probe_due;
 	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
-		diagnosis = diagnosis_due(session);
+		dlock_nanos due = care_due(session);
+		diagnosis = session->reason[0] ? DLOCK_FOREVER : due;
+		recount_due = own->recount_due > due ? own->recount_due : due;
 	}
 	if (session->unowned_nodes && session->state < DLOCK_ZK_EXPIRED) {
 		dlock_loop_wake_by(loop, now + RETRY);
@@ -148,6 +176,9 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	}
 	if (dlock_loop_is_time(loop, probe_due, now)) {
 		probe(session, now);
+	}
+	if (dlock_loop_is_time(loop, recount_due, now)) {
+		recount(own, loop, now);
 	}
 	if (now >= diagnosis) {
 		diagnose(own, loop, now);
@@ -164,7 +195,7 @@ static void *thread_main(void *context)
 	worker own = { .session = session };
 	dlock_bell bell;
 
-	open_handle(session);
+	open_handle(&own);
 	dlock_loop_add_bell(&session->thread_loop, &bell, &session->thread_wakeup);
 	dlock_loop_run(&session->thread_loop, work, &own, DLOCK_FOREVER, NULL);
 	dlock_zk_diagnosis_end(&own.diagnosis);
