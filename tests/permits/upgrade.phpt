@@ -187,7 +187,7 @@ $one->release();
 foreach ([redis_server(), 'memory://'] as $server) {
     $lock = new Dlock\ReadWriteLock($server);
     $name = unique('ends');
-    $one = $lock->readLock()->acquire($name, 60);
+    [$one, $other] = [$lock->readLock()->acquire($name, 60), $lock->readLock()->acquire($name, 60)]; // without its own permit, it lacks one still
     $two = null;
     Strands::spawn(function () use ($lock, $name, &$two) {
         $two = $lock->readLock()->acquire($name, 60, 0.5);
@@ -195,6 +195,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     });
     Strands::run();
     same([LeaseState::Lost, 0], [$two->state(), $lock->readLock()->inspect($name)->waiting], 'and nobody waits');
+    $other->release();
     $one->upgrade(60);
     $one->release();
 }
