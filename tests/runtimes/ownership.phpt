@@ -72,12 +72,12 @@ foreach ($named as $name => [$lock, $same]) {
         fails(Dlock\DeadlockException::class, '*would wait for itself', fn () => $same->acquire($resource, 60), "$name: a strand that waits for itself");
         $lease->release();
     });
-    $ends = new ArrayObject();
-    $cross = fn (string $first, string $second) => function () use ($lock, $resource, $first, $second, $ends) {
-        $lease = $lock->acquire("$resource-$first", 0);
-        Strands::pause(0.01);
+    [$begun, $ends] = [new ArrayObject(), new ArrayObject()];
+    $cross = fn (string $first, string $second) => function () use ($lock, $resource, $first, $second, $begun, $ends) {
+        $begun[] = $lease = $lock->acquire("$resource-$first", 0);
+        Strands::until(fn () => count($begun) === 2);
         $ends[] = thrown_by(fn () => $lock->acquire("$resource-$second", 0.3));
-        Strands::pause(0.5);
+        Strands::until(fn () => count($ends) === 2);
         $lease->release();
     };
     strands($cross('a', 'b'), $cross('b', 'a'));
