@@ -43,10 +43,14 @@ wait_for(fn () => $own[2]->raw()->cmd('GET', $resource) === $lease->token, 60, '
 $own[2]->raw()->cmd('DEL', $resource);
 $own[0]->restart();
 $own[1]->restart();
+// On a slow machine the holder has given them its key back by then.
+$forget = fn () => array_map(fn ($server) => $server->raw()->cmd('DEL', $resource), $own);
 $both = [$own[0]->address() => $young, $own[1]->address() => $young];
 foreach (['the same object' => $red, 'another' => new RedLock(array_map(fn ($server) => $server->dsn() . '?read_timeout=2', $own), 1, 2)] as $who => $thief) {
     same(false, $thief->lock($resource, 5_000), "lock() by $who");
+    $forget();
     $reasons(thrown_by(fn () => $thief->tryAcquire($resource)), "tryAcquire() by $who", $both);
+    $forget();
     $e = thrown_by(fn () => $thief->acquire($resource, 0.1));
     $reasons($e, "acquire() by $who", $both);
     holds((bool) preg_match('/^[23] of 3 servers (have no vote|failed or have no vote) \(quorum 2\): Redis at /', $e?->getMessage() ?? ''), "the message for $who", $e?->getMessage());
