@@ -14,7 +14,7 @@ $ends = [
     'an uncaught exception' => ['throw new LogicException("uncaught");', 255, 'Uncaught LogicException: uncaught'],
     'a fatal error' => ['eval("abstract class A { abstract function f(); } class B extends A {}");', 255, 'Fatal error'],
     'the memory limit' => ['ini_set("memory_limit", "8M"); $s = str_repeat("x", 50_000_000);', 255, 'Allowed memory size'],
-    'the time limit' => ['set_time_limit(1); while (true) {}', 255, 'Maximum execution time of 1 second exceeded'],
+    'the time limit' => ['reach_time_limit();', 255, 'Maximum execution time of 1 second exceeded'],
     'exit after the lock was lost' => ['wait_for(fn () => !$lease->isHeld()); exit(5);', 5, ''],
 ];
 if (!has_memory_limit()) {
