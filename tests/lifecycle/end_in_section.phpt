@@ -32,7 +32,7 @@ foreach ($managers as $name => [$new, $prefix]) {
     $is_pool = $prefix === 'Semaphore:' || $prefix === 'ReadWriteLock:';
     $children = [];
     foreach ($ends as $end => [$code, $exit_code, $output]) {
-        $ttl = str_contains($end, 'lost') ? '0.1' : '1000';
+        $ttl = str_contains($end, 'lost') ? '1' : '1000';
         $child = php_child(str_replace('NEW', $new, '
             (NEW)->synchronized($argv[3], function (Dlock\Lease $lease) {
                 echo "inside\n";
