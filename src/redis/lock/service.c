@@ -32,7 +32,11 @@ static dlock_keys keys_of(const dlock_claim *claim)
 
 static const dlock_keeping *keeping_of(const dlock_claim *claim)
 {
-	return claim->count > 1 ? dlock_several_locks.alone : dlock_service_of(claim)->keeping;
+	const dlock_service *service = dlock_service_of(claim);
+
+	return claim->count == 1           ? service->keeping
+		: service->masters.replicas > 0 ? dlock_several_locks.replicated
+										: dlock_several_locks.alone;
 }
 
 dlock_subject dlock_service_subject(const dlock_claim *claim)
@@ -119,7 +123,10 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 	if (dlock_topology_has_slots(service->masters.topology)) { /* a slot that is being moved takes no script with more
 																  than one key */
 		dlock_kept_lease lease = kept_lease(claim);
-		send_background(claim, conn, keeping_of(claim)->drop(&lease), now);
+		for (int i = 0; i < dlock_kept_count(&lease); i++) {
+			dlock_kept_lease one = dlock_kept_one(&lease, i);
+			send_background(claim, conn, keeping_of(claim)->drop(&one), now);
+		}
 	}
 }
 
@@ -460,7 +467,8 @@ typedef struct {
 	dlock_route route;
 	dlock_kept_lease lease;
 	int64_t answer;
-	dlock_status said, confirmed;
+	int dropped; /* of several locks */
+	dlock_status said, confirmed, worst;
 } releasing;
 
 static void read_release(releasing *own)
@@ -479,6 +487,21 @@ static bool is_slot_moving(const releasing *own)
 	return own->said == DLOCK_CONNECTION && own->route.conn && own->route.call
 		&& own->route.call->state == DLOCK_CALL_ANSWERED && own->route.transient
 		&& dlock_topology_has_slots(own->route.masters->topology);
+}
+
+/* Of several locks, one after the other. */
+static void drop_next(releasing *own)
+{
+	own->lease = kept_lease(own->claim);
+	own->lease = dlock_kept_one(&own->lease, own->dropped);
+	dlock_route_send(&own->route, keeping_of(own->claim)->drop(&own->lease), NULL);
+}
+
+static void read_dropped(releasing *own)
+{
+	read_release(own);
+	own->worst = own->dropped == 0 || own->worst == DLOCK_OK || own->said == DLOCK_CONNECTION ? own->said
+																								: own->worst;
 }
 
 /* By an earlier sending, the answer to which was lost with a connection that had been alive. */
@@ -504,10 +527,12 @@ static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
 	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	read_release(own);
 	if (is_slot_moving(own)) {
-		own->lease = kept_lease(own->claim);
-		dlock_route_send(&own->route, keeping_of(own->claim)->drop(&own->lease), NULL);
-		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
-		read_release(own);
+		for (own->dropped = 0; own->dropped < own->claim->count; own->dropped++) {
+			drop_next(own);
+			DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+			read_dropped(own);
+		}
+		own->said = own->worst;
 	}
 	if (own->said == DLOCK_OK) {
 		own->claim->handed_over = own->answer > 1;
@@ -639,8 +664,7 @@ static void service_destroy(dlock_backend *backend)
 	.destroy = service_destroy
 
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
-static const dlock_backend_ops failing_over_ops = { .name = "replicated",
-	.one_only = "must be one name on a server that fails over; for several at once use one Redis server", COMMON };
+static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };
 static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available,
 	.upgrade = service_upgrade, .downgrade = service_downgrade, COMMON };
 
@@ -667,6 +691,7 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 	}
 	if (dlock_topology_has_slots(service->masters.topology)) {
 		dlock_key_builder_use_slots(service->keys);
+		service->base.one_only = "must be one name in a cluster; for several at once use one Redis service";
 	}
 	if (server->replicas > 0) {
 		service->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };
