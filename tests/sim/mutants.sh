@@ -92,8 +92,10 @@ all_mutants() {
 
 	mutant several_without_epoch 'replicated work=several' "several locks are granted in any epoch" \
 		src/redis/script/lua/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
-		src/redis/script/lua/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m'
-	mutant several_restored_late 'replicated work=several' "a holder takes several locks back in a settled epoch" \
+		src/redis/script/lua/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \
+		src/redis/script/lua/several_unchanged.lua 's/if unsettled == 0 then/if true then/' \
+		src/redis/script/lua/several_unchanged.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
+	mutant several_restored_late c:redis_replicated "a holder takes several locks back in a settled epoch" \
 		src/redis/script/lua/several_restore.lua 's/ or missing and check_epoch\(epoch, ARGV\[4\]\) == 0//'
 	mutant several_restored_over_others 'replicated work=several' "a holder takes several locks back from others" \
 		src/redis/script/lua/several_restore.lua 's/if foreign or missing/if missing/'

@@ -26,8 +26,8 @@ typedef struct {
 	const struct dlock_several_keys *several; /* of several resources at once, whose first the others are of; or NULL */
 } dlock_keys;
 
-/* The lock, the queue and the waiters of each resource; behind them the fence, and behind that the epoch. All are in one
- * slot. To be freed with free(). */
+/* The lock, the queue and the waiters of each resource; behind them the fence, and behind that the epoch. All are in
+ * one slot. To be freed with free(). */
 typedef struct dlock_several_keys {
 	dlock_arg *locks, *held; /* `locks` of each: the lock alone, and what its holder has said about itself */
 	int lock_count;
