@@ -311,8 +311,12 @@ static dlock_call *keep_several(const dlock_kept_lease *lease, dlock_nanos ttl, 
 {
 	const dlock_several_keys *several = lease->keys.several;
 
-	return dlock_request_several_keep_replicated(
-		several->locks, several->lock_count, lease->token, outlive(ttl), shortens);
+	return dlock_request_several_keep_replicated(several->locks, several->lock_count, lease->token, ttl, shortens);
+}
+
+static dlock_call *keep_confirmed_several(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return keep_several(lease, outlive(ttl), shortens);
 }
 
 static dlock_call *restore_several(const dlock_kept_lease *lease, dlock_nanos ttl)
@@ -332,8 +336,11 @@ static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
 static const dlock_keeping several_alone = {
 	keep_several_alone, read_keep_alone, NULL, drop_lock, release_rest_of_several, describe_lock
 };
+static const dlock_keeping several_that_fail_over = {
+	keep_several, dlock_read_keep, NULL, drop_lock, release_rest_of_several, describe_lock
+};
 static const dlock_keeping several_replicated = {
-	keep_several, dlock_read_keep, restore_several, drop_lock, release_rest_of_several, describe_lock
+	keep_confirmed_several, dlock_read_keep, restore_several, drop_lock, release_rest_of_several, describe_lock
 };
 
 const dlock_kind dlock_several_locks = {
@@ -350,7 +357,7 @@ const dlock_kind dlock_several_locks = {
 	.read_check = read_lock_check,
 	.numbers = INT64_MAX,
 	.alone = &several_alone,
-	.fails_over = &several_alone,
+	.fails_over = &several_that_fail_over,
 	.replicated = &several_replicated,
 };
 

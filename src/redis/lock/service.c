@@ -30,13 +30,18 @@ static dlock_keys keys_of(const dlock_claim *claim)
 	return keys;
 }
 
+static const dlock_keeping *keeping_by(const dlock_kind *kind, const dlock_endpoint *server)
+{
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
+
+	return server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
+}
+
 static const dlock_keeping *keeping_of(const dlock_claim *claim)
 {
 	const dlock_service *service = dlock_service_of(claim);
 
-	return claim->count == 1           ? service->keeping
-		: service->masters.replicas > 0 ? dlock_several_locks.replicated
-										: dlock_several_locks.alone;
+	return claim->count == 1 ? service->keeping : keeping_by(&dlock_several_locks, service->service);
 }
 
 dlock_subject dlock_service_subject(const dlock_claim *claim)
@@ -235,9 +240,13 @@ static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 	bool may_be_done = own->route.repeated || (!refused && dlock_request_may_take_effect(own->route.call));
 
 	if (own->said == DLOCK_CONNECTION && own->route.conn && may_be_done) {
+		const dlock_kind *kind = dlock_service_kind(own->claim);
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
-		send_background(own->claim, conn ? conn : own->route.conn,
-			dlock_service_kind(own->claim)->exchange_back(&subject, own->old), now);
+		conn = conn ? conn : own->route.conn;
+		send_background(own->claim, conn, kind->exchange_back(&subject, own->old), now);
+		if (own->claim->count > 1) { /* where a part was taken away meanwhile, the rest goes back to nobody */
+			send_background(own->claim, conn, kind->release(&subject, false), now);
+		}
 	}
 }
 
@@ -634,6 +643,20 @@ static const char *service_refuse(const dlock_backend *backend, const char *reso
 	return dlock_key_builder_refuse(((const dlock_service *) backend)->keys, resource, len);
 }
 
+static const char *service_refuse_several(const dlock_backend *backend, const dlock_name *names, int count)
+{
+	const dlock_service *service = (const dlock_service *) backend;
+	int slot = dlock_key_builder_keys(service->keys, names[0].text, names[0].len).slot;
+
+	for (int i = 1; i < count; i++) {
+		if (dlock_key_builder_keys(service->keys, names[i].text, names[i].len).slot != slot) {
+			return "must have names in one hash slot of the cluster: give all of them the same hash tag, as "
+				   "\"{cart:7}:a\" and \"{cart:7}:b\" have";
+		}
+	}
+	return NULL;
+}
+
 static bool service_is_same(const dlock_backend *a, const dlock_backend *b)
 {
 	return dlock_endpoint_is_same(((const dlock_service *) a)->service, ((const dlock_service *) b)->service);
@@ -659,7 +682,7 @@ static void service_destroy(dlock_backend *backend)
 	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse,                           \
 	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check,      \
 	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round,  \
-	.is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect,                            \
+	.refuse_several = service_refuse_several, .is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect,                            \
 	.list = dlock_service_list, .break_claim = dlock_service_break, .dispose = service_dispose,                        \
 	.destroy = service_destroy
 
@@ -679,7 +702,7 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 		return NULL;
 	}
 	service->kind = kind;
-	service->keeping = server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
+	service->keeping = keeping_by(kind, server);
 	service->service = dlock_endpoint_retain(server);
 	service->masters = (dlock_masters) { pool, dlock_pool_topology(pool, server), server->replicas, NULL };
 	service->guard = (dlock_epoch_rule) { server->guard, server->resync_guard, dlock_endpoint_enough(server) };
@@ -691,7 +714,6 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 	}
 	if (dlock_topology_has_slots(service->masters.topology)) {
 		dlock_key_builder_use_slots(service->keys);
-		service->base.one_only = "must be one name in a cluster; for several at once use one Redis service";
 	}
 	if (server->replicas > 0) {
 		service->base.ttls = (dlock_ttl_range) { DLOCK_TTL_MIN, server->guard, true };

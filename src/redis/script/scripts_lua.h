@@ -96,7 +96,7 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(SEVERAL_RESTORE, "several_restore", \
-		"b18a75e3eeb297eaebd971084bd6a3bd614943ff", DLOCK_LUA_SEVERAL_RESTORE) \
+		"1f67a47982bf28cdbd5e34a3b1cfface7fc7aa3d", DLOCK_LUA_SEVERAL_RESTORE) \
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
@@ -1932,25 +1932,35 @@
 	DLOCK_LUA_FORGED \
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\nend\n" \
+	DLOCK_LUA_FAILURE \
 	"local n, fence, epoch, ttl, missing, foreign = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS], tonumber(ARGV[2]), " \
-	"false, false\n" \
+	"{}, false\n" \
 	"for i = 1, n, 3 do\n" \
 	"local holder = redis.call('GET', KEYS[i])\n" \
-	"missing, foreign = missing or not holder, foreign or holder and holder ~= ARGV[1]\n" \
+	"if not holder then\n" \
+	"missing[#missing + 1] = KEYS[i]\nend\n" \
+	"foreign = foreign or holder and holder ~= ARGV[1]\n" \
 	"redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1)\nend\n" \
-	"if foreign or missing and check_epoch(epoch, ARGV[4]) == 0 then\n" \
+	"if foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0 then\n" \
 	"local known = redis.call('GET', epoch)\n" \
 	"redis.call('SET', epoch, known or '')\n" \
 	"return 0\nend\n" \
+	"local done, problem = pcall(function()\n" \
 	"for i = 1, n, 3 do\n" \
+	"local lock = KEYS[i]\n" \
 	"if ttl == 0 then\n" \
-	"redis.call('DEL', KEYS[i])\n" \
+	"redis.call('DEL', lock)\n" \
 	"else\n" \
-	"redis.call('SET', KEYS[i], ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', " \
-	"KEYS[i]))))\nend\nend\n" \
+	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', " \
+	"lock))))\nend\nend\n" \
 	"if ttl > 0 then\n" \
 	"raise_fence(fence, ARGV[3], redis.call('GET', fence))\nend\n" \
-	"return 1\n"
+	"end)\n" \
+	"if done then\n" \
+	"return 1\nend\n" \
+	"for _, lock in ipairs(missing) do\n" \
+	"redis.pcall('DEL', lock)\nend\n" \
+	"return failure(problem)\n"
 
 #define DLOCK_LUA_SEVERAL_UNCHANGED \
 	"local n, epoch = #KEYS - 2, KEYS[#KEYS]\n" \

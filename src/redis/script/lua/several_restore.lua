@@ -10,25 +10,38 @@
 if is_forged(ARGV[3]) then
 	return redis.error_reply(FORGED)
 end
-local n, fence, epoch, ttl, missing, foreign = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS], tonumber(ARGV[2]), false, false
+--#include failure.lua
+local n, fence, epoch, ttl, missing, foreign = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS], tonumber(ARGV[2]), {}, false
 for i = 1, n, 3 do
 	local holder = redis.call('GET', KEYS[i])
-	missing, foreign = missing or not holder, foreign or holder and holder ~= ARGV[1]
+	if not holder then
+		missing[#missing + 1] = KEYS[i]
+	end
+	foreign = foreign or holder and holder ~= ARGV[1]
 	redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1) -- of no effect, but a replica refuses it
 end
-if foreign or missing and check_epoch(epoch, ARGV[4]) == 0 then
+if foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0 then
 	local known = redis.call('GET', epoch)
 	redis.call('SET', epoch, known or '')
 	return 0
 end
-for i = 1, n, 3 do
-	if ttl == 0 then
-		redis.call('DEL', KEYS[i])
-	else
-		redis.call('SET', KEYS[i], ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', KEYS[i]))))
+local done, problem = pcall(function()
+	for i = 1, n, 3 do
+		local lock = KEYS[i]
+		if ttl == 0 then
+			redis.call('DEL', lock)
+		else
+			redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', lock))))
+		end
 	end
+	if ttl > 0 then
+		raise_fence(fence, ARGV[3], redis.call('GET', fence))
+	end
+end)
+if done then
+	return 1
 end
-if ttl > 0 then
-	raise_fence(fence, ARGV[3], redis.call('GET', fence))
+for _, lock in ipairs(missing) do -- all or none
+	redis.pcall('DEL', lock)
 end
-return 1
+return failure(problem)
