@@ -491,6 +491,10 @@ static void test_several(void)
 	dlock_claim *claim = hold_both(&c);
 	pair_fail_over(&servers);
 	server_do(servers.master, "DEL Lock:b dlock:fence");
+	server_do(servers.master, "LPUSH dlock:fence x");
+	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && has_nobody(servers.master, "b"),
+		"where the fencing token cannot be noted, none is restored (%s)", c.error.message);
+	server_do(servers.master, "DEL dlock:fence");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && !strcmp(server_text(servers.replica, "GET Lock:b"), claim->token)
 			&& !strcmp(server_text(servers.replica, "GET Lock:a"), claim->token),
 		"a promotion without one of the keys: both are kept (%s)", c.error.message);

@@ -87,13 +87,14 @@ fails(TypeError::class, $must('be of type string or a list of strings, whose ele
 fails(ValueError::class, '*which dlock keeps beside the locks*', fn () => (new DistributedLock(redis_server(), prefix: ''))->acquire(['a', 'dlock:fence']));
 foreach ([
     'memcached' => fn () => new DistributedLock('memcached://127.0.0.1'),
-    'cluster' => fn () => new DistributedLock('cluster://127.0.0.1'),
     'legacy' => fn () => new DistributedLock(redis_server(), legacy: true),
     'RedLock' => fn () => new RedLock(redis_servers(3)),
     'read/write' => fn () => (new Dlock\ReadWriteLock(redis_server()))->writeLock(),
 ] as $what => $make) {
     fails(ValueError::class, '*: Argument #1 ($resource) must be one name*; for several at once use *', fn () => $make()->acquire(['a', 'b']), $what);
 }
+fails(ValueError::class, '*: Argument #1 ($resource) must have names in one hash slot of the cluster*',
+    fn () => (new DistributedLock('cluster://127.0.0.1'))->acquire(['{x}a', '{x}b', '{y}c']));
 echo "done\n";
 ?>
 --EXPECT--

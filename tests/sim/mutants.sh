@@ -96,9 +96,17 @@ all_mutants() {
 		src/redis/script/lua/several_unchanged.lua 's/if unsettled == 0 then/if true then/' \
 		src/redis/script/lua/several_unchanged.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
 	mutant several_restored_late c:redis_replicated "a holder takes several locks back in a settled epoch" \
-		src/redis/script/lua/several_restore.lua 's/ or missing and check_epoch\(epoch, ARGV\[4\]\) == 0//'
+		src/redis/script/lua/several_restore.lua 's/ or missing\[1\] and check_epoch\(epoch, ARGV\[4\]\) == 0//'
 	mutant several_restored_over_others 'replicated work=several' "a holder takes several locks back from others" \
-		src/redis/script/lua/several_restore.lua 's/if foreign or missing/if missing/'
+		src/redis/script/lua/several_restore.lua 's/if foreign or missing\[1\]/if missing[1]/'
+	mutant several_restored_in_part c:redis_replicated "what could be taken back of several locks is kept" \
+		src/redis/script/lua/several_restore.lua 's/for _, lock in ipairs\(missing\) do/for _, lock in ipairs({}) do/'
+	mutant several_fences 'single work=several' "several locks count by the first one's own fence" \
+		src/redis/script/lua/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, KEYS[1] .. ":fence"/'
+	mutant several_never_woken 'single work=several' "nobody tells who waits for several that all others have gone" \
+		src/redis/script/lua/handover.lua 's/(local function wake\(queue, waiters\)\n)/$1\tdo return end\n/'
+	mutant several_asleep_for_ever 'single work=several' "who waits for several is passed for ever" \
+		src/redis/script/lua/several_contend.lua 's/local score = first and ticket or /local score = /'
 
 	# ---- fencing tokens ----
 	mutant +fencing_token_constant single "all holders get the same fencing token" \
