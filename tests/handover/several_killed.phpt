@@ -93,7 +93,6 @@ wait_for(function () use ($locks, $server) {
     same(true, $locks->acquire(NAMES, timeout: 60)->release(), 'all of them are to be had');
     return array_diff($server->raw()->cmd('KEYS', '*'), ['dlock:fence', 'dlock:seen']) === [];
 }, 60, 'nothing to be left');
-getenv('DLOCK_SEVERAL_KILLS') && fprintf(STDERR, "%d sections, %d kills, %d stops\n", $sections(), $kills, $stops);
 echo "done\n";
 ?>
 --EXPECT--
