@@ -102,7 +102,7 @@ all_mutants() {
 	mutant several_restored_in_part c:redis_replicated "what could be taken back of several locks is kept" \
 		src/redis/script/lua/several_restore.lua 's/for _, lock in ipairs\(missing\) do/for _, lock in ipairs({}) do/'
 	mutant several_fences 'single work=several' "several locks count by the first one's own fence" \
-		src/redis/script/lua/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, KEYS[1] .. ":fence"/'
+		src/redis/script/lua/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
 	mutant several_never_woken 'single work=several' "nobody tells who waits for several that all others have gone" \
 		src/redis/script/lua/handover.lua 's/(local function wake\(queue, waiters\)\n)/$1\tdo return end\n/'
 	mutant several_asleep_for_ever 'single work=several' "who waits for several is passed for ever" \
