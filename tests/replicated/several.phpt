@@ -45,7 +45,8 @@ $guarded = ['guard' => 10];
 $replicated = new DistributedLock($set->dsn($guarded), ttl: 10, renew: true);
 $clustered = new DistributedLock($cluster->dsn($guarded), ttl: 10, renew: true);
 
-several('no acknowledgement', new DistributedLock($set->dsn(['replicas' => 0]), prefix: 'Other:', ttl: 60, renew: true));
+$unacknowledged = new DistributedLock($set->dsn(['replicas' => 0]), prefix: 'Other:', ttl: 60, renew: true);
+several('no acknowledgement', $unacknowledged);
 several('Sentinels', $replicated);
 several('cluster', $clustered);
 $handle = $replicated->acquire(['{x}a', '{y}b'], timeout: 120)->detach();
@@ -55,7 +56,11 @@ $replicated->attach($handle)->release();
 // A failover under a holder, who keeps all, and is told when a part is taken away.
 $slot = key_slot('Lock:{row}a');
 $held = [$replicated->acquire(['{row}a', '{row}b'], timeout: 120), $clustered->acquire(['{row}a', '{row}b'], timeout: 120)];
+$kept = $unacknowledged->acquire(['a', 'b'], timeout: 60);
+wait_for(fn () => array_filter($set->replicas(), fn ($server) => $server->raw()->cmd('EXISTS', 'Other:a') === 1) == $set->replicas(), 60, 'replicas to have it');
 $set->failOver();
+$kept->refresh();
+same([true, true], [$kept->isHeld(), $kept->release()], 'no acknowledgement: it is kept');
 $cluster->failOver($cluster->masterOf($slot));
 foreach (['Sentinels' => $replicated, 'cluster' => $clustered] as $what => $locks) {
     $lease = array_shift($held);
