@@ -5,6 +5,12 @@
 
 #include <stddef.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#else
+#define __asan_unpoison_memory_region(memory, size) ((void) (memory), (void) (size))
+#endif
+
 #ifdef __x86_64__
 
 typedef struct {
@@ -28,6 +34,7 @@ static inline void stack_begin(stack_context *c, char *stack, size_t size, void 
 {
 	void **top = (void **) (stack + size) - 1; /* as behind a call: 8 bytes off from a multiple of 16 */
 
+	__asan_unpoison_memory_region(stack, size); /* frames that were there before did not return */
 	*top = NULL;
 	*--top = (void *) run;
 	c->at = top - 6;
@@ -46,6 +53,7 @@ static inline void stack_switch(stack_context *from, const stack_context *to)
 
 static inline void stack_begin(stack_context *c, char *stack, size_t size, void (*run)(void))
 {
+	__asan_unpoison_memory_region(stack, size);
 	getcontext(c);
 	c->uc_stack.ss_sp = stack;
 	c->uc_stack.ss_size = size;
