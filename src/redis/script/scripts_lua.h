@@ -90,31 +90,31 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
-		"342385dc9140078b4409564eaa8580acff0996cc", DLOCK_LUA_STOCK_BASKET) \
+		"d5311cd32f77b63d2ffa4aed8b718aa028924979", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"8a668970a0c01722a812b6037bd02e2cef6ccd80", DLOCK_LUA_STOCK_CANCEL) \
+		"269b70abc3e04f1ad5b56d9b82fe85c49e0a271b", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"cbe3efb3a08757f5fa4d745c36714ef15d77c5ac", DLOCK_LUA_STOCK_CHANGE) \
+		"aa63867dedefcc399fb54d78be85d0837aa76aed", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"82afbe02bcbdea979eca07d58b6b55c242ebb208", DLOCK_LUA_STOCK_CONFIRM) \
+		"e3892c193f726d8deab6c41af777da36fef96768", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"e14150866845d92742fdefd89811b8a59c92196f", DLOCK_LUA_STOCK_COUNTS) \
+		"c026e90838d7f241ead36bec577640bc80c35a68", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"049a0d00faab822caeb918562b8e86f2c6568321", DLOCK_LUA_STOCK_EXTEND) \
+		"a2a0ef966419c4fda0e56915146f58455d5a3bb5", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"fd6cbc773ccf8c2c6126856d2868ebd846e512d8", DLOCK_LUA_STOCK_LEAVE) \
+		"d8aca03f8daa3bae3ae6609c00cc48d7a5f924ec", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"7fe2ebe1281543f113728da7097746a152570b4a", DLOCK_LUA_STOCK_REFUND) \
+		"bd264d8f9ae120538dc7ac426aa005c9a9958e09", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"39d2761c7bedc196aa0546270be58b0014c3b597", DLOCK_LUA_STOCK_RESERVE) \
+		"517c6d3f353febef5b4d2ed56bf00e79154b9906", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"96d8138b2981bbe9b38c18a279dcd2c896953e6d", DLOCK_LUA_STOCK_RESTOCK) \
+		"f22fe4662081b6931124e39d9e319353151729d8", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"0fc6324690c71e00ffc79be999f9ec00715aae97", DLOCK_LUA_STOCK_SALE) \
+		"df5414ab5af5721d1e83178221c6a95496020403", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -769,14 +769,14 @@
 	"return string.format('%.6f', from + ms + generation / 64)\nend\n" \
 	"local function buyer_of(id)\n" \
 	"return string.match(id, '^(.*)/')\nend\n" \
-	"local function free(stock)\n" \
-	"return stock.all - stock.sold - stock.used\nend\n" \
+	"local function reserved_units(stock)\n" \
+	"return stock.all - stock.sold - stock.free\nend\n" \
 	"local function read(pool, us, count)\n" \
-	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', " \
+	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', " \
 	"'$closed')\n" \
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
-	"used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
-	"next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
+	"free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],\n" \
+	"shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
 	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was " \
@@ -828,9 +828,9 @@
 	"local units = redis.call('ZMSCORE', stock.pool, unpack(names))\n" \
 	"for i = 1, #names do\n" \
 	"freed = freed + units_of(units[i])\nend\n" \
-	"stock.used = stock.used - freed\n" \
+	"stock.free = stock.free + freed\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', unpack(changes))\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', unpack(changes))\n" \
 	"for i = 1, #names do\n" \
 	"credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))\nend\n" \
 	"forget_orders(stock, #names)\nend\n" \
@@ -838,9 +838,9 @@
 	"if #names < most then\n" \
 	"note_next(stock)\nend\nend\n" \
 	"local function make_room(stock, units)\n" \
-	"if units > free(stock) then\n" \
+	"if units > stock.free then\n" \
 	"sweep(stock, CHUNK)\nend\n" \
-	"local enough = units <= free(stock)\n" \
+	"local enough = units <= stock.free\n" \
 	"return enough, not enough and is_dusty(stock)\nend\n" \
 	"local function is_allowed(stock, buyer, units, limit)\n" \
 	"if not limit then\n" \
@@ -852,9 +852,9 @@
 	"local may = has + units <= limit\n" \
 	"return may, has, not may and has > 0 and is_dusty(stock)\nend\n" \
 	"local function put_back(stock, id, units, state)\n" \
-	"stock.used = stock.used - units\n" \
+	"stock.free = stock.free + units\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', state, 'h' .. id)\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', state, 'h' .. id)\n" \
 	"credit(stock.pool, buyer_of(id), units)\nend\n" \
 	"local function order_of(stock, id)\n" \
 	"local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))\n" \
@@ -865,8 +865,8 @@
 	"return score, units, products or ''\nend\n" \
 	"local function take(stock, id, units, ttl, was, products)\n" \
 	"local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl\n" \
-	"stock.fence, stock.used = next_token(stock), stock.used + units\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation),\n" \
+	"stock.fence, stock.free = next_token(stock), stock.free - units\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', -stock.fence, '$fence', state_at(0, ends, generation),\n" \
 	"'h' .. id)\n" \
 	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\n" \
 	"if units ~= 1 then\n" \
@@ -891,7 +891,7 @@
 	"local first = redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
 	"return first and first - STRICT + WAITS or math.huge\nend\n" \
 	"local function lets_pass(stock)\n" \
-	"return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge\nend\n" \
+	"return not stock.queue or stock.free < least(stock) and first_strict(stock) == math.huge\nend\n" \
 	"local function first_waiters(stock, most)\n" \
 	"return redis.call('ZRANGEBYSCORE', stock.pool, WAITS, string.format('(%.0f', STRICT), 'LIMIT', 0, most)\nend\n" \
 	"local function names_of(waiter)\n" \
@@ -945,7 +945,7 @@
 	"if blocked then\n" \
 	"return true\nend\nend\nend\n" \
 	"local function fitting(stock)\n" \
-	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, " \
+	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + stock.free, 'LIMIT', 0, " \
 	"stock.scan)\n" \
 	"local tickets = {}\n" \
 	"for i, waiter in ipairs(waiters) do\n" \
@@ -956,8 +956,8 @@
 	"table.remove(waiters)\nend\n" \
 	"return waiters\nend\n" \
 	"local function may_come(stock)\n" \
-	"return stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > 0 and GRACE " \
-	"or -1\nend\n" \
+	"return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > " \
+	"0 and GRACE or -1\nend\n" \
 	"local function note_queue(stock)\n" \
 	"if stock.queue and #first_waiters(stock, 1) == 0 then\n" \
 	"redis.call('ZREM', stock.pool, '$queue')\n" \
@@ -968,14 +968,14 @@
 	"if tells or stock.closed > 0 then\n" \
 	"local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1\n" \
 	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\nend\n" \
-	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
+	"if least(stock) <= stock.free or stock.free > 0 and first_strict(stock) < math.huge then\n" \
 	"local before = stock.left\n" \
 	"stock.left, stock.kept = false, 0\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
-	"if not blocked and not stock.left and stock.kept == 0 and least(stock) <= free(stock) then\n" \
+	"if not blocked and not stock.left and stock.kept == 0 and least(stock) <= stock.free then\n" \
 	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
 	"stock.left = stock.left or before\n" \
-	"if stock.left and stock.kept == 0 and least(stock) <= free(stock) then\n" \
+	"if stock.left and stock.kept == 0 and least(stock) <= stock.free then\n" \
 	"local waiter = first_waiters(stock, 1)[1]\n" \
 	"local id, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
 	"local _, signs = names_of(waiter)\n" \
@@ -2033,9 +2033,9 @@
 	"for _, stock in ipairs(stocks) do\n" \
 	"local units = stock.units + stock.delta\n" \
 	"if stock.delta ~= 0 then\n" \
-	"stock.used = stock.used + stock.delta\n" \
+	"stock.free = stock.free - stock.delta\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used')\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free')\n" \
 	"redis.call('ZINCRBY', stock.pool, stock.delta, 'b' .. buyer_of(id))\n" \
 	"if units == 1 then\n" \
 	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
@@ -2048,19 +2048,19 @@
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
-	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, " \
-	"'$fence',\n" \
+	"local score, units, sold, queue, shift, signature, fence, full =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$sold', '$queue', '$shift', 'a' .. id, '$fence', " \
 	"'$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
 	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
 	"local now = time and not time.err and math.floor(time[1] * 1000 + time[2] / 1000)\n" \
 	"if now and now <= score and now * 1000 > -fence - 1e6 then\n" \
-	"units = units or 1\n" \
+	"sold = (sold or 0) + (units or 1)\n" \
+	"if type(redis.pcall('ZADD', pool, sold, '$sold', 1e13 + now + score % 1, held)) == 'table' then\n" \
 	"redis.call('PERSIST', pool)\n" \
-	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
-	"if full and tonumber(used) == tonumber(units) then\n" \
+	"redis.call('ZADD', pool, sold, '$sold', 1e13 + now + score % 1, held)\nend\n" \
+	"if full and sold == tonumber(redis.call('ZSCORE', pool, '$stock')) then\n" \
 	"redis.call('ZADD', pool, 0, '$full')\nend\n" \
 	"return {1}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -2101,8 +2101,8 @@
 	"local score, units = stock.score, stock.units\n" \
 	"if score < SOLD or score >= ENDED then\n" \
 	"reply = (score >= ENDED or reply == 3) and 3 or 1\n" \
-	"stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now,\n" \
+	"stock.free, stock.sold = stock.free - (score < SOLD and 0 or units), stock.sold + units\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', stock.sold, '$sold', state_at(SOLD, stock.now,\n" \
 	"generation_of(score)), 'h' .. id)\n" \
 	"if score >= ENDED then\n" \
 	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\nend\n" \
@@ -2117,7 +2117,7 @@
 	"local stock = read(pool, us, #KEYS)\n" \
 	"sweep(stock, CHUNK)\n" \
 	"serve(stock)\n" \
-	"all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,\n" \
+	"all[i] = {stock.known and stock.closed + 1 or 0, stock.free, reserved_units(stock), stock.sold,\n" \
 	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and " \
 	"1\n" \
 	"or 0}\nend\n" \
@@ -2270,10 +2270,12 @@
 	"if stock.score < ENDED then\n" \
 	"reply, left = 1, stock.units - stock.back\n" \
 	"stock.sold = stock.sold - stock.back\n" \
-	"if ARGV[4] ~= '1' then\n" \
+	"if ARGV[4] == '1' then\n" \
+	"stock.free = stock.free + stock.back\n" \
+	"else\n" \
 	"stock.all = stock.all - stock.back\nend\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock')\n" \
+	"redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock', stock.free, '$free')\n" \
 	"if left == 0 then\n" \
 	"redis.call('ZADD', stock.pool, state_at(REFUNDED, stock.now, generation_of(stock.score)), 'h' .. id)\n" \
 	"elseif left == 1 then\n" \
@@ -2300,23 +2302,22 @@
 	"if us and us < ends * 1000 and us > (ends - 2 ^ (-full % 64) - 1000) * 1000 then\n" \
 	"return 0\nend\nend\nend\n" \
 	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
-	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift',\n" \
-	"'$closed', 'b' .. buyer))\n" \
-	"if not had and not queue and not closed and not shift and used then\n" \
+	"local had, queue, free, fence, next, shift, closed, has =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$free', '$fence', '$next', '$shift', '$closed', 'b' .. " \
+	"buyer))\n" \
+	"if not had and not queue and not closed and not shift and free then\n" \
 	"time = time or redis.pcall('TIME')\n" \
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
 	"local now = us and math.floor(us / 1000)\n" \
-	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - " \
-	"used\n" \
+	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= tonumber(free)\n" \
 	"and (not limit or (has or 0) + wants <= limit) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
 	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
 	"if wants == 1 then\n" \
-	"redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
+	"redis.call('ZADD', pool, free - 1, '$free', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,\n" \
+	"redis.call('ZADD', pool, free - wants, '$free', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,\n" \
 	"wants, 'w' .. ARGV[1])\nend\n" \
 	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
 	"return (function()\n" \
@@ -2368,7 +2369,7 @@
 	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
 	"stock.queue, new = true, added > 2\nend\n" \
 	"local function full_until()\n" \
-	"if stock.used == 0 or not stock.next then\n" \
+	"if reserved_units(stock) == 0 or not stock.next then\n" \
 	"return 0\nend\n" \
 	"local _, bits = math.frexp(stock.next - stock.now + 1)\n" \
 	"return -64 * (stock.now + 2 ^ (bits - 1)) - (bits - 1)\nend\n" \
@@ -2393,7 +2394,7 @@
 	"elseif again or waiter and stock.more then\n" \
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
-	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
+	"if stock.free == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
 	"redis.call('ZADD', pool, full_until(), '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
@@ -2414,12 +2415,12 @@
 	"local _, again = make_room(stock, -change)\n" \
 	"if again then\n" \
 	"return {'again'}\nend\n" \
-	"change = math.max(change, -math.max(0, free(stock)))\n" \
+	"change = math.max(change, -math.max(0, stock.free))\n" \
 	"else\n" \
 	"change = math.max(0, math.min(change, MOST - stock.all))\nend\n" \
-	"stock.all = stock.all + change\n" \
+	"stock.all, stock.free = stock.all + change, stock.free + change\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
-	"redis.call('ZADD', pool, stock.all, '$stock', change, name)\n" \
+	"redis.call('ZADD', pool, stock.all, '$stock', stock.free, '$free', change, name)\n" \
 	"if ARGV[3] == '0' then\n" \
 	"redis.call('ZREM', pool, '$remember')\n" \
 	"else\n" \

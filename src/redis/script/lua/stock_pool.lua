@@ -12,7 +12,7 @@
 --                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                               1000
 --   small           $stock      the units that were ever put in         $sold   those of them that are sold
---                   $used       the units of reservations that are not swept
+--                   $free       those of them that are neither sold nor of a reservation that is not swept
 --                   $closed     1: the sale is closed, 2: it has ended
 --                   $shift      the ms by which the stock's time is ahead of the server's clock, which was set back
 --                   $remember   for how many ms orders are remembered that ended or were cancelled, where that is not a
@@ -31,8 +31,7 @@
 -- products as well. The id of an order is its buyer, a slash,
 -- and its name. The ranges hold for a clock between 2001 and 2128.
 --
--- A reservation that has ended holds nothing. sweep() moves its units from $used to what is free, oldest first, each
--- once; the order stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is
+-- A reservation that has ended holds nothing. sweep() adds its units to $free, oldest first, each once; the order stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is
 -- swept, and no script does more of it than CHUNK.
 local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15
 
@@ -63,17 +62,18 @@ local function buyer_of(id)
 	return string.match(id, '^(.*)/')
 end
 
-local function free(stock)
-	return stock.all - stock.sold - stock.used
+-- The units of reservations that are not swept.
+local function reserved_units(stock)
+	return stock.all - stock.sold - stock.free
 end
 
 -- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: of
 -- the stocks that share what one script may do.
 local function read(pool, us, count)
-	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')
+	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', '$closed')
 	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),
-		used = tonumber(n[3] or 0), fence = -(n[4] or 0),
-		next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),
+		free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],
+		shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),
 		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }
 	stock.us = us + stock.shift * 1000
 	if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen
@@ -153,9 +153,9 @@ local function sweep(stock, most)
 		for i = 1, #names do
 			freed = freed + units_of(units[i])
 		end
-		stock.used = stock.used - freed
+		stock.free = stock.free + freed
 		redis.call('ZREM', stock.pool, '$full')
-		redis.call('ZADD', stock.pool, stock.used, '$used', unpack(changes))
+		redis.call('ZADD', stock.pool, stock.free, '$free', unpack(changes))
 		for i = 1, #names do
 			credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))
 		end
@@ -170,10 +170,10 @@ end
 -- Are so many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that
 -- it has to be asked again.
 local function make_room(stock, units)
-	if units > free(stock) then
+	if units > stock.free then
 		sweep(stock, CHUNK)
 	end
-	local enough = units <= free(stock)
+	local enough = units <= stock.free
 	return enough, not enough and is_dusty(stock)
 end
 
@@ -194,9 +194,9 @@ end
 
 -- Takes its units from an order that is reserved.
 local function put_back(stock, id, units, state)
-	stock.used = stock.used - units
+	stock.free = stock.free + units
 	redis.call('ZREM', stock.pool, '$full')
-	redis.call('ZADD', stock.pool, stock.used, '$used', state, 'h' .. id)
+	redis.call('ZADD', stock.pool, stock.free, '$free', state, 'h' .. id)
 	credit(stock.pool, buyer_of(id), units)
 end
 
@@ -217,8 +217,8 @@ end
 -- Reserves units that there is room for. `was`: the order's state before, 0: none. Returns its generation.
 local function take(stock, id, units, ttl, was, products)
 	local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl
-	stock.fence, stock.used = next_token(stock), stock.used + units
-	redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation),
+	stock.fence, stock.free = next_token(stock), stock.free - units
+	redis.call('ZADD', stock.pool, stock.free, '$free', -stock.fence, '$fence', state_at(0, ends, generation),
 		'h' .. id)
 	redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))
 	if units ~= 1 then
