@@ -90,31 +90,31 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
-		"d5311cd32f77b63d2ffa4aed8b718aa028924979", DLOCK_LUA_STOCK_BASKET) \
+		"ece5264c755fd1d75ca2227f3082e90be3a0991c", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"269b70abc3e04f1ad5b56d9b82fe85c49e0a271b", DLOCK_LUA_STOCK_CANCEL) \
+		"5e43f326806f349577b8c58780943afce99c02b9", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"aa63867dedefcc399fb54d78be85d0837aa76aed", DLOCK_LUA_STOCK_CHANGE) \
+		"5e26318fbf9a5a6366c04b80244baaada4de2a77", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"e3892c193f726d8deab6c41af777da36fef96768", DLOCK_LUA_STOCK_CONFIRM) \
+		"726531212c536c70964925f94f8d9ced46b7575b", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"c026e90838d7f241ead36bec577640bc80c35a68", DLOCK_LUA_STOCK_COUNTS) \
+		"ff346231e92d2126c9ec3c34cc2dbd87d3141862", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"a2a0ef966419c4fda0e56915146f58455d5a3bb5", DLOCK_LUA_STOCK_EXTEND) \
+		"26b24e7b09fed60c1ea8d2eb43a3d8538b70b95d", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"d8aca03f8daa3bae3ae6609c00cc48d7a5f924ec", DLOCK_LUA_STOCK_LEAVE) \
+		"7d02aeb22b5c48a03c9f22a5dcb4b20d1aaaa992", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"bd264d8f9ae120538dc7ac426aa005c9a9958e09", DLOCK_LUA_STOCK_REFUND) \
+		"5205b98fb6b79d73c331c2ebf7797f804cca67a3", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"517c6d3f353febef5b4d2ed56bf00e79154b9906", DLOCK_LUA_STOCK_RESERVE) \
+		"89084e1c43072d7d81996dc754852f22a81f7434", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"f22fe4662081b6931124e39d9e319353151729d8", DLOCK_LUA_STOCK_RESTOCK) \
+		"36c9a91dbf373a3193f298ced7e8474f00a1a9b7", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"df5414ab5af5721d1e83178221c6a95496020403", DLOCK_LUA_STOCK_SALE) \
+		"1b6ab54164ca665b2976c5d6423af47eafb9ebd0", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -773,22 +773,24 @@
 	"return stock.all - stock.sold - stock.free\nend\n" \
 	"local function read(pool, us, count)\n" \
 	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', " \
-	"'$closed')\n" \
+	"'$closed',\n" \
+	"'$ahead')\n" \
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
 	"free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],\n" \
-	"shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
+	"shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),\n" \
 	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
-	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was " \
-	"last seen\n" \
-	"stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)\n" \
+	"local seen = stock.fence - stock.ahead\n" \
+	"if stock.us < seen - 1e6 then -- the clock was set back: the stock's time goes on from where it was last " \
+	"seen\n" \
+	"stock.shift = stock.shift + math.ceil((seen - stock.us) / 1000)\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
 	"redis.call('ZADD', pool, stock.shift, '$shift')\nend\n" \
 	"stock.now = math.floor(stock.us / 1000)\n" \
 	"return stock\nend\n" \
 	"local function next_token(stock)\n" \
-	"return math.max(stock.us, stock.fence + 1)\nend\n" \
+	"return math.max(stock.us + stock.ahead, stock.fence + 1)\nend\n" \
 	"local function credit(pool, buyer, units)\n" \
 	"if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then\n" \
 	"redis.call('ZREM', pool, 'b' .. buyer)\nend\nend\n" \
@@ -897,10 +899,10 @@
 	"local function names_of(waiter)\n" \
 	"local name = string.sub(waiter, 2)\n" \
 	"return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name\nend\n" \
-	"local function behind(score)\n" \
-	"return math.floor(score % 1e13) * 1000 + 1000\nend\n" \
-	"local function is_settled(score, ticket)\n" \
-	"return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket\nend\n" \
+	"local function behind(stock, score)\n" \
+	"return math.floor(score % 1e13) * 1000 + 1000 + stock.ahead\nend\n" \
+	"local function is_settled(stock, score, ticket)\n" \
+	"return score > 0 and score < ENDED or score >= CANCELLED and behind(stock, score) > ticket\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
@@ -917,7 +919,7 @@
 	"local mine, score = place == me, order_of(stock, id)\n" \
 	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
 	"units, limit = tonumber(units), tonumber(limit)\n" \
-	"local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0\n" \
+	"local may = live and not is_settled(stock, score, tonumber(ticket)) and stock.closed == 0\n" \
 	"and units <= stock.all - stock.sold\n" \
 	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
 	"if may and not make_room(stock, units + stock.kept) then\n" \
@@ -1856,14 +1858,26 @@
 	"tonumber(ARGV[5]), ARGV[8], clock(KEYS[1])\n" \
 	"local waits, buyer, waited = inbox ~= '', buyer_of(id), false\n" \
 	"local stocks, was = {}, 0\n" \
+	"local function one_token(least)\n" \
+	"local fence = least\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"fence = math.max(fence, next_token(stock))\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"local by = fence - next_token(stock)\n" \
+	"if by > 1000 then\n" \
+	"stock.ahead = stock.ahead + by\n" \
+	"redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', stock.shift, '$shift')\nend\n" \
+	"stock.fence = fence\n" \
+	"redis.call('ZADD', stock.pool, -fence, '$fence')\nend\n" \
+	"return fence\nend\n" \
 	"local function enqueue(stock)\n" \
 	"local place, signs, wish, strict = names_of(stock.waiter)\n" \
 	"if ticket == 0 then\n" \
 	"for _, other in ipairs(stocks) do\n" \
-	"ticket = math.max(ticket, next_token(other), other.score > 0 and behind(other.score) or 0)\nend\n" \
-	"stock.fence = next_token(stock)\nend\n" \
+	"ticket = math.max(ticket, other.score > 0 and behind(other, other.score) or 0)\nend\n" \
+	"ticket = one_token(ticket)\nend\n" \
 	"local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,\n" \
-	"WANTS + stock.wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
+	"WANTS + stock.wants, wish, -1, '$queue')\n" \
 	"if ARGV[7] ~= '' then\n" \
 	"redis.call('ZADD', stock.pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
 	"stock.queue, waited = true, waited or added < 3\nend\n" \
@@ -1913,16 +1927,12 @@
 	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
 	"else\n" \
 	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
-	"elseif waits and ticket > 0 and is_settled(score, ticket) then\n" \
+	"elseif waits and ticket > 0 and is_settled(stock, score, ticket) then\n" \
 	"return leave({-3})\nend\n" \
 	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
 	"was = score\nend\nend\n" \
 	"if reserved == #KEYS or bought == #KEYS then\n" \
-	"for _, stock in ipairs(stocks) do\n" \
-	"fence = math.max(fence, next_token(stock))\nend\n" \
-	"for _, stock in ipairs(stocks) do\n" \
-	"stock.fence = fence\n" \
-	"redis.call('ZADD', stock.pool, -fence, '$fence')\nend\n" \
+	"fence = one_token(0)\n" \
 	"return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, " \
 	"generation_of(was)})\nend\n" \
 	"local at\n" \
@@ -1938,13 +1948,12 @@
 	"return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', " \
 	"ticket)),\n" \
 	"string.format('%.0f', ticket), waited and 0 or 1}, at)\nend\n" \
-	"for _, stock in ipairs(stocks) do\n" \
-	"fence = math.max(fence, next_token(stock))\nend\n" \
+	"fence = one_token(0)\n" \
 	"local generation\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"if stock.score > 0 and stock.score < SOLD then\n" \
 	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\nend\n" \
-	"stock.us, stock.fence = fence, fence - 1\n" \
+	"stock.fence = fence - 1\n" \
 	"generation = take(stock, id, stock.wants, ttl, was, products)\nend\n" \
 	"return leave({1, fence, 0, ttl, generation})\n"
 
@@ -2343,7 +2352,7 @@
 	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, " \
 	"-time,\n" \
 	"generation_of(score)}\n" \
-	"elseif ticket > 0 and is_settled(score, ticket) then\n" \
+	"elseif ticket > 0 and is_settled(stock, score, ticket) then\n" \
 	"return {-3}\n" \
 	"elseif not stock.known or stock.closed > 0 then\n" \
 	"return {-5, stock.closed}\nend\n" \
@@ -2361,7 +2370,7 @@
 	"local function enqueue()\n" \
 	"local place, signs, wish, strict = names_of(waiter)\n" \
 	"if ticket == 0 then\n" \
-	"stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)\n" \
+	"stock.fence = math.max(next_token(stock), was > 0 and behind(stock, was) or 0)\n" \
 	"ticket = stock.fence\nend\n" \
 	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,\n" \
 	"WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \

@@ -9,6 +9,8 @@
 --                   $full       a time before which nothing is free, and when that was noted; 0: not before units
 --                               come. See stock_reserve.lua
 --                   $queue      orders wait
+--                   $ahead      minus the us by which its tokens are ahead of its time, where orders had products with
+--                               different clocks; there is a $shift then, of 0 maybe
 --                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                               1000
 --   small           $stock      the units that were ever put in         $sold   those of them that are sold
@@ -70,14 +72,16 @@ end
 -- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: of
 -- the stocks that share what one script may do.
 local function read(pool, us, count)
-	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', '$closed')
+	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', '$closed',
+		'$ahead')
 	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),
 		free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],
-		shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),
+		shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),
 		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }
 	stock.us = us + stock.shift * 1000
-	if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen
-		stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)
+	local seen = stock.fence - stock.ahead
+	if stock.us < seen - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen
+		stock.shift = stock.shift + math.ceil((seen - stock.us) / 1000)
 		stock.us = us + stock.shift * 1000
 		redis.call('ZREM', pool, '$full')
 		redis.call('ZADD', pool, stock.shift, '$shift')
@@ -87,7 +91,7 @@ local function read(pool, us, count)
 end
 
 local function next_token(stock)
-	return math.max(stock.us, stock.fence + 1)
+	return math.max(stock.us + stock.ahead, stock.fence + 1)
 end
 
 -- ---- what becomes free ----

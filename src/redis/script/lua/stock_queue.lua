@@ -35,13 +35,13 @@ local function names_of(waiter)
 end
 
 -- The first ticket that is not withdrawn by what ended an order then.
-local function behind(score)
-	return math.floor(score % 1e13) * 1000 + 1000
+local function behind(stock, score)
+	return math.floor(score % 1e13) * 1000 + 1000 + stock.ahead
 end
 
 -- Has an order what it waits for, or was it cancelled since it has its ticket?
-local function is_settled(score, ticket)
-	return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket
+local function is_settled(stock, score, ticket)
+	return score > 0 and score < ENDED or score >= CANCELLED and behind(stock, score) > ticket
 end
 
 -- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
@@ -71,7 +71,7 @@ local function serve_waiter(stock, waiter, me, ttl)
 	local mine, score = place == me, order_of(stock, id)
 	local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE
 	units, limit = tonumber(units), tonumber(limit)
-	local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0
+	local may = live and not is_settled(stock, score, tonumber(ticket)) and stock.closed == 0
 		and units <= stock.all - stock.sold
 		and is_allowed(stock, buyer_of(id), units, limit)
 	if may and not make_room(stock, units + stock.kept) then
