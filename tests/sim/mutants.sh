@@ -215,7 +215,7 @@ all_mutants() {
 	mutant basket_in_part 'single work=stocks' "of several products, what there is is taken" \
 		src/redis/script/lua/stock_basket.lua "s/if not room or not \(stock\.turn or lets_pass\(stock\)\) then/if false then/"
 	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
-		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, buyer, units\)\n)/$1\tif buyer then return end\n/'
+		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, ids, units\)\n)/$1\tif ids then return end\n/'
 	mutant refund_leaves_it_sold 'single work=stocks' "what is refunded stays sold" \
 		src/redis/script/lua/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
 	mutant change_counts_nothing 'single work=stocks' "a change of numbers takes no units" \

@@ -90,31 +90,31 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
-		"ece5264c755fd1d75ca2227f3082e90be3a0991c", DLOCK_LUA_STOCK_BASKET) \
+		"d49c86d26524e1ed7eae849f34c92001109cb491", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"5e43f326806f349577b8c58780943afce99c02b9", DLOCK_LUA_STOCK_CANCEL) \
+		"7e39e88e86caf72b4bb3d033f4f9d0ed28bdb784", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"5e26318fbf9a5a6366c04b80244baaada4de2a77", DLOCK_LUA_STOCK_CHANGE) \
+		"309d60e83c39d3bc0a10fa5d1e71b9addaacb603", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"726531212c536c70964925f94f8d9ced46b7575b", DLOCK_LUA_STOCK_CONFIRM) \
+		"28a02fd0d9c73cae3b5079de4bea7d41e133ddd5", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"ff346231e92d2126c9ec3c34cc2dbd87d3141862", DLOCK_LUA_STOCK_COUNTS) \
+		"782beb5ebbf82595b92f07a54fa545bcb64e0a22", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"26b24e7b09fed60c1ea8d2eb43a3d8538b70b95d", DLOCK_LUA_STOCK_EXTEND) \
+		"e8a0285d343ffece456dc330c494bc7034a10487", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"7d02aeb22b5c48a03c9f22a5dcb4b20d1aaaa992", DLOCK_LUA_STOCK_LEAVE) \
+		"b60550cbaa7927c4fafe92b38279c23428f284e0", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"5205b98fb6b79d73c331c2ebf7797f804cca67a3", DLOCK_LUA_STOCK_REFUND) \
+		"495204bff51593f947b8bd5415b50cf5ffa1e4da", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"89084e1c43072d7d81996dc754852f22a81f7434", DLOCK_LUA_STOCK_RESERVE) \
+		"c9fe3dccc221b1e58445b30b5cda8c6b21c0dc91", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"36c9a91dbf373a3193f298ced7e8474f00a1a9b7", DLOCK_LUA_STOCK_RESTOCK) \
+		"57f1479293444ab134bce82e328eb97b3ae3033d", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"1b6ab54164ca665b2976c5d6423af47eafb9ebd0", DLOCK_LUA_STOCK_SALE) \
+		"028beadd632822484ffcf76e2229da57b839e0c8", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -791,9 +791,24 @@
 	"return stock\nend\n" \
 	"local function next_token(stock)\n" \
 	"return math.max(stock.us + stock.ahead, stock.fence + 1)\nend\n" \
-	"local function credit(pool, buyer, units)\n" \
-	"if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then\n" \
-	"redis.call('ZREM', pool, 'b' .. buyer)\nend\nend\n" \
+	"local function credit(pool, ids, units)\n" \
+	"local names, back, gone, left = {}, {}, {}, {}\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"local name = 'b' .. buyer_of(id)\n" \
+	"if not back[name] then\n" \
+	"names[#names + 1] = name\nend\n" \
+	"back[name] = (back[name] or 0) + units[i]\nend\n" \
+	"for i, has in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do\n" \
+	"has = (has or 0) - back[names[i]]\n" \
+	"if has > 0 then\n" \
+	"left[#left + 1] = has\n" \
+	"left[#left + 1] = names[i]\n" \
+	"else\n" \
+	"gone[#gone + 1] = names[i]\nend\nend\n" \
+	"if #gone > 0 then\n" \
+	"redis.call('ZREM', pool, unpack(gone))\nend\n" \
+	"if #left > 0 then\n" \
+	"redis.call('ZADD', pool, unpack(left))\nend\nend\n" \
 	"local function forget_orders(stock, most)\n" \
 	"local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)\n" \
 	"for _, from in ipairs({ ENDED, CANCELLED }) do\n" \
@@ -821,20 +836,21 @@
 	"return\nend\n" \
 	"local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD,\n" \
 	"string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)\n" \
-	"local names, changes, freed = {}, {}, 0\n" \
+	"local ids, names, changes, freed = {}, {}, {}, 0\n" \
 	"for i = 1, #found, 2 do\n" \
-	"names[#names + 1] = 'w' .. string.sub(found[i], 2)\n" \
+	"ids[#ids + 1] = string.sub(found[i], 2)\n" \
+	"names[#names + 1] = 'w' .. ids[#ids]\n" \
 	"changes[#changes + 1] = string.format('%.6f', ENDED + found[i + 1])\n" \
 	"changes[#changes + 1] = found[i]\nend\n" \
 	"if #names > 0 then\n" \
 	"local units = redis.call('ZMSCORE', stock.pool, unpack(names))\n" \
-	"for i = 1, #names do\n" \
-	"freed = freed + units_of(units[i])\nend\n" \
+	"for i = 1, #ids do\n" \
+	"units[i] = units_of(units[i])\n" \
+	"freed = freed + units[i]\nend\n" \
 	"stock.free = stock.free + freed\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
 	"redis.call('ZADD', stock.pool, stock.free, '$free', unpack(changes))\n" \
-	"for i = 1, #names do\n" \
-	"credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))\nend\n" \
+	"credit(stock.pool, ids, units)\n" \
 	"forget_orders(stock, #names)\nend\n" \
 	"stock.budget = stock.budget - #names\n" \
 	"if #names < most then\n" \
@@ -857,7 +873,7 @@
 	"stock.free = stock.free + units\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
 	"redis.call('ZADD', stock.pool, stock.free, '$free', state, 'h' .. id)\n" \
-	"credit(stock.pool, buyer_of(id), units)\nend\n" \
+	"credit(stock.pool, {id}, {units})\nend\n" \
 	"local function order_of(stock, id)\n" \
 	"local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))\n" \
 	"score, units = tonumber(score or 0), units_of(units)\n" \
@@ -2293,7 +2309,7 @@
 	"redis.call('ZADD', stock.pool, left, 'w' .. id)\nend\n" \
 	"if made then\n" \
 	"redis.call('ZADD', stock.pool, stock.back, made)\nend\n" \
-	"credit(stock.pool, buyer_of(id), stock.back)\n" \
+	"credit(stock.pool, {id}, {stock.back})\n" \
 	"serve(stock)\nend\nend\n" \
 	"return {reply, left}\n"
 

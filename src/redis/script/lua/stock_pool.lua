@@ -96,10 +96,30 @@ end
 
 -- ---- what becomes free ----
 
--- The buyer has these units no more.
-local function credit(pool, buyer, units)
-	if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then
-		redis.call('ZREM', pool, 'b' .. buyer)
+-- The buyers of these orders have so many units of each no more.
+local function credit(pool, ids, units)
+	local names, back, gone, left = {}, {}, {}, {}
+	for i, id in ipairs(ids) do
+		local name = 'b' .. buyer_of(id)
+		if not back[name] then
+			names[#names + 1] = name
+		end
+		back[name] = (back[name] or 0) + units[i]
+	end
+	for i, has in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do
+		has = (has or 0) - back[names[i]]
+		if has > 0 then
+			left[#left + 1] = has
+			left[#left + 1] = names[i]
+		else
+			gone[#gone + 1] = names[i]
+		end
+	end
+	if #gone > 0 then
+		redis.call('ZREM', pool, unpack(gone))
+	end
+	if #left > 0 then
+		redis.call('ZADD', pool, unpack(left))
 	end
 end
 
@@ -146,23 +166,23 @@ local function sweep(stock, most)
 	end
 	local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD,
 		string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)
-	local names, changes, freed = {}, {}, 0
+	local ids, names, changes, freed = {}, {}, {}, 0
 	for i = 1, #found, 2 do
-		names[#names + 1] = 'w' .. string.sub(found[i], 2)
+		ids[#ids + 1] = string.sub(found[i], 2)
+		names[#names + 1] = 'w' .. ids[#ids]
 		changes[#changes + 1] = string.format('%.6f', ENDED + found[i + 1])
 		changes[#changes + 1] = found[i]
 	end
 	if #names > 0 then
 		local units = redis.call('ZMSCORE', stock.pool, unpack(names))
-		for i = 1, #names do
-			freed = freed + units_of(units[i])
+		for i = 1, #ids do
+			units[i] = units_of(units[i])
+			freed = freed + units[i]
 		end
 		stock.free = stock.free + freed
 		redis.call('ZREM', stock.pool, '$full')
 		redis.call('ZADD', stock.pool, stock.free, '$free', unpack(changes))
-		for i = 1, #names do
-			credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))
-		end
+		credit(stock.pool, ids, units)
 		forget_orders(stock, #names)
 	end
 	stock.budget = stock.budget - #names
@@ -201,7 +221,7 @@ local function put_back(stock, id, units, state)
 	stock.free = stock.free + units
 	redis.call('ZREM', stock.pool, '$full')
 	redis.call('ZADD', stock.pool, stock.free, '$free', state, 'h' .. id)
-	credit(stock.pool, buyer_of(id), units)
+	credit(stock.pool, {id}, {units})
 end
 
 -- An order: its state as a number (0: none), its units, and the hash of its products. One that has ended is swept at

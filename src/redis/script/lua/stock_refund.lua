@@ -56,7 +56,7 @@ for _, stock in ipairs(stocks) do
 		if made then
 			redis.call('ZADD', stock.pool, stock.back, made)
 		end
-		credit(stock.pool, buyer_of(id), stock.back)
+		credit(stock.pool, {id}, {stock.back})
 		serve(stock)
 	end
 end

@@ -18,7 +18,7 @@
 -- {-5, 1 closed, 2 ended, 0 no such stock}. An order that is repeated finds what it has. A reservation is renewed then
 -- only where it was granted in the queue.
 -- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at,
--- four; for each reservation that has ended, two.
+-- four; where reservations have ended, seven.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
 -- $full: nothing is free before a time; 0: before a unit comes. Whoever frees one removes it. So most requests of a
 -- sale end here, and it is each number that is read that costs them time. Two are in one: minus 64 times the time, and
