@@ -39,7 +39,7 @@ local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13,
 
 -- Of what has ended: swept by each script that finds any; swept by one script at most.
 local AMORTISED = 4
-local CHUNK = 100
+local CHUNK = 50
 -- The waiters that one script looks at, once by their order, and once by what they want.
 local SCAN = 32
 
