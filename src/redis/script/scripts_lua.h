@@ -90,31 +90,31 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
-		"c5ecf9ab5ba634633eaa082637060a55a5cbcb6f", DLOCK_LUA_STOCK_BASKET) \
+		"3928553e384eed1871df48533f6b95d10b49e8b1", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"18b52be738fd14efd415e5434262b8d8469b213a", DLOCK_LUA_STOCK_CANCEL) \
+		"109c45cfb13aaecd8195580530fd1826eed6f9a6", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"08f0bfdd097b2661c9a2c682107c2e888c490f6b", DLOCK_LUA_STOCK_CHANGE) \
+		"0743fc6f89a87814402c5ae8497f41c9cd5f3fce", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"2fe8cb8d39f1041d98bd536ff0b236547e246f60", DLOCK_LUA_STOCK_CONFIRM) \
+		"a621e9a7e072edf34953669d26844291acfc733c", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"3850d7087cb74ecf4660a73c1b1443a6da24e224", DLOCK_LUA_STOCK_COUNTS) \
+		"74ed2663b964f252f36fc85c8f3dd71c98e0551b", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"a1c0ee6331d31290f6663d9cb0f89b4bc4c913f1", DLOCK_LUA_STOCK_EXTEND) \
+		"4045c92c9bf7e7374cedaf23e70bc1603285bd7d", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"8ffcf28c6b4d881dfe14f6d689420c83f720cb97", DLOCK_LUA_STOCK_LEAVE) \
+		"aa0cfa99ab33364e12a70f6e2ffee419de017547", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"ed18c244569ddabd7677d7e979663fe48c3eb155", DLOCK_LUA_STOCK_REFUND) \
+		"ecce288b1b747f9be0fc30eb1e618818ad22d2c4", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"ccc85e27cd274c21f74179031c04ab9acf9759a2", DLOCK_LUA_STOCK_RESERVE) \
+		"fae55aff6273a7d373ff771edd0bc96751435e5a", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"69601067ecbdcd02d1c06bb7b61d30623e832cfc", DLOCK_LUA_STOCK_RESTOCK) \
+		"4e1310fcbe0464dea113dac933db134d805e9af7", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"d4e2c02c10b3e7cc269a1109e5b1fd970306c6cd", DLOCK_LUA_STOCK_SALE) \
+		"bc9cf82451df666f003caa5b50a4818d7dd004ba", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -974,8 +974,8 @@
 	"table.remove(waiters)\nend\n" \
 	"return waiters\nend\n" \
 	"local function may_come(stock)\n" \
-	"return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > " \
-	"0 and GRACE or -1\nend\n" \
+	"return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1\n" \
+	"or stock.kept > 0 and GRACE or -1\nend\n" \
 	"local function note_queue(stock)\n" \
 	"if stock.queue and #first_waiters(stock, 1) == 0 then\n" \
 	"redis.call('ZREM', stock.pool, '$queue')\n" \

@@ -33,8 +33,9 @@
 -- products as well. The id of an order is its buyer, a slash,
 -- and its name. The ranges hold for a clock between 2001 and 2128.
 --
--- A reservation that has ended holds nothing. sweep() adds its units to $free, oldest first, each once; the order stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is
--- swept, and no script does more of it than CHUNK.
+-- A reservation that has ended holds nothing. sweep() adds its units to $free, oldest first, each once; the order
+-- stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is swept, and no
+-- script does more of it than CHUNK.
 local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15
 
 -- Of what has ended: swept by each script that finds any; swept by one script at most.

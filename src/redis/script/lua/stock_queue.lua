@@ -128,7 +128,8 @@ end
 
 -- In how many ms may units come, those of a reservation that ends or those that are kept for another waiter? -1: never.
 local function may_come(stock)
-	return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > 0 and GRACE or -1
+	return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1
+		or stock.kept > 0 and GRACE or -1
 end
 
 -- There is no waiter any more?
