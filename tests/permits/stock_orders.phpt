@@ -171,12 +171,15 @@ $stock = new Stock($sentinels->dsn([]), 'alone:');
 sure(fn () => $stock->restock('shoe', 1, 'first'));
 sure(fn () => sure(fn () => $stock->reserve('shoe', 'ann', '1'))->confirm());
 same(null, sure(fn () => $stock->reserve('shoe', 'bob', '1')), 'sold out, at a master that has its replica');
+$limited = new Stock($sentinels->dsn([]), 'alone:', perBuyer: 1);
+sure(fn () => $limited->restock('sock', 2, 'first'));
+sure(fn () => $limited->reserve('sock', 'ann', '1'));
 $replicas = array_filter($sentinels->servers, fn (ReplicatedRedis $server) => $server !== $sentinels->master());
 foreach ($replicas as $replica) {
     $replica->pause();
 }
 pause(1.1);
-foreach (['reserve()' => fn () => $stock->reserve('shoe', 'bob', '1'), 'counts()' => fn () => $stock->counts('shoe', confirmed: true),
+foreach (['reserve()' => fn () => $stock->reserve('shoe', 'bob', '1'), 'reserve() above the limit' => fn () => $limited->reserve('sock', 'ann', '2'), 'counts()' => fn () => $stock->counts('shoe', confirmed: true),
     'order()' => fn () => $stock->order('shoe', 'bob', '1')] as $what => $ask) {
     fails(Dlock\ConnectionException::class, '*', $ask, "$what of one that has none");
 }
@@ -185,6 +188,7 @@ foreach ($replicas as $replica) {
     $replica->resume();
 }
 same(null, sure(fn () => $stock->reserve('shoe', 'bob', '1')), 'sold out, confirmed again');
+same(LimitExceededException::class, get_class(thrown_by(fn () => sure(fn () => $limited->reserve('sock', 'ann', '2')))), 'above the limit, confirmed again');
 
 // Dlock\stats() counts them.
 $stats = Dlock\stats();
