@@ -64,6 +64,8 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     fails(OutOfStockException::class, 'Too few units of "shoe" are available: the order "order 1" of "ann/%" stays as it was', fn () => $free->change(['shoe' => 9]));
     $one->change(['shoe' => 1]);
     same(['open', 5, 1, 0, 0], counts($stock, 'shoe'), 'less');
+    $one->extend(900);
+    within(880, $one->remaining(), 900, "$where: extend()");
 
     // refund(): all, or a part that has a name.
     fails(OrderConflictException::class, 'The order "order 1" of "ann/%" is not sold: there is nothing to refund', fn () => $one->refund());
