@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/lua.inc';
 // neither depends on how fast the machine is. The time itself is printed.
 const LARGE = 1_000_000;
 const SMALL = LARGE / 50;
-const COMMANDS = 500; // of one script: it looks at 32 waiters twice, four commands for each, and at 250 orders of a list
+const COMMANDS = 500; // of one script: it looks at 16 waiters twice, four commands for each, and at 250 orders of a list
 const TIMES = 10;
 const SLACK_US = 2000;
 const ROUNDS = 5;

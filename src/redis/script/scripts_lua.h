@@ -90,31 +90,31 @@
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(STOCK_BASKET, "stock_basket", \
-		"3928553e384eed1871df48533f6b95d10b49e8b1", DLOCK_LUA_STOCK_BASKET) \
+		"9f2e8e928ac90dc131ffdf63cbf961b5a73d7c1c", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"109c45cfb13aaecd8195580530fd1826eed6f9a6", DLOCK_LUA_STOCK_CANCEL) \
+		"b4c2c46e8f316592ecd47d965d511ae2868f15ab", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"0743fc6f89a87814402c5ae8497f41c9cd5f3fce", DLOCK_LUA_STOCK_CHANGE) \
+		"d4ca94ae67a3309fe19093e54f5195734690c637", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"a621e9a7e072edf34953669d26844291acfc733c", DLOCK_LUA_STOCK_CONFIRM) \
+		"d044a8daa9d307b75ea4f645dfb5e0a9fbbc0b61", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"74ed2663b964f252f36fc85c8f3dd71c98e0551b", DLOCK_LUA_STOCK_COUNTS) \
+		"b1a9c5dfdece594153925c00186fac7dcbbc9674", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"4045c92c9bf7e7374cedaf23e70bc1603285bd7d", DLOCK_LUA_STOCK_EXTEND) \
+		"6be769dc8fe96a60b98a919aab16df7d7fe1cf69", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"aa0cfa99ab33364e12a70f6e2ffee419de017547", DLOCK_LUA_STOCK_LEAVE) \
+		"766143b8f0f3961ca2226b5b1e969af13cfa6616", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"ecce288b1b747f9be0fc30eb1e618818ad22d2c4", DLOCK_LUA_STOCK_REFUND) \
+		"fceaca2e9cfcccb7c00ba71a7907a207a8217b0a", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"fae55aff6273a7d373ff771edd0bc96751435e5a", DLOCK_LUA_STOCK_RESERVE) \
+		"f7214c3cc2ed63eeaecd2e8f2de90918c4eac07e", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"4e1310fcbe0464dea113dac933db134d805e9af7", DLOCK_LUA_STOCK_RESTOCK) \
+		"5bc35c87b5aee28d98df370edf93d59d0767741d", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"bc9cf82451df666f003caa5b50a4818d7dd004ba", DLOCK_LUA_STOCK_SALE) \
+		"f6e9a370bf79450dd6318f29f46f677577254c0d", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -759,7 +759,7 @@
 	"1e15, 5e15\n" \
 	"local AMORTISED = 4\n" \
 	"local CHUNK = 50\n" \
-	"local SCAN = 32\n" \
+	"local SCAN = 16\n" \
 	"local STALE, GRACE, REMEMBER = 3000, 3000, 86400000\n" \
 	"local function units_of(number)\n" \
 	"return tonumber(number or 1)\nend\n" \

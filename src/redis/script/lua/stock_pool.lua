@@ -42,7 +42,7 @@ local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13,
 local AMORTISED = 4
 local CHUNK = 50
 -- The waiters that one script looks at, once by their order, and once by what they want.
-local SCAN = 32
+local SCAN = 16
 
 -- In ms, as in handover.lua: a waiter gives a sign of life about every 2 s, and is dead STALE after the last one. A
 -- grant that is not taken up lasts for GRACE, which is no shorter. REMEMBER is a day.
