@@ -10,6 +10,7 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/permits.inc';
 require __DIR__ . '/../inc/replicated.inc';
+require_once __DIR__ . '/../inc/lua.inc';
 require_once __DIR__ . '/../inc/lease.inc';
 
 use Dlock\ReadWriteLock;
@@ -53,6 +54,19 @@ $large = new Semaphore(5, $dsn, ttl: 6);
 [$held, $other] = [$large->acquire('caps', 4, 60), $large->acquire('caps', 1, 60)];
 $attached = (new Semaphore(2, $dsn, ttl: 6))->attach($other->detach());
 same([1, true, true, true], [$attached->permits, $attached->isHeld(), $attached->release(), $held->release()], 'attach() with a lower capacity');
+
+// A request that is repeated finds what it was granted, unless more are out than its capacity was when permits were granted last:
+// then restored holders have the room of a grant that was lost with the master, and it was none.
+$redis = $set->master()->raw();
+$large->acquire('late', 1, 60)->release();
+$ask = fn (string $id, int $capacity) => $redis->cmd('EVAL', script('permits_acquire_replicated'), 2, 'Semaphore:late', 'dlock:era', $id, 1, $capacity, 60_000, '', 0, 1, '', 6000, '')[0];
+$out = fn (int $used, int $cap) => $redis->cmd('ZADD', 'Semaphore:late', $used, '$used', $cap, '$cap', (time() + 60) * 1000, 'hone', (time() + 60) * 1000, 'hothers', $used - 1, 'wothers');
+$out(11, 12);
+same(1, $ask('one', 10), '11 are out, granted under 12: one that asks with 10 keeps what it has');
+same('11', $redis->cmd('ZSCORE', 'Semaphore:late', '$used'), 'so it is counted');
+$out(11, 10);
+same(0, $ask('one', 10), '11 are out, granted under 10: its late duplicate is no grant');
+same(['10', null], [$redis->cmd('ZSCORE', 'Semaphore:late', '$used'), $redis->cmd('ZSCORE', 'Semaphore:late', 'hone')], 'and holds nothing');
 echo "done\n";
 ?>
 --EXPECT--

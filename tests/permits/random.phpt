@@ -11,9 +11,9 @@ require __DIR__ . '/../inc/permits_check.inc';
 
 // DLOCK_PERMITS_SEED: that one alone, for as long as asked.
 $seed = (int) getenv('DLOCK_PERMITS_SEED');
-$operations = (int) getenv('DLOCK_PERMITS_OPERATIONS') ?: 2000;
+$operations = (int) getenv('DLOCK_PERMITS_OPERATIONS') ?: 1500;
 $check = new PermitsCheck();
-$wrong = $check->run($seed > 0 ? [$seed] : range(1, 51), $operations);
+$wrong = $check->run($seed > 0 ? [$seed] : range(1, 30), $operations);
 if ($wrong !== null) {
     echo "$wrong\n";
 }

@@ -7,6 +7,7 @@ Stock: buyers that are killed before they buy, and a server that is killed and c
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
+require_once __DIR__ . '/../inc/relay.inc';
 
 use Dlock\ConnectionException;
 use Dlock\Stock;
@@ -76,6 +77,20 @@ $next->cancel();
 same('fay', $who, 'the one behind it');
 within(0, $at - $start, SOON, 'soon');
 same([0, 2, 2, 0], counts(), 'nobody waits');
+
+// An answer that is lost: confirm() asks again, and is true only where its first question may have done it.
+$relay = relay($server->address());
+$stock = new Stock("redis://{$relay->address()}", 'lost:');
+$stock->restock('shoe', 2);
+[$now, $before] = [$stock->reserve('shoe', 'ann', 'now'), $stock->reserve('shoe', 'ann', 'before')];
+$server->raw()->cmd('ZADD', 'lost:shoe', 1e13 + (time() - 3600) * 1000, 'hann/before'); // another process has, an hour ago
+foreach (['in this call' => [$now, true], 'an hour ago' => [$before, false]] as $when => [$order, $by_this]) {
+    $relay->order(0, ['swallow' => 1]);
+    same($by_this, $order->confirm(), "an answer is lost, and it was bought $when");
+}
+$relay->order(0, ['swallow' => 1]);
+same(true, $now->refund(), 'the answer to a refund is lost');
+same(false, $now->refund(), 'made before');
 echo "done\n";
 ?>
 --EXPECT--

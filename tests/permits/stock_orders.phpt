@@ -64,6 +64,8 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     fails(OutOfStockException::class, 'Too few units of "shoe" are available: the order "order 1" of "ann/%" stays as it was', fn () => $free->change(['shoe' => 9]));
     $one->change(['shoe' => 1]);
     same(['open', 5, 1, 0, 0], counts($stock, 'shoe'), 'less');
+    $one->extend(900);
+    within(880, $one->remaining(), 900, "$where: extend()");
 
     // refund(): all, or a part that has a name.
     fails(OrderConflictException::class, 'The order "order 1" of "ann/%" is not sold: there is nothing to refund', fn () => $one->refund());
@@ -171,12 +173,15 @@ $stock = new Stock($sentinels->dsn([]), 'alone:');
 sure(fn () => $stock->restock('shoe', 1, 'first'));
 sure(fn () => sure(fn () => $stock->reserve('shoe', 'ann', '1'))->confirm());
 same(null, sure(fn () => $stock->reserve('shoe', 'bob', '1')), 'sold out, at a master that has its replica');
+$limited = new Stock($sentinels->dsn([]), 'alone:', perBuyer: 1);
+sure(fn () => $limited->restock('sock', 2, 'first'));
+sure(fn () => $limited->reserve('sock', 'ann', '1'));
 $replicas = array_filter($sentinels->servers, fn (ReplicatedRedis $server) => $server !== $sentinels->master());
 foreach ($replicas as $replica) {
     $replica->pause();
 }
 pause(1.1);
-foreach (['reserve()' => fn () => $stock->reserve('shoe', 'bob', '1'), 'counts()' => fn () => $stock->counts('shoe', confirmed: true),
+foreach (['reserve()' => fn () => $stock->reserve('shoe', 'bob', '1'), 'reserve() above the limit' => fn () => $limited->reserve('sock', 'ann', '2'), 'counts()' => fn () => $stock->counts('shoe', confirmed: true),
     'order()' => fn () => $stock->order('shoe', 'bob', '1')] as $what => $ask) {
     fails(Dlock\ConnectionException::class, '*', $ask, "$what of one that has none");
 }
@@ -185,6 +190,7 @@ foreach ($replicas as $replica) {
     $replica->resume();
 }
 same(null, sure(fn () => $stock->reserve('shoe', 'bob', '1')), 'sold out, confirmed again');
+same(LimitExceededException::class, get_class(thrown_by(fn () => sure(fn () => $limited->reserve('sock', 'ann', '2')))), 'above the limit, confirmed again');
 
 // Dlock\stats() counts them.
 $stats = Dlock\stats();

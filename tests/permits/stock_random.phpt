@@ -11,7 +11,7 @@ require __DIR__ . '/../inc/stock_walk.inc';
 
 // DLOCK_STOCK_SEED: that one alone, for as long as asked; DLOCK_STOCK_TRACE: with so many of its last scripts.
 $seed = (int) getenv('DLOCK_STOCK_SEED');
-$operations = (int) getenv('DLOCK_STOCK_OPERATIONS') ?: 2000;
+$operations = (int) getenv('DLOCK_STOCK_OPERATIONS') ?: 1000;
 $check = new StockCheck();
 $wrong = $check->run($seed > 0 ? [$seed] : range(1, 24), $operations);
 if ($wrong !== null) {

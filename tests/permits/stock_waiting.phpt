@@ -33,6 +33,36 @@ function waiter(string $sku, string $buyer, int $units = 1, float $timeout = 30,
     wait_for(fn () => counts($sku)[3] === $before + 1, 60, "$buyer to wait");
     return $child;
 }
+/** How long the one of them that waits was silent for longest, in s, by the requests that the server saw. */
+function longest_silence(RedisRaw $monitor): float
+{
+    global $prefix;
+    redis_raw()->cmd('ECHO', $end = unique('end'));
+    [$last, $longest] = [[], 0.0];
+    while (!str_contains($line = (string) $monitor->reply(), $end)) {
+        if (preg_match('/^([\d.]+) \[[^]]*\] "EVAL\w*" "[^"]*" "1" "' . preg_quote($prefix, '/') . '[^"]*" "([^"]*)"/', $line, $found)) {
+            $longest = max($longest, $found[1] - ($last[$found[2]] ?? $found[1]));
+            $last[$found[2]] = (float) $found[1];
+        }
+    }
+    return $longest;
+}
+/** Does this with a product of its own; again where a waiter gave no sign for so long that it is passed over, since the machine had no time for it. */
+function undisturbed(string $sku, callable $do): void
+{
+    for ($attempt = 1; ; $attempt++) {
+        $monitor = redis_raw();
+        $monitor->cmd('MONITOR');
+        ob_start();
+        $thrown = thrown_by(fn () => $do("$sku-$attempt"));
+        $wrong = (string) ob_get_clean();
+        if ($wrong === '' && $thrown === null || $attempt === 10 || longest_silence($monitor) < 2.9) {
+            echo $wrong;
+            $thrown === null || throw $thrown;
+            return;
+        }
+    }
+}
 function over(Dlock\Reservation $reservation): void
 {
     wait_for(fn () => $reservation->remaining() === 0.0);
@@ -52,69 +82,77 @@ within(0.3, seconds(function () use ($stock) {
 same([0, 1, 0, 0], counts('short'), 'who has no more time leaves');
 
 // First fit: who wants more than is free is passed by those who want less, keeps its place, and is told at once when it can never have it.
-$stock->restock('big', 4);
-$held = $stock->reserve('big', 'ann', 'r');
-within(0, seconds(fn () => same(null, $stock->reserve(['big' => 5], 'bob', 'r', 20), 'more than there are')), SOON, 'no wait for more than there are');
-$greedy = waiter('big', 'bob', 4);
-$small = $stock->reserve('big', 'cid', 'r');
-same(['big' => 1], $small?->items, 'three were available, and the waiter wants four');
-$small->cancel();
-$start = now();
-$held->confirm();
-[$at, $token] = $greedy->hear();
-same(null, $token, 'one was sold, so there are three');
-within(0, $at - $start, SOON, 'it is told at once');
-$greedy->say('nothing');
-same([3, 0, 1, 0], counts('big'), 'in the end');
+undisturbed('big', function (string $sku) use ($stock) {
+    $stock->restock($sku, 4);
+    $held = $stock->reserve($sku, 'ann', 'r');
+    within(0, seconds(fn () => same(null, $stock->reserve([$sku => 5], 'bob', 'r', 20), 'more than there are')), SOON, 'no wait for more than there are');
+    $greedy = waiter($sku, 'bob', 4);
+    $small = $stock->reserve($sku, 'cid', 'r');
+    same([$sku => 1], $small?->items, 'three were available, and the waiter wants four');
+    $small->cancel();
+    $start = now();
+    $held->confirm();
+    [$at, $token] = $greedy->hear();
+    same(null, $token, 'one was sold, so there are three');
+    within(0, $at - $start, SOON, 'it is told at once');
+    $greedy->say('nothing');
+    same([3, 0, 1, 0], counts($sku), 'in the end');
+});
 
 // What is cancelled goes to the first waiter that it is enough for, at once.
-$stock->restock('shoe', 2);
-$ann = $stock->reserve(['shoe' => 2], 'ann', 'r');
-$line = [waiter('shoe', 'bob', 2), waiter('shoe', 'cid'), waiter('shoe', 'dan')];
-same([0, 2, 0, 3], counts('shoe'), 'three wait');
-$start = now();
-$ann->cancel();
-[$at, $token, $remaining] = $line[0]->hear();
-within(0, $at - $start, SOON, 'the first is told at once');
-within(500, $remaining, 594, 'and has it for the full time');
-holds($token > $ann->fencingToken, 'with a larger fencing token', $token);
-same([0, 2, 0, 2], counts('shoe'), 'the others go on waiting');
-$line[0]->say('cancel');
-same(true, $line[0]->result(), 'given back');
-$tokens = [$line[1]->hear()[1], $line[2]->hear()[1]];
-holds(min($tokens) > $token, 'both have one', $tokens);
-$line[1]->say('confirm');
-$line[2]->say('cancel');
-same([true, true], [$line[1]->result(), $line[2]->result()], 'bought, given back');
-same([1, 0, 1, 0], counts('shoe'), 'in the end');
+undisturbed('shoe', function (string $sku) use ($stock) {
+    $stock->restock($sku, 2);
+    $ann = $stock->reserve([$sku => 2], 'ann', 'r');
+    $line = [waiter($sku, 'bob', 2), waiter($sku, 'cid'), waiter($sku, 'dan')];
+    same([0, 2, 0, 3], counts($sku), 'three wait');
+    $start = now();
+    $ann->cancel();
+    [$at, $token, $remaining] = $line[0]->hear();
+    within(0, $at - $start, SOON, 'the first is told at once');
+    within(500, $remaining, 594, 'and has it for the full time');
+    holds($token > $ann->fencingToken, 'with a larger fencing token', $token);
+    same([0, 2, 0, 2], counts($sku), 'the others go on waiting');
+    $line[0]->say('cancel');
+    same(true, $line[0]->result(), 'given back');
+    $tokens = [$line[1]->hear()[1], $line[2]->hear()[1]];
+    holds(min($tokens) > $token, 'both have one', $tokens);
+    $line[1]->say('confirm');
+    $line[2]->say('cancel');
+    same([true, true], [$line[1]->result(), $line[2]->result()], 'bought, given back');
+    same([1, 0, 1, 0], counts($sku), 'in the end');
+});
 
 // First come, first served, where that is asked for: nobody passes a waiter that came earlier.
-$strict = new Stock(redis_server(), $prefix, fairness: 'fifo');
-$stock->restock('glove', 4);
-$held = $strict->reserve('glove', 'ann', 'r');
-$greedy = waiter('glove', 'bob', 4, fairness: 'fifo');
-$behind = waiter('glove', 'cid', 1, fairness: 'fifo');
-wait_for(fn () => counts('glove') === [3, 1, 0, 2], 60, 'three to be available, for those that wait');
-same([null, null], [$strict->reserve('glove', 'dan', 'r'), $stock->reserve('glove', 'dan', 'r')], 'and for nobody else');
-$held->cancel();
-holds($greedy->hear()[1] > 0, 'it has all of them');
-$greedy->say('cancel');
-holds($behind->hear()[1] > 0, 'then the next');
-$behind->say('cancel');
+undisturbed('glove', function (string $sku) use ($stock, $prefix) {
+    $strict = new Stock(redis_server(), $prefix, fairness: 'fifo');
+    $stock->restock($sku, 4);
+    $held = $strict->reserve($sku, 'ann', 'r');
+    $greedy = waiter($sku, 'bob', 4, fairness: 'fifo');
+    $behind = waiter($sku, 'cid', 1, fairness: 'fifo');
+    wait_for(fn () => counts($sku) === [3, 1, 0, 2], 60, 'three to be available, for those that wait');
+    same([null, null], [$strict->reserve($sku, 'dan', 'r'), $stock->reserve($sku, 'dan', 'r')], 'and for nobody else');
+    $held->cancel();
+    holds($greedy->hear()[1] > 0, 'it has all of them');
+    $greedy->say('cancel');
+    holds($behind->hear()[1] > 0, 'then the next');
+    $behind->say('cancel');
+});
 
 // cancel() withdraws a request that waits; the payment that may follow is refused.
-$stock->restock('belt', 1);
-$held = $stock->reserve('belt', 'ann', 'r');
-$withdrawn = waiter('belt', 'bob');
-$start = now();
-same(true, $stock->reservation('belt', 'bob', 'r')->cancel(), 'cancelled while it waits');
-[$at, $token] = $withdrawn->hear();
-same(null, $token, 'so it has none');
-within(0, $at - $start, SOON, 'and is told at once');
-same([0, 1, 0, 0], counts('belt'), 'nobody waits');
-$held->cancel();
-fails(ReservationExpiredException::class, '*: it was cancelled; nothing was bought', fn () => $stock->reservation('belt', 'bob', 'r')->confirm(), 'a late payment for it');
-$withdrawn->say('nothing');
+undisturbed('belt', function (string $sku) use ($stock) {
+    $stock->restock($sku, 1);
+    $held = $stock->reserve($sku, 'ann', 'r');
+    $withdrawn = waiter($sku, 'bob');
+    $start = now();
+    same(true, $stock->reservation($sku, 'bob', 'r')->cancel(), 'cancelled while it waits');
+    [$at, $token] = $withdrawn->hear();
+    same(null, $token, 'so it has none');
+    within(0, $at - $start, SOON, 'and is told at once');
+    same([0, 1, 0, 0], counts($sku), 'nobody waits');
+    $held->cancel();
+    fails(ReservationExpiredException::class, '*: it was cancelled; nothing was bought', fn () => $stock->reservation($sku, 'bob', 'r')->confirm(), 'a late payment for it');
+    $withdrawn->say('nothing');
+});
 
 // A payment that comes late goes before those that wait.
 $stock->restock('ring', 1);
@@ -123,21 +161,25 @@ over($late);
 same(true, $late->confirm(), 'paid late, as one is available');
 
 // What is over is given back once, and to the first waiter, without anybody sweeping.
-$stock->restock('hat', 1);
-$late = $stock->reserve('hat', 'ann', 'r', ttl: 1.0);
-$start = now();
-$line = [waiter('hat', 'bob'), waiter('hat', 'cid')];
-[$at] = $line[0]->hear();
-within(0.9, $at - $start, SOON, 'when the lease is over');
-same([0, 1, 0, 1], counts('hat'), 'one has it');
-fails(ReservationExpiredException::class, 'The order "r" of "ann" has no units of "hat": its time ended, and the units are not available any more; nothing was bought', fn () => $late->confirm());
-fails(ReservationExpiredException::class, '*', fn () => $late->extend());
-same(false, $late->cancel(), 'and is given back no more');
-same([0, 1, 0, 1], counts('hat'), 'that changed nothing');
-$line[0]->say('confirm');
-same(true, $line[0]->result(), 'bought');
-same(null, $line[1]->hear()[1], 'a waiter ends when nobody has any that could come back');
-same([0, 0, 1, 0], counts('hat'), 'one was sold');
+undisturbed('hat', function (string $sku) use ($stock, $prefix) {
+    $stock->restock($sku, 1);
+    $late = $stock->reserve($sku, 'ann', 'r');
+    $line = [waiter($sku, 'bob'), waiter($sku, 'cid')];
+    $start = now();
+    $ends = redis_raw()->cmd('TIME')[0] * 1000 + 2000; // and a second has passed in part
+    redis_raw()->cmd('ZADD', $prefix . $sku, $ends, 'hann/r', -$ends, '$next');
+    [$at] = $line[0]->hear();
+    within(0.9, $at - $start, SOON, 'when the lease is over');
+    same([0, 1, 0, 1], counts($sku), 'one has it');
+    fails(ReservationExpiredException::class, "The order \"r\" of \"ann\" has no units of \"$sku\": its time ended, and the units are not available any more; nothing was bought", fn () => $late->confirm());
+    fails(ReservationExpiredException::class, '*', fn () => $late->extend());
+    same(false, $late->cancel(), 'and is given back no more');
+    same([0, 1, 0, 1], counts($sku), 'that changed nothing');
+    $line[0]->say('confirm');
+    same(true, $line[0]->result(), 'bought');
+    same(null, $line[1]->hear()[1], 'a waiter ends when nobody has any that could come back');
+    same([0, 0, 1, 0], counts($sku), 'one was sold');
+});
 
 // Late, but nobody needed them.
 $stock->restock('bag', 2);
@@ -165,14 +207,16 @@ over($limited->reserve('sock', 'ann', 'r1', ttl: 0.05));
 same(['sock' => 1], $limited->reserve('sock', 'ann', 'r2')?->items, 'another one then');
 
 // Who waits while the same buyer gets the last one that it may have.
-$stock->restock('cap', 1);
-$first = $stock->reserve('cap', 'eve', 'r0');
-$waiting = waiter('cap', 'ann', limit: 1);
-$stock->restock('cap', 1);
-same('ann', $stock->reservation('cap', 'ann', 'r')->buyer, 'a name');
-$waiting->hear();
-fails(Dlock\LimitExceededException::class, '*', fn () => $limited->reserve('cap', 'ann', 'r2', 10));
-$waiting->kill();
+undisturbed('cap', function (string $sku) use ($stock, $limited) {
+    $stock->restock($sku, 1);
+    $first = $stock->reserve($sku, 'eve', 'r0');
+    $waiting = waiter($sku, 'ann', limit: 1);
+    $stock->restock($sku, 1);
+    same('ann', $stock->reservation($sku, 'ann', 'r')->buyer, 'a name');
+    $waiting->hear();
+    fails(Dlock\LimitExceededException::class, '*', fn () => $limited->reserve($sku, 'ann', 'r2', 10));
+    $waiting->kill();
+});
 
 // "Nothing is free before that time" is not believed by a clock that was set back: it was noted 1,000 s later than now, for 2 ^ 10 ms.
 $stock->restock('coat', 2);
@@ -182,13 +226,15 @@ redis_raw()->cmd('ZADD', "{$prefix}coat", -64 * ($noted + 2 ** 10) - 10, '$full'
 same(['coat' => 1], $stock->reserve('coat', 'bob', 'r')?->items, 'one was available');
 
 // More pieces are for those who wait.
-$stock->restock('tie', 1);
-$stock->reserve('tie', 'eve', 'r');
-$line = [waiter('tie', 'ann'), waiter('tie', 'bob')];
-$stock->restock('tie', 1);
-holds($line[0]->hear()[1] > 0, 'the first has the new one');
-same([0, 2, 0, 1], counts('tie'), 'the other waits on');
-$line[1]->kill();
+undisturbed('tie', function (string $sku) use ($stock) {
+    $stock->restock($sku, 1);
+    $stock->reserve($sku, 'eve', 'r');
+    $line = [waiter($sku, 'ann'), waiter($sku, 'bob')];
+    $stock->restock($sku, 1);
+    holds($line[0]->hear()[1] > 0, 'the first has the new one');
+    same([0, 2, 0, 1], counts($sku), 'the other waits on');
+    $line[1]->kill();
+});
 
 // A signal's handler may end the wait; then nobody stays in the queue.
 $stock->restock('pin', 1);

@@ -62,6 +62,7 @@ static void read_member(void *context, const char *name, size_t len, double scor
 		b->used = is(name, len, "$used") ? (int64_t) score : b->used;
 		b->sold = is(name, len, "$sold") ? (int64_t) score : b->sold;
 		b->stock = is(name, len, "$stock") ? (int64_t) score : b->stock;
+		b->free = is(name, len, "$free") ? (int64_t) score : b->free;
 		b->fence = is(name, len, "$fence") ? (int64_t) -score : b->fence;
 		break;
 	case 'w':
@@ -94,9 +95,10 @@ bool books_have_changed(books_version *seen, server *s, const char *key)
 bool books_read(books *b, server *s, const char *key)
 {
 	b->holder_count = b->weight_count = b->buyer_count = b->waiters = 0;
-	b->used = b->sold = b->stock = b->fence = b->most_wanted = 0;
+	b->used = b->sold = b->stock = b->free = b->fence = b->most_wanted = 0;
 	b->now = redis_time_of_day(s) / MS;
 	b->there = redis_members(s, key, read_member, b);
+	b->used += b->stock - b->sold - b->free; /* a stock says what is free, a pool of permits what is used */
 	return b->there;
 }
 

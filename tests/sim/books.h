@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
 	bool there;
 	int64_t now; /* the server's clock, in ms */
-	int64_t used, sold, stock, fence;
+	int64_t used, sold, stock, free, fence;
 	book_holder holders[BOOK_ENTRIES];
 	int holder_count;
 	book_number weights[BOOK_ENTRIES], buyers[BOOK_ENTRIES]; /* of holders that have not 1; of buyers */

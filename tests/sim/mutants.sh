@@ -208,10 +208,9 @@ all_mutants() {
 
 	# ---- stocks ----
 	mutant +sold_twice 'single work=stocks' "what is sold is free" \
-		src/redis/script/lua/stock_pool.lua 's/return stock\.all - stock\.sold - stock\.used/return stock.all - stock.used/' \
-		src/redis/script/lua/stock_reserve.lua 's/all - \(sold or 0\) - used/all - used/'
+		src/redis/script/lua/stock_confirm.lua "s/sold = \(sold or 0\) \+ \(units or 1\)/\$&; redis.call('ZINCRBY', pool, units or 1, '\\\$free')/"
 	mutant bought_and_reserved 'single work=stocks' "what is bought stays reserved" \
-		src/redis/script/lua/stock_confirm.lua "s/used - units, '\\\$used', \(sold/(sold/"
+		src/redis/script/lua/stock_confirm.lua 's/sold = \(sold or 0\) \+ \(units or 1\)/sold = tonumber(sold or 0)/'
 	mutant bought_twice 'single work=stocks' "what is bought twice counts twice" \
 		src/redis/script/lua/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
 	mutant +sales_forgotten 'replicated work=stocks' "whatever is promoted has all sales" \
@@ -223,7 +222,7 @@ all_mutants() {
 	mutant +paid_too_late 'single work=stocks' "who pays late buys, whether units are available or not" \
 		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
 	mutant ended_holds 'single work=stocks' "what has ended stays reserved" \
-		src/redis/script/lua/stock_pool.lua 's/stock\.used = stock\.used - freed/stock.used = stock.used - 0/'
+		src/redis/script/lua/stock_pool.lua 's/stock\.free = stock\.free \+ freed/stock.free = stock.free + 0/'
 	mutant cancelled_although_bought 'single work=stocks' "what is bought can be cancelled" \
 		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
 		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
@@ -234,11 +233,11 @@ all_mutants() {
 	mutant basket_in_part 'single work=stocks' "of several products, what there is is taken" \
 		src/redis/script/lua/stock_basket.lua "s/if not room or not \(stock\.turn or lets_pass\(stock\)\) then/if false then/"
 	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
-		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, buyer, units\)\n)/$1\tif buyer then return end\n/'
+		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, ids, units\)\n)/$1\tif ids then return end\n/'
 	mutant refund_leaves_it_sold 'single work=stocks' "what is refunded stays sold" \
 		src/redis/script/lua/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
 	mutant change_counts_nothing 'single work=stocks' "a change of numbers takes no units" \
-		src/redis/script/lua/stock_change.lua 's/stock\.used = stock\.used \+ stock\.delta/stock.used = stock.used + 0/'
+		src/redis/script/lua/stock_change.lua 's/stock\.free = stock\.free - stock\.delta/stock.free = stock.free - 0/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
 		src/redis/redlock/quorum_renewal.c 's/return !dlock_ballot_count\(votes\)/return !dlock_ballot_count(votes) \&\& votes->no == 0/'

@@ -100,31 +100,31 @@
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
-		"342385dc9140078b4409564eaa8580acff0996cc", DLOCK_LUA_STOCK_BASKET) \
+		"9f2e8e928ac90dc131ffdf63cbf961b5a73d7c1c", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"8a668970a0c01722a812b6037bd02e2cef6ccd80", DLOCK_LUA_STOCK_CANCEL) \
+		"b4c2c46e8f316592ecd47d965d511ae2868f15ab", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"cbe3efb3a08757f5fa4d745c36714ef15d77c5ac", DLOCK_LUA_STOCK_CHANGE) \
+		"d4ca94ae67a3309fe19093e54f5195734690c637", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"82afbe02bcbdea979eca07d58b6b55c242ebb208", DLOCK_LUA_STOCK_CONFIRM) \
+		"d044a8daa9d307b75ea4f645dfb5e0a9fbbc0b61", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"e14150866845d92742fdefd89811b8a59c92196f", DLOCK_LUA_STOCK_COUNTS) \
+		"b1a9c5dfdece594153925c00186fac7dcbbc9674", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"049a0d00faab822caeb918562b8e86f2c6568321", DLOCK_LUA_STOCK_EXTEND) \
+		"6be769dc8fe96a60b98a919aab16df7d7fe1cf69", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"fd6cbc773ccf8c2c6126856d2868ebd846e512d8", DLOCK_LUA_STOCK_LEAVE) \
+		"766143b8f0f3961ca2226b5b1e969af13cfa6616", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"7fe2ebe1281543f113728da7097746a152570b4a", DLOCK_LUA_STOCK_REFUND) \
+		"fceaca2e9cfcccb7c00ba71a7907a207a8217b0a", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"39d2761c7bedc196aa0546270be58b0014c3b597", DLOCK_LUA_STOCK_RESERVE) \
+		"f7214c3cc2ed63eeaecd2e8f2de90918c4eac07e", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"96d8138b2981bbe9b38c18a279dcd2c896953e6d", DLOCK_LUA_STOCK_RESTOCK) \
+		"5bc35c87b5aee28d98df370edf93d59d0767741d", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"0fc6324690c71e00ffc79be999f9ec00715aae97", DLOCK_LUA_STOCK_SALE) \
+		"f6e9a370bf79450dd6318f29f46f677577254c0d", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -887,8 +887,8 @@
 	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, " \
 	"1e15, 5e15\n" \
 	"local AMORTISED = 4\n" \
-	"local CHUNK = 100\n" \
-	"local SCAN = 32\n" \
+	"local CHUNK = 50\n" \
+	"local SCAN = 16\n" \
 	"local STALE, GRACE, REMEMBER = 3000, 3000, 86400000\n" \
 	"local function units_of(number)\n" \
 	"return tonumber(number or 1)\nend\n" \
@@ -898,29 +898,46 @@
 	"return string.format('%.6f', from + ms + generation / 64)\nend\n" \
 	"local function buyer_of(id)\n" \
 	"return string.match(id, '^(.*)/')\nend\n" \
-	"local function free(stock)\n" \
-	"return stock.all - stock.sold - stock.used\nend\n" \
+	"local function reserved_units(stock)\n" \
+	"return stock.all - stock.sold - stock.free\nend\n" \
 	"local function read(pool, us, count)\n" \
-	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', " \
-	"'$closed')\n" \
+	"local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', " \
+	"'$closed',\n" \
+	"'$ahead')\n" \
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
-	"used = tonumber(n[3] or 0), fence = -(n[4] or 0),\n" \
-	"next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),\n" \
+	"free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],\n" \
+	"shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),\n" \
 	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
-	"if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was " \
-	"last seen\n" \
-	"stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)\n" \
+	"local seen = stock.fence - stock.ahead\n" \
+	"if stock.us < seen - 1e6 then -- the clock was set back: the stock's time goes on from where it was last " \
+	"seen\n" \
+	"stock.shift = stock.shift + math.ceil((seen - stock.us) / 1000)\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
 	"redis.call('ZADD', pool, stock.shift, '$shift')\nend\n" \
 	"stock.now = math.floor(stock.us / 1000)\n" \
 	"return stock\nend\n" \
 	"local function next_token(stock)\n" \
-	"return math.max(stock.us, stock.fence + 1)\nend\n" \
-	"local function credit(pool, buyer, units)\n" \
-	"if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then\n" \
-	"redis.call('ZREM', pool, 'b' .. buyer)\nend\nend\n" \
+	"return math.max(stock.us + stock.ahead, stock.fence + 1)\nend\n" \
+	"local function credit(pool, ids, units)\n" \
+	"local names, back, gone, left = {}, {}, {}, {}\n" \
+	"for i, id in ipairs(ids) do\n" \
+	"local name = 'b' .. buyer_of(id)\n" \
+	"if not back[name] then\n" \
+	"names[#names + 1] = name\nend\n" \
+	"back[name] = (back[name] or 0) + units[i]\nend\n" \
+	"for i, has in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do\n" \
+	"has = (has or 0) - back[names[i]]\n" \
+	"if has > 0 then\n" \
+	"left[#left + 1] = has\n" \
+	"left[#left + 1] = names[i]\n" \
+	"else\n" \
+	"gone[#gone + 1] = names[i]\nend\nend\n" \
+	"if #gone > 0 then\n" \
+	"redis.call('ZREM', pool, unpack(gone))\nend\n" \
+	"if #left > 0 then\n" \
+	"redis.call('ZADD', pool, unpack(left))\nend\nend\n" \
 	"local function forget_orders(stock, most)\n" \
 	"local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)\n" \
 	"for _, from in ipairs({ ENDED, CANCELLED }) do\n" \
@@ -948,28 +965,29 @@
 	"return\nend\n" \
 	"local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD,\n" \
 	"string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)\n" \
-	"local names, changes, freed = {}, {}, 0\n" \
+	"local ids, names, changes, freed = {}, {}, {}, 0\n" \
 	"for i = 1, #found, 2 do\n" \
-	"names[#names + 1] = 'w' .. string.sub(found[i], 2)\n" \
+	"ids[#ids + 1] = string.sub(found[i], 2)\n" \
+	"names[#names + 1] = 'w' .. ids[#ids]\n" \
 	"changes[#changes + 1] = string.format('%.6f', ENDED + found[i + 1])\n" \
 	"changes[#changes + 1] = found[i]\nend\n" \
 	"if #names > 0 then\n" \
 	"local units = redis.call('ZMSCORE', stock.pool, unpack(names))\n" \
-	"for i = 1, #names do\n" \
-	"freed = freed + units_of(units[i])\nend\n" \
-	"stock.used = stock.used - freed\n" \
+	"for i = 1, #ids do\n" \
+	"units[i] = units_of(units[i])\n" \
+	"freed = freed + units[i]\nend\n" \
+	"stock.free = stock.free + freed\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', unpack(changes))\n" \
-	"for i = 1, #names do\n" \
-	"credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))\nend\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', unpack(changes))\n" \
+	"credit(stock.pool, ids, units)\n" \
 	"forget_orders(stock, #names)\nend\n" \
 	"stock.budget = stock.budget - #names\n" \
 	"if #names < most then\n" \
 	"note_next(stock)\nend\nend\n" \
 	"local function make_room(stock, units)\n" \
-	"if units > free(stock) then\n" \
+	"if units > stock.free then\n" \
 	"sweep(stock, CHUNK)\nend\n" \
-	"local enough = units <= free(stock)\n" \
+	"local enough = units <= stock.free\n" \
 	"return enough, not enough and is_dusty(stock)\nend\n" \
 	"local function is_allowed(stock, buyer, units, limit)\n" \
 	"if not limit then\n" \
@@ -981,10 +999,10 @@
 	"local may = has + units <= limit\n" \
 	"return may, has, not may and has > 0 and is_dusty(stock)\nend\n" \
 	"local function put_back(stock, id, units, state)\n" \
-	"stock.used = stock.used - units\n" \
+	"stock.free = stock.free + units\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', state, 'h' .. id)\n" \
-	"credit(stock.pool, buyer_of(id), units)\nend\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', state, 'h' .. id)\n" \
+	"credit(stock.pool, {id}, {units})\nend\n" \
 	"local function order_of(stock, id)\n" \
 	"local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))\n" \
 	"score, units = tonumber(score or 0), units_of(units)\n" \
@@ -994,8 +1012,8 @@
 	"return score, units, products or ''\nend\n" \
 	"local function take(stock, id, units, ttl, was, products)\n" \
 	"local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl\n" \
-	"stock.fence, stock.used = next_token(stock), stock.used + units\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation),\n" \
+	"stock.fence, stock.free = next_token(stock), stock.free - units\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', -stock.fence, '$fence', state_at(0, ends, generation),\n" \
 	"'h' .. id)\n" \
 	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\n" \
 	"if units ~= 1 then\n" \
@@ -1020,16 +1038,16 @@
 	"local first = redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]\n" \
 	"return first and first - STRICT + WAITS or math.huge\nend\n" \
 	"local function lets_pass(stock)\n" \
-	"return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge\nend\n" \
+	"return not stock.queue or stock.free < least(stock) and first_strict(stock) == math.huge\nend\n" \
 	"local function first_waiters(stock, most)\n" \
 	"return redis.call('ZRANGEBYSCORE', stock.pool, WAITS, string.format('(%.0f', STRICT), 'LIMIT', 0, most)\nend\n" \
 	"local function names_of(waiter)\n" \
 	"local name = string.sub(waiter, 2)\n" \
 	"return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name\nend\n" \
-	"local function behind(score)\n" \
-	"return math.floor(score % 1e13) * 1000 + 1000\nend\n" \
-	"local function is_settled(score, ticket)\n" \
-	"return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket\nend\n" \
+	"local function behind(stock, score)\n" \
+	"return math.floor(score % 1e13) * 1000 + 1000 + stock.ahead\nend\n" \
+	"local function is_settled(stock, score, ticket)\n" \
+	"return score > 0 and score < ENDED or score >= CANCELLED and behind(stock, score) > ticket\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
@@ -1046,7 +1064,7 @@
 	"local mine, score = place == me, order_of(stock, id)\n" \
 	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
 	"units, limit = tonumber(units), tonumber(limit)\n" \
-	"local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0\n" \
+	"local may = live and not is_settled(stock, score, tonumber(ticket)) and stock.closed == 0\n" \
 	"and units <= stock.all - stock.sold\n" \
 	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
 	"if may and not make_room(stock, units + stock.kept) then\n" \
@@ -1074,7 +1092,7 @@
 	"if blocked then\n" \
 	"return true\nend\nend\nend\n" \
 	"local function fitting(stock)\n" \
-	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, " \
+	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + stock.free, 'LIMIT', 0, " \
 	"stock.scan)\n" \
 	"local tickets = {}\n" \
 	"for i, waiter in ipairs(waiters) do\n" \
@@ -1085,8 +1103,8 @@
 	"table.remove(waiters)\nend\n" \
 	"return waiters\nend\n" \
 	"local function may_come(stock)\n" \
-	"return stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > 0 and GRACE " \
-	"or -1\nend\n" \
+	"return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1\n" \
+	"or stock.kept > 0 and GRACE or -1\nend\n" \
 	"local function note_queue(stock)\n" \
 	"if stock.queue and #first_waiters(stock, 1) == 0 then\n" \
 	"redis.call('ZREM', stock.pool, '$queue')\n" \
@@ -1097,14 +1115,14 @@
 	"if tells or stock.closed > 0 then\n" \
 	"local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1\n" \
 	"serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))\nend\n" \
-	"if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then\n" \
+	"if least(stock) <= stock.free or stock.free > 0 and first_strict(stock) < math.huge then\n" \
 	"local before = stock.left\n" \
 	"stock.left, stock.kept = false, 0\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
-	"if not blocked and not stock.left and stock.kept == 0 and least(stock) <= free(stock) then\n" \
+	"if not blocked and not stock.left and stock.kept == 0 and least(stock) <= stock.free then\n" \
 	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
 	"stock.left = stock.left or before\n" \
-	"if stock.left and stock.kept == 0 and least(stock) <= free(stock) then\n" \
+	"if stock.left and stock.kept == 0 and least(stock) <= stock.free then\n" \
 	"local waiter = first_waiters(stock, 1)[1]\n" \
 	"local id, inbox = string.match(waiter, '(%S+) (%S*)$')\n" \
 	"local _, signs = names_of(waiter)\n" \
@@ -1991,14 +2009,26 @@
 	"tonumber(ARGV[5]), ARGV[8], clock(KEYS[1])\n" \
 	"local waits, buyer, waited = inbox ~= '', buyer_of(id), false\n" \
 	"local stocks, was = {}, 0\n" \
+	"local function one_token(least)\n" \
+	"local fence = least\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"fence = math.max(fence, next_token(stock))\nend\n" \
+	"for _, stock in ipairs(stocks) do\n" \
+	"local by = fence - next_token(stock)\n" \
+	"if by > 1000 then\n" \
+	"stock.ahead = stock.ahead + by\n" \
+	"redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', stock.shift, '$shift')\nend\n" \
+	"stock.fence = fence\n" \
+	"redis.call('ZADD', stock.pool, -fence, '$fence')\nend\n" \
+	"return fence\nend\n" \
 	"local function enqueue(stock)\n" \
 	"local place, signs, wish, strict = names_of(stock.waiter)\n" \
 	"if ticket == 0 then\n" \
 	"for _, other in ipairs(stocks) do\n" \
-	"ticket = math.max(ticket, next_token(other), other.score > 0 and behind(other.score) or 0)\nend\n" \
-	"stock.fence = next_token(stock)\nend\n" \
+	"ticket = math.max(ticket, other.score > 0 and behind(other, other.score) or 0)\nend\n" \
+	"ticket = one_token(ticket)\nend\n" \
 	"local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,\n" \
-	"WANTS + stock.wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
+	"WANTS + stock.wants, wish, -1, '$queue')\n" \
 	"if ARGV[7] ~= '' then\n" \
 	"redis.call('ZADD', stock.pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
 	"stock.queue, waited = true, waited or added < 3\nend\n" \
@@ -2048,16 +2078,12 @@
 	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
 	"else\n" \
 	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
-	"elseif waits and ticket > 0 and is_settled(score, ticket) then\n" \
+	"elseif waits and ticket > 0 and is_settled(stock, score, ticket) then\n" \
 	"return leave({-3})\nend\n" \
 	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
 	"was = score\nend\nend\n" \
 	"if reserved == #KEYS or bought == #KEYS then\n" \
-	"for _, stock in ipairs(stocks) do\n" \
-	"fence = math.max(fence, next_token(stock))\nend\n" \
-	"for _, stock in ipairs(stocks) do\n" \
-	"stock.fence = fence\n" \
-	"redis.call('ZADD', stock.pool, -fence, '$fence')\nend\n" \
+	"fence = one_token(0)\n" \
 	"return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, " \
 	"generation_of(was)})\nend\n" \
 	"local at\n" \
@@ -2073,13 +2099,12 @@
 	"return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', " \
 	"ticket)),\n" \
 	"string.format('%.0f', ticket), waited and 0 or 1}, at)\nend\n" \
-	"for _, stock in ipairs(stocks) do\n" \
-	"fence = math.max(fence, next_token(stock))\nend\n" \
+	"fence = one_token(0)\n" \
 	"local generation\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"if stock.score > 0 and stock.score < SOLD then\n" \
 	"put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))\nend\n" \
-	"stock.us, stock.fence = fence, fence - 1\n" \
+	"stock.fence = fence - 1\n" \
 	"generation = take(stock, id, stock.wants, ttl, was, products)\nend\n" \
 	"return leave({1, fence, 0, ttl, generation})\n"
 
@@ -2168,9 +2193,9 @@
 	"for _, stock in ipairs(stocks) do\n" \
 	"local units = stock.units + stock.delta\n" \
 	"if stock.delta ~= 0 then\n" \
-	"stock.used = stock.used + stock.delta\n" \
+	"stock.free = stock.free - stock.delta\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used')\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free')\n" \
 	"redis.call('ZINCRBY', stock.pool, stock.delta, 'b' .. buyer_of(id))\n" \
 	"if units == 1 then\n" \
 	"redis.call('ZREM', stock.pool, 'w' .. id)\n" \
@@ -2183,19 +2208,19 @@
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
 	"if #KEYS == 1 then\n" \
 	"local pool, held = KEYS[1], 'h' .. id\n" \
-	"local score, units, used, sold, queue, shift, signature, fence, full =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, " \
-	"'$fence',\n" \
+	"local score, units, sold, queue, shift, signature, fence, full =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$sold', '$queue', '$shift', 'a' .. id, '$fence', " \
 	"'$full'))\n" \
 	"score = tonumber(score or 0)\n" \
 	"local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products\n" \
 	"and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')\n" \
 	"local now = time and not time.err and math.floor(time[1] * 1000 + time[2] / 1000)\n" \
 	"if now and now <= score and now * 1000 > -fence - 1e6 then\n" \
-	"units = units or 1\n" \
+	"sold = (sold or 0) + (units or 1)\n" \
+	"if type(redis.pcall('ZADD', pool, sold, '$sold', 1e13 + now + score % 1, held)) == 'table' then\n" \
 	"redis.call('PERSIST', pool)\n" \
-	"redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)\n" \
-	"if full and tonumber(used) == tonumber(units) then\n" \
+	"redis.call('ZADD', pool, sold, '$sold', 1e13 + now + score % 1, held)\nend\n" \
+	"if full and sold == tonumber(redis.call('ZSCORE', pool, '$stock')) then\n" \
 	"redis.call('ZADD', pool, 0, '$full')\nend\n" \
 	"return {1}\nend\nend\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
@@ -2236,8 +2261,8 @@
 	"local score, units = stock.score, stock.units\n" \
 	"if score < SOLD or score >= ENDED then\n" \
 	"reply = (score >= ENDED or reply == 3) and 3 or 1\n" \
-	"stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units\n" \
-	"redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now,\n" \
+	"stock.free, stock.sold = stock.free - (score < SOLD and 0 or units), stock.sold + units\n" \
+	"redis.call('ZADD', stock.pool, stock.free, '$free', stock.sold, '$sold', state_at(SOLD, stock.now,\n" \
 	"generation_of(score)), 'h' .. id)\n" \
 	"if score >= ENDED then\n" \
 	"redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))\nend\n" \
@@ -2252,7 +2277,7 @@
 	"local stock = read(pool, us, #KEYS)\n" \
 	"sweep(stock, CHUNK)\n" \
 	"serve(stock)\n" \
-	"all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,\n" \
+	"all[i] = {stock.known and stock.closed + 1 or 0, stock.free, reserved_units(stock), stock.sold,\n" \
 	"stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and " \
 	"1\n" \
 	"or 0}\nend\n" \
@@ -2405,10 +2430,12 @@
 	"if stock.score < ENDED then\n" \
 	"reply, left = 1, stock.units - stock.back\n" \
 	"stock.sold = stock.sold - stock.back\n" \
-	"if ARGV[4] ~= '1' then\n" \
+	"if ARGV[4] == '1' then\n" \
+	"stock.free = stock.free + stock.back\n" \
+	"else\n" \
 	"stock.all = stock.all - stock.back\nend\n" \
 	"redis.call('ZREM', stock.pool, '$full')\n" \
-	"redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock')\n" \
+	"redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock', stock.free, '$free')\n" \
 	"if left == 0 then\n" \
 	"redis.call('ZADD', stock.pool, state_at(REFUNDED, stock.now, generation_of(stock.score)), 'h' .. id)\n" \
 	"elseif left == 1 then\n" \
@@ -2417,7 +2444,7 @@
 	"redis.call('ZADD', stock.pool, left, 'w' .. id)\nend\n" \
 	"if made then\n" \
 	"redis.call('ZADD', stock.pool, stock.back, made)\nend\n" \
-	"credit(stock.pool, buyer_of(id), stock.back)\n" \
+	"credit(stock.pool, {id}, {stock.back})\n" \
 	"serve(stock)\nend\nend\n" \
 	"return {reply, left}\n"
 
@@ -2435,23 +2462,22 @@
 	"if us and us < ends * 1000 and us > (ends - 2 ^ (-full % 64) - 1000) * 1000 then\n" \
 	"return 0\nend\nend\nend\n" \
 	"local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')\n" \
-	"local had, queue, used, sold, all, fence, next, shift, closed, has =\n" \
-	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift',\n" \
-	"'$closed', 'b' .. buyer))\n" \
-	"if not had and not queue and not closed and not shift and used then\n" \
+	"local had, queue, free, fence, next, shift, closed, has =\n" \
+	"unpack(redis.call('ZMSCORE', pool, held, '$queue', '$free', '$fence', '$next', '$shift', '$closed', 'b' .. " \
+	"buyer))\n" \
+	"if not had and not queue and not closed and not shift and free then\n" \
 	"time = time or redis.pcall('TIME')\n" \
 	"us = not time.err and time[1] * 1000000 + time[2]\n" \
 	"local now = us and math.floor(us / 1000)\n" \
-	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - " \
-	"used\n" \
+	"if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= tonumber(free)\n" \
 	"and (not limit or (has or 0) + wants <= limit) then\n" \
 	"local ends = now + ARGV[3]\n" \
 	"if not next or ends < -next then\n" \
 	"redis.call('ZADD', pool, -ends, '$next')\nend\n" \
 	"if wants == 1 then\n" \
-	"redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
+	"redis.call('ZADD', pool, free - 1, '$free', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)\n" \
 	"else\n" \
-	"redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,\n" \
+	"redis.call('ZADD', pool, free - wants, '$free', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,\n" \
 	"wants, 'w' .. ARGV[1])\nend\n" \
 	"return {1, us, wants, tonumber(ARGV[3]), 0}\nend\nend\n" \
 	"return (function()\n" \
@@ -2477,7 +2503,7 @@
 	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, " \
 	"-time,\n" \
 	"generation_of(score)}\n" \
-	"elseif ticket > 0 and is_settled(score, ticket) then\n" \
+	"elseif ticket > 0 and is_settled(stock, score, ticket) then\n" \
 	"return {-3}\n" \
 	"elseif not stock.known or stock.closed > 0 then\n" \
 	"return {-5, stock.closed}\nend\n" \
@@ -2495,7 +2521,7 @@
 	"local function enqueue()\n" \
 	"local place, signs, wish, strict = names_of(waiter)\n" \
 	"if ticket == 0 then\n" \
-	"stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)\n" \
+	"stock.fence = math.max(next_token(stock), was > 0 and behind(stock, was) or 0)\n" \
 	"ticket = stock.fence\nend\n" \
 	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,\n" \
 	"WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
@@ -2503,7 +2529,7 @@
 	"redis.call('ZADD', pool, 'LT', ticket + STRICT - WAITS, strict)\nend\n" \
 	"stock.queue, new = true, added > 2\nend\n" \
 	"local function full_until()\n" \
-	"if stock.used == 0 or not stock.next then\n" \
+	"if reserved_units(stock) == 0 or not stock.next then\n" \
 	"return 0\nend\n" \
 	"local _, bits = math.frexp(stock.next - stock.now + 1)\n" \
 	"return -64 * (stock.now + 2 ^ (bits - 1)) - (bits - 1)\nend\n" \
@@ -2528,7 +2554,7 @@
 	"elseif again or waiter and stock.more then\n" \
 	"return {-2, string.format('%.0f', ticket)}\n" \
 	"elseif not waiter or not possible then\n" \
-	"if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
+	"if stock.free == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then\n" \
 	"redis.call('ZADD', pool, full_until(), '$full')\nend\n" \
 	"return waiter and leave({0, -1, -1, '0', 0}) or 0\nend\n" \
 	"local place = redis.call('ZSCORE', pool, waiter)\n" \
@@ -2549,12 +2575,12 @@
 	"local _, again = make_room(stock, -change)\n" \
 	"if again then\n" \
 	"return {'again'}\nend\n" \
-	"change = math.max(change, -math.max(0, free(stock)))\n" \
+	"change = math.max(change, -math.max(0, stock.free))\n" \
 	"else\n" \
 	"change = math.max(0, math.min(change, MOST - stock.all))\nend\n" \
-	"stock.all = stock.all + change\n" \
+	"stock.all, stock.free = stock.all + change, stock.free + change\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
-	"redis.call('ZADD', pool, stock.all, '$stock', change, name)\n" \
+	"redis.call('ZADD', pool, stock.all, '$stock', stock.free, '$free', change, name)\n" \
 	"if ARGV[3] == '0' then\n" \
 	"redis.call('ZREM', pool, '$remember')\n" \
 	"else\n" \

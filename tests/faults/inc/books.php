@@ -85,6 +85,7 @@ final class Books
     {
         $sold = array_sum($this->sold());
         $all = $capacity > 0 ? $capacity : $this->number('stock');
+        $used = $capacity > 0 ? $this->number('used') : $all - $this->number('sold') - $this->number('free');
         $buyers = [];
         foreach ($capacity > 0 ? [] : $this->sold() + $this->held() as $id => $pieces) {
             $buyer = explode('/', $id)[0];
@@ -94,8 +95,8 @@ final class Books
         ksort($this->entries['b']);
         $wrong = [
             "$sold units are sold, and counted as {$this->number('sold')}" => $sold !== $this->number('sold'),
-            array_sum($this->held()) . " permits are held, and counted as {$this->number('used')}" => array_sum($this->held()) !== $this->number('used'),
-            "{$this->number('used')} permits and $sold that are sold are more than $all" => $this->number('used') + $sold > $all,
+            array_sum($this->held()) . " permits are held, and counted as $used" => array_sum($this->held()) !== $used,
+            "$used permits and $sold that are sold are more than $all" => $used + $sold > $all,
             'permits of nobody: ' . json_encode(array_diff_key($this->entries['w'], $this->entries['h'])) => array_diff_key($this->entries['w'], $this->entries['h']) !== [],
             'buyers have ' . json_encode($buyers) . ', and are written down with ' . json_encode($this->entries['b']) => $buyers !== $this->entries['b'],
             'a buyer has more than the limit: ' . json_encode($buyers) => max([0, ...array_filter($buyers, fn (string $buyer) => !self::looksOn($buyer), ARRAY_FILTER_USE_KEY)]) > Setting::PER_BUYER,

@@ -20,17 +20,37 @@ local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), 
 local waits, buyer, waited = inbox ~= '', buyer_of(id), false
 local stocks, was = {}, 0
 
+-- The order's token, or ticket: the highest of its products', and not below `least`. Where clocks were set back by more
+-- for one product than for another, their times differ: then tokens go ahead of the time of the one that is behind. It
+-- stays as it is, since its reservations would end early.
+local function one_token(least)
+	local fence = least
+	for _, stock in ipairs(stocks) do
+		fence = math.max(fence, next_token(stock))
+	end
+	for _, stock in ipairs(stocks) do
+		local by = fence - next_token(stock)
+		if by > 1000 then
+			stock.ahead = stock.ahead + by
+			redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', stock.shift, '$shift')
+		end
+		stock.fence = fence
+		redis.call('ZADD', stock.pool, -fence, '$fence')
+	end
+	return fence
+end
+
 -- Puts it into the queue of a stock, or notes that it is alive, as stock_reserve.lua does. It has one ticket for all.
 local function enqueue(stock)
 	local place, signs, wish, strict = names_of(stock.waiter)
 	if ticket == 0 then
 		for _, other in ipairs(stocks) do
-			ticket = math.max(ticket, next_token(other), other.score > 0 and behind(other.score) or 0)
+			ticket = math.max(ticket, other.score > 0 and behind(other, other.score) or 0)
 		end
-		stock.fence = next_token(stock)
+		ticket = one_token(ticket)
 	end
 	local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,
-		WANTS + stock.wants, wish, -1, '$queue', -stock.fence, '$fence')
+		WANTS + stock.wants, wish, -1, '$queue')
 	if ARGV[7] ~= '' then
 		redis.call('ZADD', stock.pool, 'LT', ticket + STRICT - WAITS, strict)
 	end
@@ -101,7 +121,7 @@ for i, stock in ipairs(stocks) do
 		else
 			bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))
 		end
-	elseif waits and ticket > 0 and is_settled(score, ticket) then
+	elseif waits and ticket > 0 and is_settled(stock, score, ticket) then
 		return leave({-3})
 	end
 	if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then
@@ -109,13 +129,7 @@ for i, stock in ipairs(stocks) do
 	end
 end
 if reserved == #KEYS or bought == #KEYS then
-	for _, stock in ipairs(stocks) do
-		fence = math.max(fence, next_token(stock))
-	end
-	for _, stock in ipairs(stocks) do
-		stock.fence = fence
-		redis.call('ZADD', stock.pool, -fence, '$fence')
-	end
+	fence = one_token(0)
 	return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)})
 end
 local at
@@ -133,16 +147,14 @@ if at then
 	return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', ticket)),
 		string.format('%.0f', ticket), waited and 0 or 1}, at)
 end
-for _, stock in ipairs(stocks) do
-	fence = math.max(fence, next_token(stock)) -- above what those who waited were given
-end
+fence = one_token(0) -- above what those who waited were given
 local generation
 for _, stock in ipairs(stocks) do
 	-- The others' time was over, by a clock of their own: the whole order begins anew
 	if stock.score > 0 and stock.score < SOLD then
 		put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))
 	end
-	stock.us, stock.fence = fence, fence - 1 -- the same in all
+	stock.fence = fence - 1 -- the same in all
 	generation = take(stock, id, stock.wants, ttl, was, products)
 end
 return leave({1, fence, 0, ttl, generation})

@@ -44,9 +44,9 @@ end
 for _, stock in ipairs(stocks) do
 	local units = stock.units + stock.delta
 	if stock.delta ~= 0 then
-		stock.used = stock.used + stock.delta
+		stock.free = stock.free - stock.delta
 		redis.call('ZREM', stock.pool, '$full')
-		redis.call('ZADD', stock.pool, stock.used, '$used')
+		redis.call('ZADD', stock.pool, stock.free, '$free')
 		redis.call('ZINCRBY', stock.pool, stock.delta, 'b' .. buyer_of(id))
 		if units == 1 then
 			redis.call('ZREM', stock.pool, 'w' .. id)

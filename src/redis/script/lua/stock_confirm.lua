@@ -8,24 +8,25 @@
 -- over; {0, stock, why, ms ago}, of the first stock (from 1) that says so: why 0 there is nothing of that name, 1 its
 -- time was over, and there are not enough, or the sale has ended, 2 cancelled, 3 refunded, 4 another generation, 5
 -- other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.
--- Cost: O(log n), four commands for one product that nobody waits for. The first write needs no memory: a buyer who has
--- paid gets it where there is none left.
+-- Cost: O(log n), three commands for one product that nobody waits for. A buyer who has paid gets it where no memory is
+-- left, too: a script that has written something, even nothing, is allowed to go on then.
 local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if #KEYS == 1 then
 	local pool, held = KEYS[1], 'h' .. id
-	local score, units, used, sold, queue, shift, signature, fence, full =
-		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$used', '$sold', '$queue', '$shift', 'a' .. id, '$fence',
-			'$full'))
+	local score, units, sold, queue, shift, signature, fence, full =
+		unpack(redis.call('ZMSCORE', pool, held, 'w' .. id, '$sold', '$queue', '$shift', 'a' .. id, '$fence', '$full'))
 	score = tonumber(score or 0)
 	local time = score > 0 and score < 1e13 and not queue and not shift and (signature or '') == products
 		and (not generation or math.floor(score % 1 * 64 + 0.5) == generation) and redis.pcall('TIME')
 	local now = time and not time.err and math.floor(time[1] * 1000 + time[2] / 1000)
 	if now and now <= score and now * 1000 > -fence - 1e6 then
-		units = units or 1
-		redis.call('PERSIST', pool)
-		redis.call('ZADD', pool, used - units, '$used', (sold or 0) + units, '$sold', 1e13 + now + score % 1, held)
+		sold = (sold or 0) + (units or 1)
+		if type(redis.pcall('ZADD', pool, sold, '$sold', 1e13 + now + score % 1, held)) == 'table' then
+			redis.call('PERSIST', pool)
+			redis.call('ZADD', pool, sold, '$sold', 1e13 + now + score % 1, held)
+		end
 		-- Nothing is reserved any more, so nothing becomes free by itself
-		if full and tonumber(used) == tonumber(units) then
+		if full and sold == tonumber(redis.call('ZSCORE', pool, '$stock')) then
 			redis.call('ZADD', pool, 0, '$full')
 		end
 		return {1}
@@ -82,8 +83,8 @@ for _, stock in ipairs(stocks) do
 	local score, units = stock.score, stock.units
 	if score < SOLD or score >= ENDED then
 		reply = (score >= ENDED or reply == 3) and 3 or 1
-		stock.used, stock.sold = stock.used - (score < SOLD and units or 0), stock.sold + units
-		redis.call('ZADD', stock.pool, stock.used, '$used', stock.sold, '$sold', state_at(SOLD, stock.now,
+		stock.free, stock.sold = stock.free - (score < SOLD and 0 or units), stock.sold + units
+		redis.call('ZADD', stock.pool, stock.free, '$free', stock.sold, '$sold', state_at(SOLD, stock.now,
 			generation_of(score)), 'h' .. id)
 		if score >= ENDED then
 			redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))

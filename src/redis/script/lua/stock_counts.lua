@@ -11,7 +11,7 @@ for i, pool in ipairs(KEYS) do
 	local stock = read(pool, us, #KEYS)
 	sweep(stock, CHUNK)
 	serve(stock)
-	all[i] = {stock.known and stock.closed + 1 or 0, free(stock), stock.used, stock.sold,
+	all[i] = {stock.known and stock.closed + 1 or 0, stock.free, reserved_units(stock), stock.sold,
 		stock.queue and redis.call('ZCOUNT', pool, WAITS, string.format('(%.0f', STRICT)) or 0, is_dusty(stock) and 1
 			or 0}
 end

@@ -9,10 +9,12 @@
 --                   $full       a time before which nothing is free, and when that was noted; 0: not before units
 --                               come. See stock_reserve.lua
 --                   $queue      orders wait
+--                   $ahead      minus the us by which its tokens are ahead of its time, where orders had products with
+--                               different clocks; there is a $shift then, of 0 maybe
 --                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                               1000
 --   small           $stock      the units that were ever put in         $sold   those of them that are sold
---                   $used       the units of reservations that are not swept
+--                   $free       those of them that are neither sold nor of a reservation that is not swept
 --                   $closed     1: the sale is closed, 2: it has ended
 --                   $shift      the ms by which the stock's time is ahead of the server's clock, which was set back
 --                   $remember   for how many ms orders are remembered that ended or were cancelled, where that is not a
@@ -31,16 +33,16 @@
 -- products as well. The id of an order is its buyer, a slash,
 -- and its name. The ranges hold for a clock between 2001 and 2128.
 --
--- A reservation that has ended holds nothing. sweep() moves its units from $used to what is free, oldest first, each
--- once; the order stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is
--- swept, and no script does more of it than CHUNK.
+-- A reservation that has ended holds nothing. sweep() adds its units to $free, oldest first, each once; the order
+-- stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is swept, and no
+-- script does more of it than CHUNK.
 local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15
 
 -- Of what has ended: swept by each script that finds any; swept by one script at most.
 local AMORTISED = 4
-local CHUNK = 100
+local CHUNK = 50
 -- The waiters that one script looks at, once by their order, and once by what they want.
-local SCAN = 32
+local SCAN = 16
 
 -- In ms, as in handover.lua: a waiter gives a sign of life about every 2 s, and is dead STALE after the last one. A
 -- grant that is not taken up lasts for GRACE, which is no shorter. REMEMBER is a day.
@@ -63,21 +65,24 @@ local function buyer_of(id)
 	return string.match(id, '^(.*)/')
 end
 
-local function free(stock)
-	return stock.all - stock.sold - stock.used
+-- The units of reservations that are not swept.
+local function reserved_units(stock)
+	return stock.all - stock.sold - stock.free
 end
 
 -- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: of
 -- the stocks that share what one script may do.
 local function read(pool, us, count)
-	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$used', '$fence', '$next', '$shift', '$queue', '$closed')
+	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', '$closed',
+		'$ahead')
 	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),
-		used = tonumber(n[3] or 0), fence = -(n[4] or 0),
-		next = n[5] and -n[5], shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0),
+		free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],
+		shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),
 		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }
 	stock.us = us + stock.shift * 1000
-	if stock.us < stock.fence - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen
-		stock.shift = stock.shift + math.ceil((stock.fence - stock.us) / 1000)
+	local seen = stock.fence - stock.ahead
+	if stock.us < seen - 1e6 then -- the clock was set back: the stock's time goes on from where it was last seen
+		stock.shift = stock.shift + math.ceil((seen - stock.us) / 1000)
 		stock.us = us + stock.shift * 1000
 		redis.call('ZREM', pool, '$full')
 		redis.call('ZADD', pool, stock.shift, '$shift')
@@ -87,15 +92,35 @@ local function read(pool, us, count)
 end
 
 local function next_token(stock)
-	return math.max(stock.us, stock.fence + 1)
+	return math.max(stock.us + stock.ahead, stock.fence + 1)
 end
 
 -- ---- what becomes free ----
 
--- The buyer has these units no more.
-local function credit(pool, buyer, units)
-	if tonumber(redis.call('ZINCRBY', pool, -units, 'b' .. buyer)) <= 0 then
-		redis.call('ZREM', pool, 'b' .. buyer)
+-- The buyers of these orders have so many units of each no more.
+local function credit(pool, ids, units)
+	local names, back, gone, left = {}, {}, {}, {}
+	for i, id in ipairs(ids) do
+		local name = 'b' .. buyer_of(id)
+		if not back[name] then
+			names[#names + 1] = name
+		end
+		back[name] = (back[name] or 0) + units[i]
+	end
+	for i, has in ipairs(redis.call('ZMSCORE', pool, unpack(names))) do
+		has = (has or 0) - back[names[i]]
+		if has > 0 then
+			left[#left + 1] = has
+			left[#left + 1] = names[i]
+		else
+			gone[#gone + 1] = names[i]
+		end
+	end
+	if #gone > 0 then
+		redis.call('ZREM', pool, unpack(gone))
+	end
+	if #left > 0 then
+		redis.call('ZADD', pool, unpack(left))
 	end
 end
 
@@ -142,23 +167,23 @@ local function sweep(stock, most)
 	end
 	local found = redis.call('ZRANGEBYSCORE', stock.pool, HELD,
 		string.format('(%.0f', stock.now), 'WITHSCORES', 'LIMIT', 0, most)
-	local names, changes, freed = {}, {}, 0
+	local ids, names, changes, freed = {}, {}, {}, 0
 	for i = 1, #found, 2 do
-		names[#names + 1] = 'w' .. string.sub(found[i], 2)
+		ids[#ids + 1] = string.sub(found[i], 2)
+		names[#names + 1] = 'w' .. ids[#ids]
 		changes[#changes + 1] = string.format('%.6f', ENDED + found[i + 1])
 		changes[#changes + 1] = found[i]
 	end
 	if #names > 0 then
 		local units = redis.call('ZMSCORE', stock.pool, unpack(names))
-		for i = 1, #names do
-			freed = freed + units_of(units[i])
+		for i = 1, #ids do
+			units[i] = units_of(units[i])
+			freed = freed + units[i]
 		end
-		stock.used = stock.used - freed
+		stock.free = stock.free + freed
 		redis.call('ZREM', stock.pool, '$full')
-		redis.call('ZADD', stock.pool, stock.used, '$used', unpack(changes))
-		for i = 1, #names do
-			credit(stock.pool, buyer_of(string.sub(names[i], 2)), units_of(units[i]))
-		end
+		redis.call('ZADD', stock.pool, stock.free, '$free', unpack(changes))
+		credit(stock.pool, ids, units)
 		forget_orders(stock, #names)
 	end
 	stock.budget = stock.budget - #names
@@ -170,10 +195,10 @@ end
 -- Are so many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that
 -- it has to be asked again.
 local function make_room(stock, units)
-	if units > free(stock) then
+	if units > stock.free then
 		sweep(stock, CHUNK)
 	end
-	local enough = units <= free(stock)
+	local enough = units <= stock.free
 	return enough, not enough and is_dusty(stock)
 end
 
@@ -194,10 +219,10 @@ end
 
 -- Takes its units from an order that is reserved.
 local function put_back(stock, id, units, state)
-	stock.used = stock.used - units
+	stock.free = stock.free + units
 	redis.call('ZREM', stock.pool, '$full')
-	redis.call('ZADD', stock.pool, stock.used, '$used', state, 'h' .. id)
-	credit(stock.pool, buyer_of(id), units)
+	redis.call('ZADD', stock.pool, stock.free, '$free', state, 'h' .. id)
+	credit(stock.pool, {id}, {units})
 end
 
 -- An order: its state as a number (0: none), its units, and the hash of its products. One that has ended is swept at
@@ -217,8 +242,8 @@ end
 -- Reserves units that there is room for. `was`: the order's state before, 0: none. Returns its generation.
 local function take(stock, id, units, ttl, was, products)
 	local generation, ends = was > 0 and (generation_of(was) + 1) % 64 or 0, stock.now + ttl
-	stock.fence, stock.used = next_token(stock), stock.used + units
-	redis.call('ZADD', stock.pool, stock.used, '$used', -stock.fence, '$fence', state_at(0, ends, generation),
+	stock.fence, stock.free = next_token(stock), stock.free - units
+	redis.call('ZADD', stock.pool, stock.free, '$free', -stock.fence, '$fence', state_at(0, ends, generation),
 		'h' .. id)
 	redis.call('ZINCRBY', stock.pool, units, 'b' .. buyer_of(id))
 	if units ~= 1 then

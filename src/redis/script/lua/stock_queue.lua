@@ -20,7 +20,7 @@ end
 
 -- May one that comes now take what is free?
 local function lets_pass(stock)
-	return not stock.queue or free(stock) < least(stock) and first_strict(stock) == math.huge
+	return not stock.queue or stock.free < least(stock) and first_strict(stock) == math.huge
 end
 
 -- The first waiters.
@@ -35,13 +35,13 @@ local function names_of(waiter)
 end
 
 -- The first ticket that is not withdrawn by what ended an order then.
-local function behind(score)
-	return math.floor(score % 1e13) * 1000 + 1000
+local function behind(stock, score)
+	return math.floor(score % 1e13) * 1000 + 1000 + stock.ahead
 end
 
 -- Has an order what it waits for, or was it cancelled since it has its ticket?
-local function is_settled(score, ticket)
-	return score > 0 and score < ENDED or score >= CANCELLED and behind(score) > ticket
+local function is_settled(stock, score, ticket)
+	return score > 0 and score < ENDED or score >= CANCELLED and behind(stock, score) > ticket
 end
 
 -- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
@@ -71,7 +71,7 @@ local function serve_waiter(stock, waiter, me, ttl)
 	local mine, score = place == me, order_of(stock, id)
 	local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE
 	units, limit = tonumber(units), tonumber(limit)
-	local may = live and not is_settled(score, tonumber(ticket)) and stock.closed == 0
+	local may = live and not is_settled(stock, score, tonumber(ticket)) and stock.closed == 0
 		and units <= stock.all - stock.sold
 		and is_allowed(stock, buyer_of(id), units, limit)
 	if may and not make_room(stock, units + stock.kept) then
@@ -113,7 +113,7 @@ end
 
 -- Those that what is free is enough for, and that are behind no strict one, in order.
 local function fitting(stock)
-	local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + free(stock), 'LIMIT', 0, stock.scan)
+	local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + stock.free, 'LIMIT', 0, stock.scan)
 	local tickets = {}
 	for i, waiter in ipairs(waiters) do
 		tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)
@@ -128,7 +128,8 @@ end
 
 -- In how many ms may units come, those of a reservation that ends or those that are kept for another waiter? -1: never.
 local function may_come(stock)
-	return stock.used > 0 and stock.next and math.max(0, stock.next - stock.now) + 1 or stock.kept > 0 and GRACE or -1
+	return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1
+		or stock.kept > 0 and GRACE or -1
 end
 
 -- There is no waiter any more?
@@ -152,16 +153,16 @@ local function serve(stock, tells, me, ttl)
 		serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))
 	end
 	-- A strict one that is dead would keep out all that come later.
-	if least(stock) <= free(stock) or free(stock) > 0 and first_strict(stock) < math.huge then
+	if least(stock) <= stock.free or stock.free > 0 and first_strict(stock) < math.huge then
 		local before = stock.left
 		stock.left, stock.kept = false, 0
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
 		-- It is enough for none of the first ones
-		if not blocked and not stock.left and stock.kept == 0 and least(stock) <= free(stock) then
+		if not blocked and not stock.left and stock.kept == 0 and least(stock) <= stock.free then
 			serve_all(stock, fitting(stock), me, ttl)
 		end
 		stock.left = stock.left or before
-		if stock.left and stock.kept == 0 and least(stock) <= free(stock) then
+		if stock.left and stock.kept == 0 and least(stock) <= stock.free then
 			local waiter = first_waiters(stock, 1)[1]
 			local id, inbox = string.match(waiter, '(%S+) (%S*)$')
 			local _, signs = names_of(waiter)

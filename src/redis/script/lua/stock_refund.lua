@@ -39,11 +39,13 @@ for _, stock in ipairs(stocks) do
 	if stock.score < ENDED then
 		reply, left = 1, stock.units - stock.back
 		stock.sold = stock.sold - stock.back
-		if ARGV[4] ~= '1' then
+		if ARGV[4] == '1' then
+			stock.free = stock.free + stock.back
+		else
 			stock.all = stock.all - stock.back
 		end
 		redis.call('ZREM', stock.pool, '$full')
-		redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock')
+		redis.call('ZADD', stock.pool, stock.sold, '$sold', stock.all, '$stock', stock.free, '$free')
 		if left == 0 then
 			redis.call('ZADD', stock.pool, state_at(REFUNDED, stock.now, generation_of(stock.score)), 'h' .. id)
 		elseif left == 1 then
@@ -54,7 +56,7 @@ for _, stock in ipairs(stocks) do
 		if made then
 			redis.call('ZADD', stock.pool, stock.back, made)
 		end
-		credit(stock.pool, buyer_of(id), stock.back)
+		credit(stock.pool, {id}, {stock.back})
 		serve(stock)
 	end
 end

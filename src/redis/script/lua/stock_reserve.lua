@@ -18,7 +18,7 @@
 -- {-5, 1 closed, 2 ended, 0 no such stock}. An order that is repeated finds what it has. A reservation is renewed then
 -- only where it was granted in the queue.
 -- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at,
--- four; for each reservation that has ended, two.
+-- four; where reservations have ended, seven.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
 -- $full: nothing is free before a time; 0: before a unit comes. Whoever frees one removes it. So most requests of a
 -- sale end here, and it is each number that is read that costs them time. Two are in one: minus 64 times the time, and
@@ -40,23 +40,22 @@ if not ARGV[5] then
 end
 local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')
 -- There is room, nobody waits, and the name is new.
-local had, queue, used, sold, all, fence, next, shift, closed, has =
-	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$used', '$sold', '$stock', '$fence', '$next', '$shift',
-		'$closed', 'b' .. buyer))
-if not had and not queue and not closed and not shift and used then
+local had, queue, free, fence, next, shift, closed, has =
+	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$free', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))
+if not had and not queue and not closed and not shift and free then
 	time = time or redis.pcall('TIME')
 	us = not time.err and time[1] * 1000000 + time[2]
 	local now = us and math.floor(us / 1000)
-	if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= all - (sold or 0) - used
+	if us and us >= 1e15 and us > -(fence or 0) and (not next or -next >= now) and wants <= tonumber(free)
 		and (not limit or (has or 0) + wants <= limit) then
 		local ends = now + ARGV[3]
 		if not next or ends < -next then
 			redis.call('ZADD', pool, -ends, '$next')
 		end
 		if wants == 1 then
-			redis.call('ZADD', pool, used + 1, '$used', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)
+			redis.call('ZADD', pool, free - 1, '$free', -us, '$fence', ends, held, (has or 0) + 1, 'b' .. buyer)
 		else
-			redis.call('ZADD', pool, used + wants, '$used', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,
+			redis.call('ZADD', pool, free - wants, '$free', -us, '$fence', ends, held, (has or 0) + wants, 'b' .. buyer,
 				wants, 'w' .. ARGV[1])
 		end
 		return {1, us, wants, tonumber(ARGV[3]), 0}
@@ -90,7 +89,7 @@ local function settled()
 		local time = math.floor(score % 1e13) - stock.now
 		return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time,
 			generation_of(score)}
-	elseif ticket > 0 and is_settled(score, ticket) then
+	elseif ticket > 0 and is_settled(stock, score, ticket) then
 		return {-3}
 	elseif not stock.known or stock.closed > 0 then
 		return {-5, stock.closed}
@@ -119,7 +118,7 @@ end
 local function enqueue()
 	local place, signs, wish, strict = names_of(waiter)
 	if ticket == 0 then
-		stock.fence = math.max(next_token(stock), was > 0 and behind(was) or 0)
+		stock.fence = math.max(next_token(stock), was > 0 and behind(stock, was) or 0)
 		ticket = stock.fence
 	end
 	local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,
@@ -132,7 +131,7 @@ end
 
 -- The number of $full. 2 ^ bits is rounded down: the time is noted anew when half of it has passed.
 local function full_until()
-	if stock.used == 0 or not stock.next then
+	if reserved_units(stock) == 0 or not stock.next then
 		return 0
 	end
 	local _, bits = math.frexp(stock.next - stock.now + 1)
@@ -164,7 +163,7 @@ if room and lets_pass(stock) then
 elseif again or waiter and stock.more then
 	return {-2, string.format('%.0f', ticket)}
 elseif not waiter or not possible then
-	if free(stock) == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then
+	if stock.free == 0 and stock.shift == 0 and not is_dusty(stock) and stock.known then
 		redis.call('ZADD', pool, full_until(), '$full')
 	end
 	return waiter and leave({0, -1, -1, '0', 0}) or 0

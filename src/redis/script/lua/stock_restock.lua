@@ -22,13 +22,13 @@ if change < 0 then
 	if again then
 		return {'again'}
 	end
-	change = math.max(change, -math.max(0, free(stock)))
+	change = math.max(change, -math.max(0, stock.free))
 else
 	change = math.max(0, math.min(change, MOST - stock.all))
 end
-stock.all = stock.all + change
+stock.all, stock.free = stock.all + change, stock.free + change
 redis.call('ZREM', pool, '$full')
-redis.call('ZADD', pool, stock.all, '$stock', change, name)
+redis.call('ZADD', pool, stock.all, '$stock', stock.free, '$free', change, name)
 if ARGV[3] == '0' then
 	redis.call('ZREM', pool, '$remember')
 else

@@ -1,0 +1,132 @@
+--TEST--
+Stock: what one script does is bounded, with 1,000,000 reservations that have ended, 100,000 orders that wait and 100,000 that are sold
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/lua.inc';
+
+// What a script does is counted in commands, and its time is compared with that of a stock which is a fiftieth as large: so
+// neither depends on how fast the machine is. The time itself is printed.
+const LARGE = 1_000_000;
+const SMALL = LARGE / 50;
+const COMMANDS = 500; // of one script: it looks at 16 waiters twice, four commands for each, and at 250 orders of a list
+const TIMES = 10;
+const SLACK_US = 2000;
+const ROUNDS = 5;
+
+$server = redis_private();
+$redis = $server->raw();
+
+/** A tenth as many are sold, and wait, as have ended; ann's are 500 of each. Those that wait are dead, or want more than there will be. */
+function fill(RedisRaw $redis, string $key, int $ended, bool $dead): void
+{
+    $redis->cmd('EVAL', script('stock_restock'), 1, $key, 3 * $ended, 'opening', '0');
+    $text = <<<'LUA'
+        local from, ended, dead, us = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1', redis.call('TIME')
+        local now = us[1] * 1000
+        for i = from, from + 999 do
+            local buyer = i % (ended / 500) == 0 and 'ann' or 'buyer' .. i
+            redis.call('ZADD', KEYS[1], now - 1e6 + i / 1000, 'h' .. buyer .. '/ended' .. i, 1, 'b' .. buyer)
+            if i % 10 == 0 then
+                redis.call('ZADD', KEYS[1], 1e13 + now - 1e6 + i, 'h' .. buyer .. '/sold' .. i)
+                local waiter = string.format('%d   other/waits%d inbox%d', dead and 1 or 3 * ended, i, i)
+                redis.call('ZADD', KEYS[1], 1e15 + i, 'q' .. waiter, dead and -1000 or -(now + 9e5) * 1000, 's' .. waiter, 1e14 + (dead and 1 or 3 * ended), 'u' .. waiter)
+            end
+        end
+        redis.call('ZADD', KEYS[1], 1000, 'bann', -1, '$queue', -(now - 1e6), '$next', ended / 10, '$sold', 2 * ended - ended / 10, '$free', -now * 1000, '$fence')
+        LUA;
+    $sha1 = $redis->cmd('SCRIPT', 'LOAD', $text);
+    for ($i = 0; $i < $ended; $i += 1000) {
+        $redis->cmd('EVALSHA', $sha1, 1, $key, $i, $ended, (int) $dead);
+    }
+}
+
+/** @return array{int, int} the commands of one script, and its time in us */
+function measured(RedisRaw $redis, string $name, array $keys, array $args): array
+{
+    $sha1 = $redis->cmd('SCRIPT', 'LOAD', script("stock_$name"));
+    $redis->cmd('CONFIG', 'RESETSTAT');
+    $reply = $redis->cmd('EVALSHA', $sha1, count($keys), ...$keys, ...$args);
+    getenv('DLOCK_STOCK_TRACE') && fprintf(STDERR, "%s %s %s: %s\n", $name, implode(' ', $keys), implode(' ', $args), json_encode($reply));
+    preg_match_all('/^cmdstat_(\w+)\S*:calls=(\d+),usec=(\d+)/m', $redis->cmd('INFO', 'commandstats'), $found, PREG_SET_ORDER);
+    $commands = 0;
+    foreach ($found as [, $command, $calls, $us]) {
+        $commands += in_array($command, ['evalsha', 'config', 'info'], true) ? 0 : (int) $calls;
+        $time = $command === 'evalsha' ? (int) $us : $time ?? 0;
+    }
+    return [$commands, $time];
+}
+
+/** Each script in each of its ways, as [name, how many of two stocks, arguments]. @return array<string, array{string, int, list<string|int>}> */
+function requests(int $i, int $ended): array
+{
+    $sold = 9010 + 40 * $i; // an order that is not ann's
+    return [
+        'reserve' => ['reserve', 1, ["new/$i", 1, 60_000]],
+        'reserve, more than is free' => ['reserve', 1, ["big$i/1", 2 * $ended + 1, 60_000]],
+        'reserve, above the limit' => ['reserve', 1, ["ann/new$i", 1, 60_000, 500]],
+        'reserve, waiting' => ['reserve', 1, ["new$i/2", 1, 60_000, '', "inbox$i-", 0, 1, '']],
+        'leave' => ['leave', 1, ["new$i/2", '', "inbox$i-", '', '', 1]],
+        'reserve of several' => ['basket', 2, ["new/several$i", 60_000, '', '', 0, 1, '', '4711', 1, 1]],
+        'reserve of several, more than is free' => ['basket', 2, ["big$i/3", 60_000, '', '', 0, 1, '', '4711', 1, 2 * $ended + 1]],
+        'reserve of several, waiting' => ['basket', 2, ["new/waits$i", 60_000, '', "inbox$i-", 0, 1, '', '4711', 2 * $ended + 1, 2 * $ended + 1]],
+        'leave of several' => ['leave', 2, ["new/waits$i", '', "inbox$i-", '', 'm', 2 * $ended + 1, 2 * $ended + 1]],
+        'extend' => ['extend', 1, ["new/$i", '', '', 120_000]],
+        'change' => ['change', 1, ["new/$i", '', '', '', 2]],
+        'change, more than is free' => ['change', 1, ["new/$i", '', '', '', 2 * $ended + 3]],
+        'confirm' => ['confirm', 1, ["new/$i", '', '', '']],
+        'confirm of several' => ['confirm', 2, ["new/several$i", '', '4711', '']],
+        'confirm, late' => ['confirm', 1, ['buyer' . ($ended - 7 - $i) . '/ended' . ($ended - 7 - $i), '', '', 1]],
+        'cancel' => ['cancel', 1, ['buyer' . ($ended - 77 - $i) . '/ended' . ($ended - 77 - $i), '', '']],
+        'cancel of several' => ['cancel', 2, ["new/cancelled$i", '', '4711']],
+        'refund' => ['refund', 1, ["new/$i", '', '', '1', '', '']],
+        'refund of a part' => ['refund', 1, ["buyer$sold/sold$sold", '', '', '0', 1, "part$i"]],
+        'restock' => ['restock', 1, [1, "more$i", '0']],
+        'restock, less' => ['restock', 1, [-1, "less$i", '0']],
+        'restock, less than there are' => ['restock', 1, [-3 * $ended, "none$i", '0']],
+        'counts' => ['counts', 2, []],
+        'close' => ['sale', 1, [1]],
+        'open' => ['sale', 1, [0]],
+        'status' => ['status', 2, ["new/several$i"]],
+        'orders' => ['orders', 1, ['1e11', '5e13', '', '', 250]],
+        'orders of one buyer' => ['orders', 1, ['1e13', '5e13', '', 'ann', 250]],
+    ];
+}
+
+foreach (['wait for more than there are' => false, 'are dead' => true] as $how => $dead) {
+    $redis->cmd('FLUSHALL');
+    $sizes = ['small' => (int) SMALL, 'large' => LARGE];
+    foreach ($sizes as $size => $ended) {
+        fill($redis, "{{$size}}a", $ended, $dead);
+        fill($redis, "{{$size}}b", $ended, $dead);
+    }
+    $least = $most = [];
+    for ($i = 0; $i < ROUNDS; $i++) {
+        foreach ($sizes as $size => $ended) {
+            foreach (requests($i, $ended) as $what => [$name, $stocks, $args]) {
+                [$commands, $us] = measured($redis, $name, array_slice(["{{$size}}a", "{{$size}}b"], 0, $stocks), $args);
+                $least[$size][$what] = min($least[$size][$what] ?? PHP_INT_MAX, $us);
+                $most[$what] = max($most[$what] ?? 0, $commands);
+            }
+        }
+    }
+    foreach ($most as $what => $commands) {
+        holds($commands <= COMMANDS, "$what: commands of one script", $commands);
+        holds($least['large'][$what] <= TIMES * $least['small'][$what] + SLACK_US, "$what: its time grows with the stock", $least['large'][$what], $least['small'][$what]);
+        getenv('DLOCK_STOCK_TRACE') && fprintf(STDERR, "%-40s %4d commands, %5d us; small %5d us\n", $what, $commands, $least['large'][$what], $least['small'][$what]);
+    }
+    arsort($least['large']);
+    printf("Orders %s: at most %d commands, %.2f ms (%s)\n", $how, max($most), max($least['large']) / 1000, array_key_first($least['large']));
+}
+echo "done\n";
+?>
+--EXPECTF--
+Orders wait for more than there are: at most %d commands, %f ms (%s)
+Orders are dead: at most %d commands, %f ms (%s)
+done
