@@ -171,6 +171,21 @@ static void yield(php_stream *stream)
 	zval_ptr_dtor(&result);
 }
 
+/* It may be about to end by an exception. */
+static void forget(zval *stream, zval *timer)
+{
+	zend_object *pending = EG(exception);
+
+	EG(exception) = NULL;
+	tell("Event", "del", 1, stream);
+	tell("Timer", "clear", 1, timer);
+	if (EG(exception)) {
+		zend_exception_set_previous(EG(exception), pending);
+	} else {
+		EG(exception) = pending;
+	}
+}
+
 /* Not by waitEvent(): where its time is over, or the coroutine is cancelled, in the same turn of Swoole's loop in which
  * the stream can be read, that resumes a coroutine that may be gone, and the process crashes (seen in Swoole 6.2.1). */
 bool dlock_coroutine_wait(zval *stream, double seconds)
@@ -186,10 +201,7 @@ bool dlock_coroutine_wait(zval *stream, double seconds)
 		ZVAL_COPY_VALUE(&after[2], stream);
 		call("Timer", "after", &timer, 3, after);
 		yield(Z_RES_VAL_P(stream));
-		zend_exception_save();
-		tell("Event", "del", 1, stream);
-		tell("Timer", "clear", 1, &timer);
-		zend_exception_restore();
+		forget(stream, &timer);
 		zval_ptr_dtor(&timer);
 	}
 	zval_ptr_dtor(&event[1]);
