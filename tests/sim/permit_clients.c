@@ -197,7 +197,7 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	bool held = begin_upkeep(client, claim, draw_chance(random, 0.6));
 	while (now < until && held) {
 		nanos slice = 1 * MS + draw_below(random, 500 * MS);
-		fiber_sleep(slice < until - now ? slice : until - now);
+		client_sleep(slice < until - now ? slice : until - now);
 		held = look(client, claim, resource);
 		if (held && draw_chance(random, 0.05)) {
 			extend(client, claim);
@@ -251,7 +251,7 @@ static void break_permits(client *client, int resource)
 	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
 		dlock_break how = { .id = seen.parties[draw_below(&client->random, seen.holders)].id, .by = "somebody" };
 		if (draw_chance(&client->random, 0.3)) {
-			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+			client_sleep(draw_below(&client->random, 2 * SECOND));
 		}
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
 		sum.broken += status == DLOCK_OK;
@@ -264,7 +264,7 @@ static void break_permits(client *client, int resource)
 /* A signal: it is asked about whenever the waiter has woken up. */
 static bool is_interrupted(void *context)
 {
-	return now >= *(nanos *) context;
+	return now >= *(nanos *) context || strand_is_refused();
 }
 
 static void section(client *client, bool last)
@@ -276,10 +276,11 @@ static void section(client *client, bool last)
 								   : draw_below(random, (draw_chance(random, 0.2) ? 40 : 8) * SECOND);
 	nanos signal = !last && draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER;
 	dlock_claim *claim = claim_new(client, resource);
-	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal,
-		.suspend = strand_suspend(client->process) };
+	dlock_wait wait = strand_wait(client->process, dlock_now() + timeout);
 	dlock_error error = { "" };
 
+	wait.interrupted = is_interrupted;
+	wait.context = &signal;
 	say(client->process->name, "wants %" PRId64 " of hall:%d for %.3f s within %.3f s, as %.4s", claim->permits,
 		resource, seconds(claim->ttl), seconds(timeout), claim->token);
 	note_permits_wanted(client, claim, resource, timeout);
@@ -311,13 +312,8 @@ static void section(client *client, bool last)
 	dlock_claim_free(claim);
 }
 
-static void *client_main(void *argument)
+static void open_pools(permit_client *own)
 {
-	client *client = argument;
-	permit_client *own = permits_of(client);
-
-	dlock_process_init();
-	*own = (permit_client) { .connections = connections_new() };
 	for (int r = 0; r < options.resources; r++) {
 		unsigned long failed = failed_calls();
 		while (!(own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(1), PERMITS_PREFIX,
@@ -326,8 +322,12 @@ static void *client_main(void *argument)
 			failed = failed_calls();
 		}
 	}
+}
+
+static void live(client *client)
+{
 	while (now < end_of_faults) {
-		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
+		client_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
 		int passed_on = (int) draw_below(&client->random, options.resources);
 		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
 			attach(client, passed_on);
@@ -338,18 +338,34 @@ static void *client_main(void *argument)
 		}
 	}
 	client->process->pause_at = 0;
-	fiber_sleep(10 * SECOND);
+	client_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, true);
-		fiber_sleep(20 * MS);
+		client_sleep(20 * MS);
 	}
 	say(client->process->name, "ends");
-	dlock_renewal_shutdown();
-	for (int r = 0; r < options.resources; r++) {
-		dlock_backend_release(own->backends[r]);
+}
+
+static void *client_main(void *argument)
+{
+	client *first = argument;
+	connections *connections = connections_new();
+
+	dlock_process_init();
+	for (int i = 0; i < clients_of_process(); i++) {
+		permit_client *own = permits_of(client_of_process(first, i));
+		*own = (permit_client) { .connections = connections };
+		open_pools(own);
 	}
-	connections_end(own->connections);
-	client->process->alive = false;
+	clients_run(first, live);
+	dlock_renewal_shutdown();
+	for (int i = 0; i < clients_of_process(); i++) {
+		for (int r = 0; r < options.resources; r++) {
+			dlock_backend_release(permits_of(client_of_process(first, i))->backends[r]);
+		}
+	}
+	connections_end(connections);
+	first->process->alive = false;
 	return NULL;
 }
 
@@ -383,5 +399,10 @@ static void killed(client *client)
 	permits_of(client)->waiting.waits = false;
 }
 
-const workload semaphores = { "semaphores", begin_semaphores, client_main, killed, permit_rules_end };
-const workload read_write_locks = { "rwlocks", begin_read_write_locks, client_main, killed, permit_rules_end };
+const workload semaphores = { "semaphores", begin_semaphores, client_main, killed, permit_rules_end, false };
+const workload read_write_locks
+	= { "rwlocks", begin_read_write_locks, client_main, killed, permit_rules_end, false };
+const workload semaphores_of_strands
+	= { "semaphore-strands", begin_semaphores, client_main, killed, permit_rules_end, true };
+const workload read_write_locks_of_strands
+	= { "rwlock-strands", begin_read_write_locks, client_main, killed, permit_rules_end, true };

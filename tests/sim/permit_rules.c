@@ -103,7 +103,7 @@ static void check_kept(const client *client, permit_holding *h)
 
 static void say_holders(int resource)
 {
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_holding *h = &permit_clients[i].holding;
 		if (h->resource == resource && believes_in_permits(&clients[i])) {
 			say("", "c%d believes in %" PRId64 " of hall:%d, for another %.3f s", i, h->claim->permits, resource,
@@ -116,7 +116,7 @@ static void check_believed(void)
 {
 	int64_t believed[RESOURCES] = { 0 };
 
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		permit_holding *h = &permit_clients[i].holding;
 		if (h->relies && believes_in_permits(&clients[i])) {
 			believed[h->resource] += h->claim->permits;
@@ -200,7 +200,7 @@ static void check_order(const client *client)
 {
 	const permit_waiting *mine = &permits_of(client)->waiting;
 
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *other = &permit_clients[i].waiting;
 		if (&clients[i] == client || !other->waits || other->resource != mine->resource || !goes_before(other, mine)
 			|| is_about_to_leave(other) || !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun)
@@ -264,7 +264,7 @@ static bool all_fit(int resource)
 
 	read_books(resource);
 	most = look.most_wanted;
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *w = &permit_clients[i].waiting;
 		if (w->waits && w->resource == resource && w->claim->permits > most) {
 			most = w->claim->permits;
@@ -280,7 +280,7 @@ static nanos latest(nanos a, nanos b)
 
 static void check_waiters(int resource)
 {
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *w = &permit_clients[i].waiting;
 		nanos since = latest(fits_since[resource], latest(w->begun, clients[i].process->paused_until));
 		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > LONGEST_GAP
@@ -301,7 +301,7 @@ static void sample(void *context, uint64_t unused)
 			check_waiters(r);
 		}
 	}
-	for (int i = 0; is_single() && i < options.clients; i++) {
+	for (int i = 0; is_single() && i < client_count(); i++) {
 		permit_holding *h = &permit_clients[i].holding;
 		if (h->relies && believes_in_permits(&clients[i])) {
 			check_kept(&clients[i], h);
