@@ -286,7 +286,7 @@ static void section(client *client, bool last)
 	note_permits_wanted(client, claim, resource, timeout);
 	int64_t earlier = last_permit_token(resource);
 	dlock_status status = dlock_claim_acquire(claim, &wait, &error);
-	if (status == DLOCK_INTERRUPTED && draw_chance(random, 0.5)) {
+	if (status == DLOCK_INTERRUPTED && !strand_is_refused() && draw_chance(random, 0.5)) {
 		signal = NEVER;
 		status = dlock_claim_acquire(claim, &wait, &error);
 	}
@@ -299,7 +299,7 @@ static void section(client *client, bool last)
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got hall:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over"
 			: status == DLOCK_INTERRUPTED ? "interrupted" : error.message);
-		if (last) {
+		if (last && status != DLOCK_INTERRUPTED) {
 			violation("%s does not get hall:%d within %.0f s after all faults: %s", client->process->name, resource,
 				seconds(timeout), error.message);
 		}
