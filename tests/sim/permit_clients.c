@@ -346,23 +346,22 @@ static void live(client *client)
 	say(client->process->name, "ends");
 }
 
+/* Several in a process use the same objects, as fibers do. */
 static void *client_main(void *argument)
 {
 	client *first = argument;
 	connections *connections = connections_new();
 
 	dlock_process_init();
-	for (int i = 0; i < clients_of_process(); i++) {
-		permit_client *own = permits_of(client_of_process(first, i));
-		*own = (permit_client) { .connections = connections };
-		open_pools(own);
+	*permits_of(first) = (permit_client) { .connections = connections };
+	open_pools(permits_of(first));
+	for (int i = 1; i < clients_of_process(); i++) {
+		*permits_of(client_of_process(first, i)) = *permits_of(first);
 	}
 	clients_run(first, live);
 	dlock_renewal_shutdown();
-	for (int i = 0; i < clients_of_process(); i++) {
-		for (int r = 0; r < options.resources; r++) {
-			dlock_backend_release(permits_of(client_of_process(first, i))->backends[r]);
-		}
+	for (int r = 0; r < options.resources; r++) {
+		dlock_backend_release(permits_of(first)->backends[r]);
 	}
 	connections_end(connections);
 	first->process->alive = false;

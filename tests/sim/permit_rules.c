@@ -90,8 +90,10 @@ static void check_kept(const client *client, permit_holding *h)
 {
 	nanos left = host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
 	const book_holder *kept = read_books(h->resource) ? holder_of(h->claim->token) : NULL;
+	/* What it was granted may have been broken before it asked again, and then what it was given: these are added. */
+	bool may_be_more = h->may_write || !books_holder(&look, h->claim->token);
 
-	if (!kept || kept->permits < h->claim->permits || (kept->permits > h->claim->permits && !h->may_write)
+	if (!kept || kept->permits < h->claim->permits || (kept->permits > h->claim->permits && !may_be_more)
 		|| (kept->ends - look.now) * MS < left - MS) {
 		violation("%s believes for another %.3f s in %" PRId64 " permits of hall:%d, and the server keeps %" PRId64
 				  " for it, for %.3f s",

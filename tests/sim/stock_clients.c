@@ -458,22 +458,20 @@ static void live(client *client)
 	say(client->process->name, "ends");
 }
 
+/* Several in a process use the same object, as fibers do. */
 static void *client_main(void *argument)
 {
 	client *first = argument;
 	connections *connections = connections_new();
 
 	dlock_process_init();
-	for (int i = 0; i < clients_of_process(); i++) {
-		stock_client *own = own_of(client_of_process(first, i));
-		*own = (stock_client) { .connections = connections };
-		open_stock(own);
+	*own_of(first) = (stock_client) { .connections = connections };
+	open_stock(own_of(first));
+	for (int i = 1; i < clients_of_process(); i++) {
+		*own_of(client_of_process(first, i)) = *own_of(first);
 	}
 	clients_run(first, live);
-	for (int i = 0; i < clients_of_process(); i++) {
-		dlock_stock *stock = own_of(client_of_process(first, i))->stock;
-		stock->ops->free(stock);
-	}
+	own_of(first)->stock->ops->free(own_of(first)->stock);
 	connections_end(connections);
 	first->process->alive = false;
 	return NULL;
