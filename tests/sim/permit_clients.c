@@ -253,7 +253,9 @@ static void break_permits(client *client, int resource)
 		if (draw_chance(&client->random, 0.3)) {
 			client_sleep(draw_below(&client->random, 2 * SECOND));
 		}
+		note_permits_broken(resource);
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
+		note_permits_broken(resource);
 		sum.broken += status == DLOCK_OK;
 		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status,
 			(double) left / SECOND, error.message);

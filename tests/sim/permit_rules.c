@@ -26,6 +26,7 @@ static int64_t last_told[RESOURCES];   /* the highest token that anybody has bee
 static nanos fits_since[RESOURCES];    /* all that wait would fit; NEVER: they would not */
 static nanos writer_out[RESOURCES];    /* when one went out last, by the server's data */
 static bool writer_in[RESOURCES];
+static nanos broken[RESOURCES];        /* when somebody broke a holder last, or was about to */
 static books look;
 
 static server *master(void)
@@ -197,6 +198,12 @@ static bool is_about_to_leave(const permit_waiting *w)
 	return now > w->begun + w->timeout - w->timeout / 100 - SOON;
 }
 
+/* It may have been granted to somebody who has yet to hear of it. */
+void note_permits_broken(int resource)
+{
+	broken[resource] = now;
+}
+
 /* Whoever has been granted its permits, and has yet to hear of it, is served. */
 static void check_order(const client *client)
 {
@@ -205,7 +212,7 @@ static void check_order(const client *client)
 	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *other = &permit_clients[i].waiting;
 		if (&clients[i] == client || !other->waits || other->resource != mine->resource || !goes_before(other, mine)
-			|| is_about_to_leave(other) || !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun)
+			|| is_about_to_leave(other) || broken[mine->resource] >= other->begun || !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun)
 			|| !has_run_since(client, other->begun)) {
 			continue;
 		}
