@@ -32,12 +32,12 @@ function replicated_kind(string $name, string $dsn, Closure $master): WaitKind
         }, fn (string $resource) => $master($resource)->cmd('DEL', "Lock:$resource"));
 }
 
-function database_kind(string $name, PrivateDatabase $database): WaitKind
+function database_kind(string $name, PrivateDatabase $database, int $suspensions): WaitKind
 {
     $looks = new DistributedLock($database->dsn());
     return new WaitKind($name, 'new DistributedLock(' . var_export($database->dsn(), true) . ', ...$options)', fn (string $resource) => count($database->waiters("Lock:$resource")),
         fn (string $resource) => $database->waiters("Lock:$resource") === [] && !$looks->isLocked($resource),
-        fn () => array_map($database->endSession(...), $database->sessions()), fn (string $resource) => $database->takeAway("Lock:$resource"));
+        fn () => array_map($database->endSession(...), $database->sessions()), fn (string $resource) => $database->takeAway("Lock:$resource"), suspensions: $suspensions);
 }
 
 $sentinels = new SentinelSet();
@@ -55,8 +55,8 @@ $of_sentinels = function (?string $resource) use ($sentinels): RedisRaw {
 run_rows([
     replicated_kind('Sentinel', $sentinels->dsn(), $of_sentinels),
     replicated_kind('Cluster', $cluster->dsn(), $of_cluster),
-    database_kind('pgsql', new PrivatePostgres()),
-    database_kind('mysql', new PrivateMariaDb()),
+    database_kind('pgsql', new PrivatePostgres(), 6),
+    database_kind('mysql', new PrivateMariaDb(), 12), // each has a connection of its own, over which it asks several times
 ]);
 echo "done\n";
 ?>
