@@ -198,12 +198,6 @@ static bool is_about_to_leave(const permit_waiting *w)
 	return now > w->begun + w->timeout - w->timeout / 100 - SOON;
 }
 
-/* It may have been granted to somebody who has yet to hear of it. */
-void note_permits_broken(int resource)
-{
-	broken[resource] = now;
-}
-
 /* Whoever has been granted its permits, and has yet to hear of it, is served. */
 static void check_order(const client *client)
 {
@@ -212,8 +206,8 @@ static void check_order(const client *client)
 	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *other = &permit_clients[i].waiting;
 		if (&clients[i] == client || !other->waits || other->resource != mine->resource || !goes_before(other, mine)
-			|| is_about_to_leave(other) || broken[mine->resource] >= other->begun || !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun)
-			|| !has_run_since(client, other->begun)) {
+			|| is_about_to_leave(other) || broken[mine->resource] >= other->begun || !was_calm_since(other->begun)
+			|| !has_run_since(&clients[i], other->begun) || !has_run_since(client, other->begun)) {
 			continue;
 		}
 		if (read_books(mine->resource) && !holder_of(other->claim->token)) {
@@ -222,6 +216,12 @@ static void check_order(const client *client)
 				seconds(mine->begun - other->begun));
 		}
 	}
+}
+
+/* What was granted to one that has yet to hear of it may be broken. */
+void note_permits_broken(int resource)
+{
+	broken[resource] = now;
 }
 
 void note_permits_acquired(client *client, int64_t earlier)
