@@ -47,7 +47,7 @@ static void test_basic(void)
 	client_free(&other);
 }
 
-/* ---- strands: each begins while the one before it is suspended, and the last one looks in which order bells ring ---- */
+/* ---- strands: each begins while the one before is suspended, and the last one looks in which order bells ring ---- */
 
 enum { NESTED = 4 };
 
