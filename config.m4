@@ -281,6 +281,7 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/stock_order.c
       src/php/class/testing.c
       src/php/classes.c
+      src/php/coroutine.c
       src/php/description.c
       src/php/ending.c
       src/php/errors.c

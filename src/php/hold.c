@@ -1,5 +1,6 @@
 #include "hold.h"
 
+#include "coroutine.h"
 #include "ending.h"
 #include "globals.h"
 #include "metrics.h"
@@ -13,7 +14,7 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 		hold->next_entry = hold;
 		hold->entry.claim = claim;
 		hold->entry.strand = dlock_strand();
-		dlock_strand_watch_end();
+		dlock_coroutine_watch_end();
 		hold->release_at_end = release_at_end;
 	} else if (claim) {
 		dlock_out_of_memory(error);

@@ -62,8 +62,19 @@ ZEND_FUNCTION(Dlock_beginRequest)
 	dlock_hold_mark_workers(false);
 }
 
+/* Swoole calls what was deferred with one argument, null. */
+static bool has_arguments(zend_execute_data *execute_data)
+{
+	uint32_t count = ZEND_NUM_ARGS();
+
+	return count > 1 || (count == 1 && Z_TYPE_P(ZEND_CALL_ARG(execute_data, 1)) != IS_NULL);
+}
+
 ZEND_FUNCTION(Dlock_endRequest)
 {
-	ZEND_PARSE_PARAMETERS_NONE();
+	if (has_arguments(execute_data)) {
+		zend_wrong_parameters_none_error();
+		RETURN_THROWS();
+	}
 	RETURN_LONG((zend_long) dlock_worker_request_end(false));
 }

@@ -1,11 +1,9 @@
 #include "strand.h"
 
-#include <dlfcn.h>
-
+#include "coroutine.h"
 #include "globals.h"
 
 #include "php_network.h"
-#include "zend_closures.h"
 #include "zend_exceptions.h"
 #include "zend_extensions.h"
 #include "zend_fibers.h"
@@ -24,47 +22,14 @@ static void (*goes_on)(void);
 static void (*ends)(uint64_t strand);
 static int slot = -1; /* of a fiber's context; there is its number. -1: other extensions have them all */
 
-/* ---- Swoole ---- */
-
-/* The part of its C API that there is in all versions; looked for once, since Swoole may be loaded later. */
-static struct {
-	bool is_known;
-	uint8_t (*is_in)(void);
-	long (*id)(void);
-} swoole;
+/* ---- numbers ---- */
 
 #define COROUTINE (UINT64_C(1) << 63)
 
-static bool is_in_coroutine(void)
-{
-	if (!swoole.is_known) {
-		swoole.is_in = (uint8_t (*)(void)) dlsym(RTLD_DEFAULT, "swoole_coroutine_is_in");
-		swoole.id = (long (*)(void)) dlsym(RTLD_DEFAULT, "swoole_coroutine_get_id");
-		swoole.is_known = true;
-	}
-	return swoole.is_in && swoole.id && swoole.is_in();
-}
-
-/* Calls a static method of Swoole's, if there is one. An exception of it is the program's. */
-static bool call_swoole(const char *class, const char *method, zval *result, uint32_t count, zval *arguments)
-{
-	zval function;
-
-	array_init(&function);
-	add_next_index_string(&function, class);
-	add_next_index_string(&function, method);
-	bool called = zend_is_callable(&function, 0, NULL)
-		&& call_user_function(NULL, NULL, &function, result, count, arguments) == SUCCESS;
-	zval_ptr_dtor(&function);
-	return called;
-}
-
-/* ---- numbers ---- */
-
 uint64_t dlock_strand(void)
 {
-	if (is_in_coroutine()) {
-		return COROUTINE | (uint64_t) swoole.id();
+	if (dlock_coroutine_runs()) {
+		return COROUTINE | (uint64_t) dlock_coroutine_id();
 	}
 	zend_fiber_context *context = EG(current_fiber_context);
 	if (!DLOCK_G(has_strands) || slot < 0 || !context || context == EG(main_fiber_context)) {
@@ -74,32 +39,6 @@ uint64_t dlock_strand(void)
 		context->reserved[slot] = (void *) (uintptr_t) ++DLOCK_G(strands);
 	}
 	return (uint64_t) (uintptr_t) context->reserved[slot];
-}
-
-/* ---- coroutines ---- */
-
-static void end_coroutine(INTERNAL_FUNCTION_PARAMETERS)
-{
-	(void) execute_data, (void) return_value;
-	zend_hash_index_del(&DLOCK_G(coroutines), (zend_ulong) swoole.id());
-	ends(dlock_strand());
-}
-
-static zend_internal_function end_function = { .type = ZEND_INTERNAL_FUNCTION, .handler = end_coroutine };
-
-/* Swoole tells when one ends by what it has deferred; once is enough. */
-void dlock_strand_watch_end(void)
-{
-	zval closure, result;
-
-	if (!is_in_coroutine() || !zend_hash_index_add_empty_element(&DLOCK_G(coroutines), (zend_ulong) swoole.id())) {
-		return;
-	}
-	ZVAL_UNDEF(&result);
-	zend_create_fake_closure(&closure, (zend_function *) &end_function, NULL, NULL, NULL);
-	call_swoole("Swoole\\Coroutine", "defer", &result, 1, &closure);
-	zval_ptr_dtor(&closure);
-	zval_ptr_dtor(&result);
 }
 
 /* ---- fibers ---- */
@@ -123,6 +62,11 @@ static void destroyed(zend_fiber_context *context)
 	}
 }
 
+static void coroutine_ends(void)
+{
+	ends(dlock_strand());
+}
+
 void dlock_strands_init(void (*on_going_on)(void), void (*on_end)(uint64_t strand))
 {
 	static bool is_registered;
@@ -135,7 +79,7 @@ void dlock_strands_init(void (*on_going_on)(void), void (*on_end)(uint64_t stran
 		zend_observer_fiber_switch_register(switched);
 		zend_observer_fiber_destroy_register(destroyed);
 	}
-	end_function.function_name = zend_string_init_interned(ZEND_STRL("dlock"), true);
+	dlock_coroutines_init(coroutine_ends);
 	is_loaded = true;
 }
 
@@ -147,7 +91,7 @@ void dlock_strands_unload(void)
 void dlock_strands_begin(void)
 {
 	ZVAL_UNDEF(&DLOCK_G(waiter));
-	zend_hash_init(&DLOCK_G(coroutines), 0, NULL, NULL, 0);
+	dlock_coroutines_begin();
 	DLOCK_G(sleeping) = NULL;
 	DLOCK_G(has_strands) = DLOCK_G(has_bailed_out) = DLOCK_G(is_refused) = false;
 	DLOCK_G(request)++;
@@ -160,8 +104,7 @@ void dlock_strands_end(void)
 	DLOCK_G(request)++;
 	DLOCK_G(sleeping) = NULL;
 	dlock_pools_forget_waits(&DLOCK_G(pools));
-	zend_hash_destroy(&DLOCK_G(coroutines));
-	zend_hash_init(&DLOCK_G(coroutines), 0, NULL, NULL, 0); /* it has no memory yet */
+	dlock_coroutines_end();
 	ZVAL_COPY_VALUE(&waiter, &DLOCK_G(waiter));
 	ZVAL_UNDEF(&DLOCK_G(waiter));
 	zval_ptr_dtor(&waiter);
@@ -245,50 +188,21 @@ static bool may_switch(void)
 		&& !(fiber && fiber->flags & ZEND_FIBER_FLAG_DESTROYED);
 }
 
-/* Swoole waits for a descriptor; a wait that was cancelled ends as it does there. */
-static bool wait_in_coroutine(zval *arguments, zval *result)
-{
-	zval all[3] = { arguments[0], arguments[1], arguments[1] };
-
-	ZVAL_LONG(&all[1], 1 << 9); /* SWOOLE_EVENT_READ */
-	return call_swoole("Swoole\\Coroutine\\System", "waitEvent", result, 3, all);
-}
-
-static void throw_if_coroutine_was_cancelled(void)
-{
-	zval result;
-
-	ZVAL_UNDEF(&result);
-	bool is_cancelled = call_swoole("Swoole\\Coroutine", "isCanceled", &result, 0, NULL) && zend_is_true(&result);
-	if (is_cancelled && !EG(exception)) {
-		zend_string *name = zend_string_init(ZEND_STRL("Swoole\\Coroutine\\CanceledException"), 0);
-		zend_class_entry *class = zend_lookup_class(name);
-		zend_string_release(name);
-		zend_throw_exception(class ? class : zend_ce_exception, "The coroutine was cancelled", 0);
-	}
-	zval_ptr_dtor(&result);
-}
-
 /* False: it cannot wait here. */
 static bool call_waiter(zval *arguments)
 {
 	zval waiter, result;
-	bool called, refused;
 
-	ZVAL_UNDEF(&result);
 	if (Z_ISUNDEF(DLOCK_G(waiter))) {
-		called = wait_in_coroutine(arguments, &result);
-		refused = !called;
+		bool waits = dlock_coroutine_wait(&arguments[0], Z_DVAL(arguments[1]));
 		goes_on(); /* nothing else tells that it does */
-		if (called && Z_TYPE(result) == IS_FALSE && !EG(exception)) {
-			throw_if_coroutine_was_cancelled();
-		}
-	} else {
-		ZVAL_COPY(&waiter, &DLOCK_G(waiter));
-		called = call_user_function(NULL, NULL, &waiter, &result, 2, arguments) == SUCCESS;
-		refused = !called || Z_TYPE(result) == IS_FALSE;
-		zval_ptr_dtor(&waiter);
+		return waits;
 	}
+	ZVAL_UNDEF(&result);
+	ZVAL_COPY(&waiter, &DLOCK_G(waiter));
+	bool called = call_user_function(NULL, NULL, &waiter, &result, 2, arguments) == SUCCESS;
+	bool refused = !called || Z_TYPE(result) == IS_FALSE;
+	zval_ptr_dtor(&waiter);
 	zval_ptr_dtor(&result);
 	return !refused;
 }
@@ -321,7 +235,7 @@ static void wake_up(sleeping *own)
  * and then it goes on. From the request's end on nothing that they knew is there any more. */
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
-	sleeping own = { dlock_strand(), bell, DLOCK_G(sleeping) };
+	sleeping own = { .strand = dlock_strand(), .bell = bell, .next = DLOCK_G(sleeping) };
 	zend_ulong request = DLOCK_G(request);
 	volatile bool suspended = false;
 	zval arguments[2];
@@ -356,7 +270,7 @@ static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd,
 
 dlock_suspend *dlock_strand_suspend(void)
 {
-	bool can = !Z_ISUNDEF(DLOCK_G(waiter)) || is_in_coroutine();
+	bool can = !Z_ISUNDEF(DLOCK_G(waiter)) || dlock_coroutine_runs();
 
 	return can && may_switch() ? suspend : NULL;
 }

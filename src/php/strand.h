@@ -19,9 +19,6 @@ void dlock_strands_end(void);
  * not said how to wait: there they are one. */
 uint64_t dlock_strand(void);
 
-/* The running one has something that is to be given back when it ends. */
-void dlock_strand_watch_end(void);
-
 /* By what a wait of the running strand is suspended; NULL: it sleeps. */
 dlock_suspend *dlock_strand_suspend(void);
 

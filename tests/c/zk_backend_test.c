@@ -1,9 +1,11 @@
 /* The ZooKeeper back end against a real server: zk_backend_test HOST:PORT [word in the names of the tests to run].
  * Prints TAP. Best with a short tick (200 ms). */
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "../../src/zookeeper/lock/claim.h"
@@ -43,6 +45,84 @@ static void test_basic(void)
 	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "one session");
 	client_free(&c);
 	client_free(&other);
+}
+
+/* ---- strands: each begins while the one before is suspended, and the last one looks in which order bells ring ---- */
+
+enum { NESTED = 4 };
+
+static struct {
+	dlock_claim *claims[NESTED];
+	const dlock_wakeup *bells[NESTED];
+	int begun, rung;
+	bool in_order, got[NESTED];
+} nest;
+
+static void begin_next(void);
+
+static void watch_bells(void)
+{
+	int set = epoll_create1(0);
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	for (int i = 0; i < NESTED; i++) {
+		event.data.u32 = (uint32_t) i;
+		epoll_ctl(set, EPOLL_CTL_ADD, nest.bells[i]->read_fd, &event);
+	}
+	nest.in_order = true;
+	while (nest.rung < NESTED && epoll_wait(set, &event, 1, 60000) == 1) {
+		nest.in_order &= event.data.u32 == (uint32_t) nest.rung++;
+	}
+	close(set);
+}
+
+static dlock_suspension suspend_nested(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	struct pollfd one = { .fd = fd, .events = POLLIN };
+	int mine = (int) (intptr_t) context;
+
+	(void) until;
+	if (nest.bells[mine]) {
+		poll(&one, 1, 10);
+		return DLOCK_SUSPENDED;
+	}
+	nest.bells[mine] = bell;
+	if (nest.begun < NESTED) {
+		begin_next();
+	} else {
+		watch_bells();
+	}
+	return DLOCK_SUSPENDED;
+}
+
+static void begin_next(void)
+{
+	int mine = nest.begun++;
+	dlock_wait wait = { .deadline = dlock_now() + 60 * DLOCK_SECOND, .suspend = suspend_nested,
+		.context = (void *) (intptr_t) mine };
+	dlock_error error;
+
+	nest.got[mine] = dlock_claim_acquire(nest.claims[mine], &wait, &error) == DLOCK_OK;
+}
+
+/* Event loops resume in the order in which descriptors become readable: so they ask in the order in which they came. */
+static void test_strands_are_woken_in_order(void)
+{
+	client c = client_new();
+	char name[] = "strand-0";
+
+	for (int i = 0; i < NESTED; i++, name[sizeof name - 2]++) {
+		nest.claims[i] = claim_on(&c, name);
+	}
+	begin_next();
+	check(nest.begun == NESTED && nest.rung == NESTED, "all wait for the session, and are woken");
+	check(nest.in_order, "in the order in which they came");
+	for (int i = 0; i < NESTED; i++) {
+		check(nest.got[i], "acquired");
+		dlock_claim_abandon(nest.claims[i]);
+		dlock_claim_free(nest.claims[i]);
+	}
+	client_free(&c);
 }
 
 static void test_contention(void)
@@ -389,6 +469,7 @@ int main(int argc, char **argv)
 		{ "contention", test_contention },
 		{ "basic", test_basic },
 		{ "order", test_order },
+		{ "strands", test_strands_are_woken_in_order },
 		{ "timeout", test_timeout },
 		{ "interruption", test_interruption },
 		{ "fork", test_fork },

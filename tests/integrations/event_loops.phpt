@@ -53,6 +53,18 @@ EventLoop::delay(0.02, fn () => $suspension->resume());
 $suspension->suspend();
 same(true, $locks->acquire($resource, 60)->release(), 'Revolt: {main} waits');
 
+// ---- amphp, whose tasks are fibers of Revolt's ----
+if (function_exists('Amp\async')) { // it has no double
+    $order = new ArrayObject();
+    Amp\Future\await(array_map(fn (int $i) => Amp\async(function () use ($locks, $resource, $order, $i) {
+        $locks->synchronized($resource, function () use ($order, $i) {
+            Amp\delay(0.005);
+            $order[] = $i;
+        }, 60);
+    }), range(0, 9)));
+    same(range(0, 9), $order->getArrayCopy(), 'amphp: in order');
+}
+
 // ---- React ----
 Dlock\React\install();
 $resource = unique('react');

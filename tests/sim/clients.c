@@ -360,48 +360,31 @@ static void live(client *client, dlock_backend *backend)
 	last_sections(client, backend);
 }
 
-static void *end_process(client *client, dlock_backend *backend)
+static void live_with_backend(client *client)
 {
-	dlock_renewal_shutdown();
+	dlock_backend *backend = lock_backend(client->connections);
+
+	live(client, backend);
 	dlock_backend_release(backend);
-	connections_end(client->connections);
-	client->process->alive = false;
-	return NULL;
 }
 
+/* Several in a process are so over the same connections. */
 static void *client_main(void *argument)
-{
-	client *client = argument;
-
-	client->connections = connections_new();
-	dlock_process_init();
-	dlock_backend *backend = lock_backend(client->connections);
-	live(client, backend);
-	return end_process(client, backend);
-}
-
-/* ---- several in a process, over the same connections ---- */
-
-static void live_in_strand(client *client)
-{
-	dlock_backend *backend = lock_backend(client->connections);
-
-	live(client, backend);
-	dlock_backend_release(backend);
-}
-
-static void *strands_main(void *argument)
 {
 	client *first = argument;
 
 	first->connections = connections_new();
 	dlock_process_init();
-	for (int i = 1; i < STRANDS; i++) {
-		first[i * options.clients].connections = first->connections;
+	for (int i = 1; i < clients_of_process(); i++) {
+		client_of_process(first, i)->connections = first->connections;
 	}
 	dlock_backend *backend = lock_backend(first->connections);
-	strands_run(first, live_in_strand);
-	return end_process(first, backend);
+	clients_run(first, live_with_backend);
+	dlock_renewal_shutdown();
+	dlock_backend_release(backend);
+	connections_end(first->connections);
+	first->process->alive = false;
+	return NULL;
 }
 
 /* ---- the workload ---- */
@@ -412,17 +395,9 @@ static void killed(client *client)
 	client->waiting.waits = false;
 }
 
-static void strands_are_killed(client *first)
-{
-	for (int i = 0; i < STRANDS; i++) {
-		killed(first + i * options.clients);
-	}
-	strands_killed(first->process);
-}
-
 int client_count(void)
 {
-	return options.work == &locks_of_strands ? STRANDS * options.clients : options.clients;
+	return clients_of_process() * options.clients;
 }
 
 static void end(void)
@@ -436,6 +411,6 @@ static void end(void)
 	}
 }
 
-const workload locks = { "locks", rules_begin, client_main, killed, end };
-const workload locks_of_strands = { "strands", rules_begin, strands_main, strands_are_killed, end };
-const workload several_locks = { "several", rules_begin, client_main, killed, end };
+const workload locks = { "locks", rules_begin, client_main, killed, end, false };
+const workload locks_of_strands = { "strands", rules_begin, client_main, killed, end, true };
+const workload several_locks = { "several", rules_begin, client_main, killed, end, false };

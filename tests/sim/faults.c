@@ -23,6 +23,11 @@ static int pick(stream *random, const int *choices, int count)
 	return choices[draw_below(random, count)];
 }
 
+static bool sells_stocks(void)
+{
+	return options.work == &stocks || options.work == &stocks_of_strands;
+}
+
 void draw_plan(void)
 {
 	static const int clients[] = { 2, 4, 6, 8, 8, 8, 8, 12, 20 }, resources[] = { 1, 2, 3, 3, 4 },
@@ -34,8 +39,8 @@ void draw_plan(void)
 	int drawn_ttl = pick(&random, ttls, 3);
 
 	options.clients = options.clients ? options.clients : drawn_clients;
-	if (options.work == &locks_of_strands && options.clients > CLIENTS / STRANDS) {
-		options.clients = CLIENTS / STRANDS;
+	if (options.clients > CLIENTS / clients_of_process()) {
+		options.clients = CLIENTS / clients_of_process();
 	}
 	options.resources = options.resources ? options.resources : drawn_resources;
 	options.faults = options.faults >= 0 ? options.faults : drawn_faults;
@@ -47,7 +52,7 @@ void draw_plan(void)
 		: draw_chance(&random, 0.5)                                         ? 3
 																			: 5;
 	bool all = draw_chance(&random, 0.2);
-	all_die = options.work != &stocks && draw_chance(&random, 0.25);
+	all_die = !sells_stocks() && draw_chance(&random, 0.25);
 	for (int kind = 0; kind < FAULT_KINDS; kind++) {
 		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY || kind == FLUSH_ALL ? 0.3 : 0.5);
 	}
@@ -64,7 +69,7 @@ void draw_plan(void)
 		is_changed |= has_kind[kind];
 	}
 	has_kind[TAKE_ADDRESS] &= options.setup == CLUSTER;
-	has_kind[GIVE_UP_MOVE] &= options.work != &stocks; /* a stock that stays behind is opened once more */
+	has_kind[GIVE_UP_MOVE] &= !sells_stocks(); /* a stock that stays behind is opened once more */
 	if (is_changed) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
 		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = has_kind[TAKE_ADDRESS] = false;
 	}
@@ -131,7 +136,7 @@ static int slot_of(const fault *f)
 {
 	char key[40];
 
-	if (options.work == &stocks) {
+	if (sells_stocks()) {
 		stock_name(0, f->a % options.resources, key, sizeof key);
 	} else {
 		lock_key(f->a % options.resources, key, sizeof key);
@@ -197,7 +202,10 @@ static void kill_client(client *client, bool with_host)
 	if (client->process->alive) {
 		net_process_died(client->process, with_host);
 		process_kill(client->process);
-		options.work->killed(client);
+		for (int i = 0; i < clients_of_process(); i++) {
+			options.work->killed(client_of_process(client, i));
+		}
+		strands_killed(client->process);
 	}
 }
 
@@ -476,7 +484,7 @@ static bool may_forget(int server, nanos time)
 /* Where replicas confirm, a lock survives that. */
 static bool may_come_back_with(const fault *f, nanos time)
 {
-	return setup_fails_over() ? options.work != &stocks : options.setup == QUORUM && may_forget(f->a, time);
+	return setup_fails_over() ? !sells_stocks() : options.setup == QUORUM && may_forget(f->a, time);
 }
 
 static fault draw_fault(stream *random, nanos time)

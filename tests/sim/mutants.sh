@@ -199,6 +199,9 @@ all_mutants() {
 	mutant strands_not_rung "single work=strands" "who has what it waited for is not rung" \
 		src/net/sleepers.c 's/sleeper->is_over = true;\n\tdlock_wakeup_send\(&sleeper->bell\);/sleeper->is_over = true;/'
 
+	mutant watcher_not_hastened c:sleepers "who has begun something does not tell who polls for all" \
+		src/net/sleepers.c 's/if \(earliest < sleepers->watched_until \|\| sleepers->watch\.is_spoiled\)/if (earliest < 0)/'
+
 	# ---- memcached ----
 	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'

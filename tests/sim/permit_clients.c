@@ -197,7 +197,7 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	bool held = begin_upkeep(client, claim, draw_chance(random, 0.6));
 	while (now < until && held) {
 		nanos slice = 1 * MS + draw_below(random, 500 * MS);
-		fiber_sleep(slice < until - now ? slice : until - now);
+		client_sleep(slice < until - now ? slice : until - now);
 		held = look(client, claim, resource);
 		if (held && draw_chance(random, 0.05)) {
 			extend(client, claim);
@@ -251,9 +251,11 @@ static void break_permits(client *client, int resource)
 	if (backend->ops->inspect(backend, name, strlen(name), 10, &seen, &error) == DLOCK_OK && seen.holders > 0) {
 		dlock_break how = { .id = seen.parties[draw_below(&client->random, seen.holders)].id, .by = "somebody" };
 		if (draw_chance(&client->random, 0.3)) {
-			fiber_sleep(draw_below(&client->random, 2 * SECOND));
+			client_sleep(draw_below(&client->random, 2 * SECOND));
 		}
+		note_permits_broken(resource);
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
+		note_permits_broken(resource);
 		sum.broken += status == DLOCK_OK;
 		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status,
 			(double) left / SECOND, error.message);
@@ -264,7 +266,7 @@ static void break_permits(client *client, int resource)
 /* A signal: it is asked about whenever the waiter has woken up. */
 static bool is_interrupted(void *context)
 {
-	return now >= *(nanos *) context;
+	return now >= *(nanos *) context || strand_is_refused();
 }
 
 static void section(client *client, bool last)
@@ -276,16 +278,17 @@ static void section(client *client, bool last)
 								   : draw_below(random, (draw_chance(random, 0.2) ? 40 : 8) * SECOND);
 	nanos signal = !last && draw_chance(random, 0.05) ? now + draw_below(random, 4 * SECOND) : NEVER;
 	dlock_claim *claim = claim_new(client, resource);
-	dlock_wait wait = { .deadline = dlock_now() + timeout, .interrupted = is_interrupted, .context = &signal,
-		.suspend = strand_suspend(client->process) };
+	dlock_wait wait = strand_wait(client->process, dlock_now() + timeout);
 	dlock_error error = { "" };
 
+	wait.interrupted = is_interrupted;
+	wait.context = &signal;
 	say(client->process->name, "wants %" PRId64 " of hall:%d for %.3f s within %.3f s, as %.4s", claim->permits,
 		resource, seconds(claim->ttl), seconds(timeout), claim->token);
 	note_permits_wanted(client, claim, resource, timeout);
 	int64_t earlier = last_permit_token(resource);
 	dlock_status status = dlock_claim_acquire(claim, &wait, &error);
-	if (status == DLOCK_INTERRUPTED && draw_chance(random, 0.5)) {
+	if (status == DLOCK_INTERRUPTED && !strand_is_refused() && draw_chance(random, 0.5)) {
 		signal = NEVER;
 		status = dlock_claim_acquire(claim, &wait, &error);
 	}
@@ -298,7 +301,7 @@ static void section(client *client, bool last)
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got hall:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over"
 			: status == DLOCK_INTERRUPTED ? "interrupted" : error.message);
-		if (last) {
+		if (last && status != DLOCK_INTERRUPTED) {
 			violation("%s does not get hall:%d within %.0f s after all faults: %s", client->process->name, resource,
 				seconds(timeout), error.message);
 		}
@@ -311,13 +314,8 @@ static void section(client *client, bool last)
 	dlock_claim_free(claim);
 }
 
-static void *client_main(void *argument)
+static void open_pools(permit_client *own)
 {
-	client *client = argument;
-	permit_client *own = permits_of(client);
-
-	dlock_process_init();
-	*own = (permit_client) { .connections = connections_new() };
 	for (int r = 0; r < options.resources; r++) {
 		unsigned long failed = failed_calls();
 		while (!(own->backends[r] = dlock_permits_new(redis_pool(own->connections), service_of_setup(1), PERMITS_PREFIX,
@@ -326,8 +324,12 @@ static void *client_main(void *argument)
 			failed = failed_calls();
 		}
 	}
+}
+
+static void live(client *client)
+{
 	while (now < end_of_faults) {
-		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
+		client_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
 		int passed_on = (int) draw_below(&client->random, options.resources);
 		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
 			attach(client, passed_on);
@@ -338,18 +340,33 @@ static void *client_main(void *argument)
 		}
 	}
 	client->process->pause_at = 0;
-	fiber_sleep(10 * SECOND);
+	client_sleep(10 * SECOND);
 	while (client->laps < 2 * options.resources && now < end_of_work) {
 		section(client, true);
-		fiber_sleep(20 * MS);
+		client_sleep(20 * MS);
 	}
 	say(client->process->name, "ends");
+}
+
+/* Several in a process use the same objects, as fibers do. */
+static void *client_main(void *argument)
+{
+	client *first = argument;
+	connections *connections = connections_new();
+
+	dlock_process_init();
+	*permits_of(first) = (permit_client) { .connections = connections };
+	open_pools(permits_of(first));
+	for (int i = 1; i < clients_of_process(); i++) {
+		*permits_of(client_of_process(first, i)) = *permits_of(first);
+	}
+	clients_run(first, live);
 	dlock_renewal_shutdown();
 	for (int r = 0; r < options.resources; r++) {
-		dlock_backend_release(own->backends[r]);
+		dlock_backend_release(permits_of(first)->backends[r]);
 	}
-	connections_end(own->connections);
-	client->process->alive = false;
+	connections_end(connections);
+	first->process->alive = false;
 	return NULL;
 }
 
@@ -383,5 +400,10 @@ static void killed(client *client)
 	permits_of(client)->waiting.waits = false;
 }
 
-const workload semaphores = { "semaphores", begin_semaphores, client_main, killed, permit_rules_end };
-const workload read_write_locks = { "rwlocks", begin_read_write_locks, client_main, killed, permit_rules_end };
+const workload semaphores = { "semaphores", begin_semaphores, client_main, killed, permit_rules_end, false };
+const workload read_write_locks
+	= { "rwlocks", begin_read_write_locks, client_main, killed, permit_rules_end, false };
+const workload semaphores_of_strands
+	= { "semaphore-strands", begin_semaphores, client_main, killed, permit_rules_end, true };
+const workload read_write_locks_of_strands
+	= { "rwlock-strands", begin_read_write_locks, client_main, killed, permit_rules_end, true };

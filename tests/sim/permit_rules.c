@@ -26,6 +26,7 @@ static int64_t last_told[RESOURCES];   /* the highest token that anybody has bee
 static nanos fits_since[RESOURCES];    /* all that wait would fit; NEVER: they would not */
 static nanos writer_out[RESOURCES];    /* when one went out last, by the server's data */
 static bool writer_in[RESOURCES];
+static nanos broken[RESOURCES];        /* when somebody broke a holder last, or was about to */
 static books look;
 
 static server *master(void)
@@ -90,8 +91,10 @@ static void check_kept(const client *client, permit_holding *h)
 {
 	nanos left = host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
 	const book_holder *kept = read_books(h->resource) ? holder_of(h->claim->token) : NULL;
+	/* What it was granted may have been broken before it asked again, and then what it was given: these are added. */
+	bool may_be_more = h->may_write || !books_holder(&look, h->claim->token);
 
-	if (!kept || kept->permits < h->claim->permits || (kept->permits > h->claim->permits && !h->may_write)
+	if (!kept || kept->permits < h->claim->permits || (kept->permits > h->claim->permits && !may_be_more)
 		|| (kept->ends - look.now) * MS < left - MS) {
 		violation("%s believes for another %.3f s in %" PRId64 " permits of hall:%d, and the server keeps %" PRId64
 				  " for it, for %.3f s",
@@ -103,7 +106,7 @@ static void check_kept(const client *client, permit_holding *h)
 
 static void say_holders(int resource)
 {
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_holding *h = &permit_clients[i].holding;
 		if (h->resource == resource && believes_in_permits(&clients[i])) {
 			say("", "c%d believes in %" PRId64 " of hall:%d, for another %.3f s", i, h->claim->permits, resource,
@@ -116,7 +119,7 @@ static void check_believed(void)
 {
 	int64_t believed[RESOURCES] = { 0 };
 
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		permit_holding *h = &permit_clients[i].holding;
 		if (h->relies && believes_in_permits(&clients[i])) {
 			believed[h->resource] += h->claim->permits;
@@ -200,11 +203,11 @@ static void check_order(const client *client)
 {
 	const permit_waiting *mine = &permits_of(client)->waiting;
 
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *other = &permit_clients[i].waiting;
 		if (&clients[i] == client || !other->waits || other->resource != mine->resource || !goes_before(other, mine)
-			|| is_about_to_leave(other) || !was_calm_since(other->begun) || !has_run_since(&clients[i], other->begun)
-			|| !has_run_since(client, other->begun)) {
+			|| is_about_to_leave(other) || broken[mine->resource] >= other->begun || !was_calm_since(other->begun)
+			|| !has_run_since(&clients[i], other->begun) || !has_run_since(client, other->begun)) {
 			continue;
 		}
 		if (read_books(mine->resource) && !holder_of(other->claim->token)) {
@@ -213,6 +216,12 @@ static void check_order(const client *client)
 				seconds(mine->begun - other->begun));
 		}
 	}
+}
+
+/* What was granted to one that has yet to hear of it may be broken. */
+void note_permits_broken(int resource)
+{
+	broken[resource] = now;
 }
 
 void note_permits_acquired(client *client, int64_t earlier)
@@ -264,7 +273,7 @@ static bool all_fit(int resource)
 
 	read_books(resource);
 	most = look.most_wanted;
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *w = &permit_clients[i].waiting;
 		if (w->waits && w->resource == resource && w->claim->permits > most) {
 			most = w->claim->permits;
@@ -280,7 +289,7 @@ static nanos latest(nanos a, nanos b)
 
 static void check_waiters(int resource)
 {
-	for (int i = 0; i < options.clients; i++) {
+	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *w = &permit_clients[i].waiting;
 		nanos since = latest(fits_since[resource], latest(w->begun, clients[i].process->paused_until));
 		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > LONGEST_GAP
@@ -301,7 +310,7 @@ static void sample(void *context, uint64_t unused)
 			check_waiters(r);
 		}
 	}
-	for (int i = 0; is_single() && i < options.clients; i++) {
+	for (int i = 0; is_single() && i < client_count(); i++) {
 		permit_holding *h = &permit_clients[i].holding;
 		if (h->relies && believes_in_permits(&clients[i])) {
 			check_kept(&clients[i], h);

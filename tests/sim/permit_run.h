@@ -66,6 +66,7 @@ void note_permits_waited(client *client);
 void note_permits_acquired(client *client, int64_t earlier); /* told: the last token by then */
 /* given back, left, or not acquired */
 void note_permits_gone(const client *client, const dlock_claim *claim, int resource, bool answered);
+void note_permits_broken(int resource); /* a holder's, by somebody else; or about to be */
 int64_t last_permit_token(int resource);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const workload *const workloads[] = { &locks, &locks_of_strands, &several_locks, &semaphores,
-	&read_write_locks, &stocks };
+	&semaphores_of_strands, &read_write_locks, &read_write_locks_of_strands, &stocks, &stocks_of_strands };
 
 /* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second
  * of CPU time. */
@@ -31,6 +31,13 @@ static const combination combinations[] = {
 	{ &locks_of_strands, QUORUM, 1, 0.1 },
 	{ &locks_of_strands, CLUSTER, 1, 0.2 },
 	{ &locks_of_strands, MEMCACHED, 1, 0.1 },
+	{ &semaphores_of_strands, SINGLE, 1, 0.2 },
+	{ &semaphores_of_strands, REPLICATED, 1, 0.1 },
+	{ &read_write_locks_of_strands, SINGLE, 1, 0.2 },
+	{ &read_write_locks_of_strands, REPLICATED, 1, 0.1 },
+	{ &stocks_of_strands, SINGLE, 1, 0.1 },
+	{ &stocks_of_strands, REPLICATED, 1, 0.1 },
+	{ &stocks_of_strands, CLUSTER, 1, 0.1 },
 };
 
 enum { COMBINATIONS = sizeof combinations / sizeof *combinations };

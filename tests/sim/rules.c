@@ -362,7 +362,7 @@ void note_waited(client *client)
 	sum.longest_wait = larger(sum.longest_wait, took);
 	sum.longest_overrun = larger(sum.longest_overrun, over);
 	/* What a strand has asked is asked again where another one has the connection replaced. */
-	nanos again = options.work == &locks_of_strands ? 1 * SECOND : 0;
+	nanos again = options.work->in_strands ? 1 * SECOND : 0;
 	if (over > longest_overrun[options.setup] + again) {
 		violation("%s waited for %.3f s, %.3f s beyond its time", client->process->name, seconds(took), seconds(over));
 	}

@@ -23,9 +23,11 @@ typedef struct {
 	void *(*client_main)(void *client);
 	void (*killed)(client *client); /* its process has ended where it was */
 	void (*end)(void);              /* nobody has been there for 70 s: what is left on the servers? */
+	bool in_strands;                /* STRANDS clients in each process */
 } workload;
 
-extern const workload locks, locks_of_strands, several_locks, semaphores, read_write_locks, stocks;
+extern const workload locks, several_locks, semaphores, read_write_locks, stocks;
+extern const workload locks_of_strands, semaphores_of_strands, read_write_locks_of_strands, stocks_of_strands;
 
 /* ---- what goes wrong ---- */
 
@@ -260,13 +262,16 @@ int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *
 
 /* ---- several clients in a process (strands.c) ---- */
 
-/* Runs them until all are over. */
-void strands_run(client *first, void (*run)(client *client));
+/* Runs the clients of a process until all are over: one, or several, each in a strand. */
+void clients_run(client *first, void (*run)(client *client));
+int clients_of_process(void);
+client *client_of_process(client *first, int number);
 void strands_killed(const process *process);
 
 /* How a wait of the process, or of the running strand, is suspended; NULL: it sleeps. */
 dlock_suspend *strand_suspend(const process *process);
 dlock_wait strand_wait(const process *process, dlock_nanos deadline); /* DLOCK_INTERRUPTED: it was cancelled */
+bool strand_is_refused(void); /* it could not be suspended: its wait is to end */
 
 /* Of a client that holds a lock, or has none to do: others of its process go on. */
 void client_sleep(nanos length);

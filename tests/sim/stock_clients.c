@@ -150,7 +150,7 @@ static void ask_about(const order *o, question *q)
 /* A signal: it is asked about whenever the waiter has woken up. */
 static bool is_interrupted(void *context)
 {
-	return now >= *(nanos *) context;
+	return now >= *(nanos *) context || strand_is_refused();
 }
 
 /* Asks until it is answered, or for ten seconds. */
@@ -171,10 +171,9 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 			.ttl = ttl,
 			.limit = stock_limit(o->products[0]),
 			.strict = o->products[0] % 4 == 2 };
-		dlock_wait wait = { .deadline = dlock_now() + timeout,
-			.interrupted = is_interrupted,
-			.context = &signal,
-			.suspend = strand_suspend(client->process) };
+		dlock_wait wait = strand_wait(client->process, dlock_now() + timeout);
+		wait.interrupted = is_interrupted;
+		wait.context = &signal;
 		status = turn.stock->ops->reserve(&turn, &wait, answer, &error);
 		if (status == DLOCK_INTERRUPTED) {
 			turn.stock->ops->leave(&turn);
@@ -191,7 +190,7 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 		if (status != DLOCK_OK) {
 			sum.errors++;
 			say(client->process->name, "has no answer: %s", error.message);
-			fiber_sleep(draw_below(random, SECOND));
+			client_sleep(draw_below(random, SECOND));
 		}
 	} while (status != DLOCK_OK && now < give_up && draw_chance(random, 0.8));
 	return status;
@@ -205,7 +204,7 @@ static dlock_status give_up_payment(client *client, const question *q, nanos giv
 	dlock_status status;
 
 	while ((status = stock->ops->cancel(stock, &q->order, answer, &error)) != DLOCK_OK && now < give_up) {
-		fiber_sleep(draw_below(&client->random, SECOND));
+		client_sleep(draw_below(&client->random, SECOND));
 	}
 	if (status == DLOCK_OK && answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_SOLD) {
 		answer->outcome = DLOCK_STOCK_SOLD;
@@ -233,7 +232,7 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 		sum.errors++;
 		unanswered = true;
 		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
-		fiber_sleep(draw_below(&client->random, SECOND));
+		client_sleep(draw_below(&client->random, SECOND));
 	}
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED && unanswered) {
 		status = give_up_payment(client, q, give_up, &answer);
@@ -285,7 +284,7 @@ static void refund(client *client, order *o, const question *q)
 				own_of(client)->stock, &q->order, true, 0, (dlock_arg){ "", 0 }, &answer, &error))
 			!= DLOCK_OK
 		&& now < give_up) {
-		fiber_sleep(draw_below(&client->random, SECOND));
+		client_sleep(draw_below(&client->random, SECOND));
 	}
 	say(client->process->name, "refunds %s: %d %d", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1);
 	if (status == DLOCK_OK && answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD
@@ -346,11 +345,11 @@ static void go_on(client *client, order *o, question *q, nanos ttl, bool last)
 	stream *random = &client->random;
 	int choice = last ? 0 : (int) draw_below(random, 100);
 
-	fiber_sleep(last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl));
+	client_sleep(last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * ttl : ttl));
 	if (choice < 65) {
 		if (!last && draw_chance(random, 0.2)) {
 			extend(client, o, q);
-			fiber_sleep(draw_below(random, SECOND));
+			client_sleep(draw_below(random, SECOND));
 		}
 		if (!last && draw_chance(random, 0.1)) {
 			change(client, o, q);
@@ -396,7 +395,7 @@ static void shop_for(client *client, order *o, int resource, bool last)
 	say(client->process->name, "wants %" PRId64 " of %s%s for %.3f s within %.3f s, as %s", o->units[0], q.names[0],
 		o->count > 1 ? " and its neighbour" : "", seconds(ttl), seconds(timeout), o->id.text);
 	dlock_status status = reserve(client, o, ttl, timeout, &answer);
-	if (status != DLOCK_OK && last) {
+	if (status != DLOCK_OK && status != DLOCK_INTERRUPTED && last) {
 		violation("%s has no answer after all faults", client->process->name);
 	}
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
@@ -432,34 +431,49 @@ static void shop(client *client, bool last)
 	client->laps += last;
 }
 
-static void *client_main(void *argument)
+static void open_stock(stock_client *own)
 {
-	client *client = argument;
-	stock_client *own = own_of(client);
-
-	dlock_process_init();
-	*own = (stock_client) { .connections = connections_new() };
 	int replicas = options.setup == REPLICATED && !stocks_forget() ? options.servers - 1 : 1;
 	unsigned long failed = failed_calls();
+
 	while (!(own->stock = dlock_redis_stock_new(
 				 redis_pool(own->connections), service_of_setup(replicas), STOCK_PREFIX, strlen(STOCK_PREFIX)))) {
 		try_again(failed, "a stock");
 		failed = failed_calls();
 	}
+}
+
+static void live(client *client)
+{
 	while (now < end_of_faults) {
-		fiber_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
+		client_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
 		shop(client, false);
 	}
 	client->process->pause_at = 0;
-	fiber_sleep(10 * SECOND);
+	client_sleep(10 * SECOND);
 	while (client->laps < options.resources && now < end_of_work) {
 		shop(client, true);
-		fiber_sleep(20 * MS);
+		client_sleep(20 * MS);
 	}
 	say(client->process->name, "ends");
-	own->stock->ops->free(own->stock);
-	connections_end(own->connections);
-	client->process->alive = false;
+}
+
+/* Several in a process use the same object, as fibers do. */
+static void *client_main(void *argument)
+{
+	client *first = argument;
+	connections *connections = connections_new();
+
+	dlock_process_init();
+	*own_of(first) = (stock_client) { .connections = connections };
+	open_stock(own_of(first));
+	for (int i = 1; i < clients_of_process(); i++) {
+		*own_of(client_of_process(first, i)) = *own_of(first);
+	}
+	clients_run(first, live);
+	own_of(first)->stock->ops->free(own_of(first)->stock);
+	connections_end(connections);
+	first->process->alive = false;
 	return NULL;
 }
 
@@ -478,4 +492,6 @@ static void killed(client *client)
 	}
 }
 
-const workload stocks = { "stocks", stock_rules_begin, client_main, killed, stock_rules_end };
+const workload stocks = { "stocks", stock_rules_begin, client_main, killed, stock_rules_end, false };
+const workload stocks_of_strands
+	= { "stock-strands", stock_rules_begin, client_main, killed, stock_rules_end, true };

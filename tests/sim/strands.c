@@ -92,10 +92,15 @@ dlock_suspend *strand_suspend(const process *process)
 }
 
 /* As PHP has it: it might wait for what another strand of its process holds. */
+bool strand_is_refused(void)
+{
+	return of_this_process()->current && of_this_process()->current->is_refused;
+}
+
 static bool is_refused(void *context)
 {
 	(void) context;
-	return of_this_process()->current && of_this_process()->current->is_refused;
+	return strand_is_refused();
 }
 
 dlock_wait strand_wait(const process *process, dlock_nanos deadline)
@@ -177,7 +182,17 @@ static bool turn(strands *own)
 	return any;
 }
 
-void strands_run(client *first, void (*run)(client *client))
+int clients_of_process(void)
+{
+	return options.work->in_strands ? STRANDS : 1;
+}
+
+client *client_of_process(client *first, int number)
+{
+	return first + number * options.clients;
+}
+
+static void run_strands(client *first, void (*run)(client *client))
 {
 	strands *own = of_this_process();
 
@@ -187,13 +202,22 @@ void strands_run(client *first, void (*run)(client *client))
 		one->stack = one->stack ? one->stack
 			: mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		one->run = run;
-		one->client = first + i * options.clients;
+		one->client = client_of_process(first, i);
 		one->is_over = one->is_refused = false;
 		one->fd = -1;
 		one->until = 0;
 		stack_begin(&one->context, one->stack, STACK, begin);
 	}
 	while (turn(own)) {
+	}
+}
+
+void clients_run(client *first, void (*run)(client *client))
+{
+	if (options.work->in_strands) {
+		run_strands(first, run);
+	} else {
+		run(first);
 	}
 }
 

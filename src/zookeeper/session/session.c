@@ -134,15 +134,21 @@ static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 	return over ? DLOCK_OK : DLOCK_PENDING;
 }
 
+/* Those that came first are woken first: loops that resume in the order of the bells keep the order of the waits. */
 static void begin_rest(dlock_zk_session *session, dlock_zk_rest *rest)
 {
+	dlock_zk_rest **end = &session->rests;
+
 	if (!session->rests) {
 		dlock_loop_add_bell(session->loop, &session->bell, &session->owner_wakeup);
 	}
 	rest->session = session;
 	pthread_mutex_lock(&session->mutex);
-	rest->next = session->rests;
-	session->rests = rest;
+	while (*end) {
+		end = &(*end)->next;
+	}
+	rest->next = NULL;
+	*end = rest;
 	pthread_mutex_unlock(&session->mutex);
 }
 
