@@ -76,6 +76,9 @@ same([0, ''], [$run->status, $run->errors], 'dlock metrics');
 $samples = open_metrics($run->output);
 $label = '{resource="quoted \\"\\\\ \\\\x1b \\\\xff"}';
 same([2.0, 2.0], [$samples['dlock_server_waiting'], $samples["dlock_server_queue_length$label"] ?? array_keys($samples)], 'queues');
+preg_match_all('/dlock_(?:server|stock)_\w+/', (string) file_get_contents(dirname(__DIR__, 2) . '/examples/grafana.json'), $asked);
+holds($asked[0] !== [], 'the board asks for them', $asked);
+same([], array_diff($asked[0], array_map(fn (string $sample) => strtok($sample, '{'), array_keys($samples))), 'what the board asks for and is not there');
 holds($samples["dlock_server_queue_wait_seconds$label"] >= 0 && $samples['dlock_server_oldest_hold_seconds'] >= $samples["dlock_server_queue_wait_seconds$label"],
     'times', $samples);
 same([7.0, 3.0, 0.0, 0.0], array_map(fn ($what) => $samples["dlock_stock_$what{product=\"$sku\"}"], ['available', 'reserved', 'sold', 'waiting']), 'the stock');
