@@ -74,6 +74,10 @@ if test "$PHP_DLOCK" != "no"; then
     fi
   fi
 
+  dnl ---- probes ----
+  dnl A header alone: nothing is linked, and nothing is needed to run.
+  AC_CHECK_HEADER([sys/sdt.h], [DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_USDT=1"])
+
   dnl ---- PostgreSQL ----
   DLOCK_DATABASE_SOURCES=""
   if test "$PHP_PGSQL_LOCK" != "no"; then
