@@ -12,6 +12,8 @@ use Dlock\Doctor\Trouble;
 /** Milliseconds of a pause, which is extended until there is a new master. Should this process die, writes go on after that. */
 const PAUSE = 3000;
 const PING_PERIOD = 'repl-ping-replica-period';
+/** How long the old master is asked to go on. */
+const SECONDS_TO_GO_ON = 10;
 /** Seconds: a node's uptime is told in whole ones. */
 const UPTIME_MARGIN = 2;
 
@@ -333,21 +335,21 @@ final class PlannedSwitch
         return $new;
     }
 
-    /** More than once: Sentinels close all connections to a server that they demote. */
+    /** Sentinels close all connections to a server that they demote, and it may be slow to accept new ones. */
     private function goOn(): void
     {
-        for ($tries = 0; $tries < 20; $tries++) {
+        $until = \Dlock\Doctor\clock() + SECONDS_TO_GO_ON;
+        do {
             try {
                 $old = $this->service->at($this->from);
                 $old->cmd('CLIENT', 'UNPAUSE');
                 self::restorePings($old);
                 return;
-            } catch (Refusal) {
-                return;
-            } catch (Trouble) {
+            } catch (Refusal | Trouble $e) {
                 usleep(100_000);
             }
-        }
+        } while (\Dlock\Doctor\clock() < $until);
+        fwrite(STDERR, "dlock: $this->from may have been left with " . PING_PERIOD . ' changed (' . printable($e->getMessage()) . "); dlock switch puts it back\n");
     }
 }
 

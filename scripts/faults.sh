@@ -5,8 +5,8 @@
 #   scripts/faults.sh [--class CLASS|all] [--seconds N] [--seed S]
 #                    CLASS                DistributedLock, RedLock, ZkLock, Memcached, Semaphore, ReadWriteLock, Stock, ZkSemaphore,
 #                                         ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore, SentinelReadWriteLock,
-#                                         SentinelStock; several in
-#                                         quotes run at a time
+#                                         SentinelStock, Databases (PostgreSQL, then MariaDB; tests/database/faults.phpt);
+#                                         several in quotes run at a time
 #                    --short              about two minutes (the default): the first four and Sentinel; beside them the next
 #                                         three, one after the other; and the checker's own tests
 #                    --seconds N          N seconds of faults for each class; RedLock: a sixth more for the first seconds of sets
@@ -27,7 +27,7 @@ root=$PWD
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
 
-known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock SentinelStock" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
+known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock SentinelStock Databases" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
 while [ $# -gt 0 ]; do
 	case $1 in
 		--class) classes=${2-}; shift ;;
@@ -91,6 +91,13 @@ add_up() {
 # Servers that have just been started are a matter of their own, and of RedLock alone, which has a sixth more time for them.
 run_class() {
 	local class=$1
+	if [ "$class" = Databases ]; then
+		DLOCK_TEST_FAULT_SECONDS=$seconds DLOCK_TEST_FAULT_REPORT=$run/Databases.counts DLOCK_MODULE=$run/dlock.so TEST_TIMEOUT=$((3 * seconds + 600)) \
+			scripts/test.sh tests/database/faults.phpt > "$run/Databases.out" 2>&1 || sed "\$d" "$run/Databases.out"
+		cat "$run/Databases.counts"
+		tail -n 1 "$run/Databases.out"
+		return
+	fi
 	if [ "$class" = RedLock ] && [ -z "$flags" ]; then
 		faults RedLock "$seed" $((seconds / 6)) young "$run/RedLock.young" || true
 		echo

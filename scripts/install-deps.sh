@@ -32,7 +32,7 @@ tests=(
 	php-memcached       # another client of memcached
 	postgresql php-pgsql mariadb-server php-mysql # locks in databases, and what an application has there
 	pgbouncer           # a pooler, which is refused
-	liblua5.1-0-dev     # runs the scripts in the simulator (tests/sim)
+	libluajit-5.1-dev   # runs the scripts in the simulator (tests/sim)
 	spin valgrind openssl
 )
 if [ "${1-}" = --demo ]; then

@@ -15,7 +15,8 @@ skip_unless_databases();
 declare(strict_types=1);
 require __DIR__ . '/../inc/database.inc';
 
-/* DLOCK_TEST_FAULT_SECONDS=600 makes it longer; DLOCK_TEST_FAULT_ASSERT=0 leaves the assertion out, and must find late writes. */
+/* DLOCK_TEST_FAULT_SECONDS=600 makes it longer, DLOCK_TEST_FAULT_REPORT=FILE gets the counts; DLOCK_TEST_FAULT_ASSERT=0 leaves the assertion
+   out, and must find late writes. */
 $seconds = amount('DLOCK_TEST_FAULT_SECONDS', 6);
 $asserts = amount('DLOCK_TEST_FAULT_ASSERT', 1) > 0;
 
@@ -108,7 +109,8 @@ foreach (private_databases() as $kind => $server) {
     same(0, $overlaps, "$kind: holders that overlap");
     same(0, $journal['late'], "$kind: late writes that were committed");
     holds($journal['writes'] > 0 && ($seconds < 60 || $journal['refused'] > 0), "$kind: writes were made, and in a long run late ones refused", $journal);
-    getenv('DLOCK_TEST_FAULT_SECONDS') && fprintf(STDERR, "%s: %s\n", $kind, json_encode($journal + ['held' => count($held), 'cuts' => $cuts]));
+    $report = getenv('DLOCK_TEST_FAULT_REPORT');
+    $report && file_put_contents($report, "$kind: " . json_encode($journal + ['held' => count($held), 'cuts' => $cuts]) . "\n", FILE_APPEND);
 }
 echo "done\n";
 ?>

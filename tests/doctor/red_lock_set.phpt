@@ -97,6 +97,7 @@ finds(['restarted' => 'warning', 'restart-guard' => 'warning'], [...$three, '--t
 finds([], [...$three, '--ttl=1'], 'old enough for both', '-d dlock.restart_guard=1');
 finds(['unreachable' => 'warning'], [$dsns[0], $dead(3), $dsns[2], '--ttl=1'], 'old enough for both, one is down', '-d dlock.restart_guard=1');
 $set[3]->restart();
+$set[4]->restart();
 finds(['restarted' => 'problem'], $three, 'two of three are young');
 wait_for(function () use ($set) { // a busy machine may take longer than counts as together
     $uptimes = array_map(function (int $i) use ($set) {

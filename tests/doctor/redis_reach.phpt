@@ -62,11 +62,11 @@ $texts = finds(['slow' => 'warning'], ["redis://$slow"], 'a slow way');
 holds((bool) preg_match('/round trips take 1[2-9]\d(\.\d)? ms at best/', $texts['slow'] ?? ''), 'a slow way', $texts);
 $server->pause();
 $waking = fork_child(function () use ($server) {
-    pause(3);
+    pause(8);
     $server->resume();
 });
-$texts = finds(['slow' => 'warning'], [$server->dsn() . '?read_timeout=9'], 'an answer that is late');
-holds((bool) preg_match('/took \d(\.\d+)? s for an answer .* the read timeout is 9 s/', $texts['slow'] ?? ''), 'an answer that is late', $texts);
+$texts = finds(['slow' => 'warning'], [$server->dsn() . '?read_timeout=20'], 'an answer that is late');
+holds((bool) preg_match('/took \d(\.\d+)? s for an answer .* the read timeout is 20 s/', $texts['slow'] ?? ''), 'an answer that is late', $texts);
 $waking->result();
 
 $balancer = relay([$server->address(), $other->address()]);

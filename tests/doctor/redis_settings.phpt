@@ -14,19 +14,21 @@ $server = redis_private(array_map(fn ($name, $value) => "$name $value", array_ke
 $redis = $server->raw();
 $defaults = [];
 /** With these settings it finds this. @return array<string, string> */
-$with = function (array $settings, array $expected, array $arguments = [], string $php = '') use ($server, $redis, &$defaults): array {
+$with = function (array $settings, array $expected, array $arguments = [], string $php = '') use ($server, &$defaults): array {
+    $redis = $server->raw();
     foreach ($settings as $name => $value) {
         $defaults[$name] ??= $redis->cmd('CONFIG', 'GET', $name)[1];
         $redis->cmd('CONFIG', 'SET', $name, $value);
     }
     $texts = finds($expected, [$server->dsn(), ...$arguments], json_encode([$settings, $arguments, $php]), $php);
+    $redis = $server->raw();
     foreach ($settings as $name => $value) {
         $redis->cmd('CONFIG', 'SET', $name, $defaults[$name]);
     }
     return $texts;
 };
-$used = function () use ($redis): int {
-    preg_match('/^used_memory:(\d+)/m', $redis->cmd('INFO', 'memory'), $found);
+$used = function () use ($server): int {
+    preg_match('/^used_memory:(\d+)/m', $server->raw()->cmd('INFO', 'memory'), $found);
     return (int) $found[1];
 };
 $with([], []);
@@ -59,6 +61,7 @@ wait_for(fn () => preg_match('/^connected_clients:[12]\r/m', $redis->cmd('INFO',
 $with(['tcp-keepalive' => 0], ['keepalive' => 'note']);
 $with(['tcp-keepalive' => 0, 'timeout' => 300], []);
 $with(['timeout' => 1], []);
+$redis = $server->raw(); // that may have ended the other one
 
 // Memory. The limit is nothing that matters until there is one.
 $with(['maxmemory-policy' => 'allkeys-lru'], []);

@@ -16,12 +16,12 @@ use Dlock\LeaseState;
 
 foreach (['stopped' => 'pause', 'killed' => 'kill'] as $name => $end) {
     $server = zk_private();
-    $lock = new ZkLock($server->hosts(), sessionTimeout: 2, onLoss: 'throw');
-    $flag = (new ZkLock($server->hosts(), sessionTimeout: 2))->acquire('flag', 0);
-    $lease = $lock->acquire('resource', 0);
-    $released = $lock->acquire('released', 0);
-    same([true, true], [$released->release(), $lock->lock('locked', 0)], "$name: before");
-    same(null, thrown_by(fn () => busy(3)), "$name: longer than a session lasts unseen");
+    $lock = new ZkLock($server->hosts(), sessionTimeout: 4, onLoss: 'throw');
+    $flag = (new ZkLock($server->hosts(), sessionTimeout: 4))->acquire('flag', 60);
+    $lease = $lock->acquire('resource', 60);
+    $released = $lock->acquire('released', 60);
+    same([true, true], [$released->release(), $lock->lock('locked', 60)], "$name: before");
+    same(null, thrown_by(fn () => busy(5)), "$name: longer than a session lasts unseen");
     same([true, LeaseState::Held], [$lease->isHeld(), $lease->state()], "$name: kept");
 
     $start = now();
@@ -44,7 +44,7 @@ foreach (['stopped' => 'pause', 'killed' => 'kill'] as $name => $end) {
 
 // ---- synchronized() ----
 $server = zk_private();
-$lock = new ZkLock($server->hosts(), sessionTimeout: 2, onLoss: 'throw');
+$lock = new ZkLock($server->hosts(), sessionTimeout: 4, onLoss: 'throw');
 $e = thrown_by(fn () => $lock->synchronized('resource', function () use ($server) {
     $server->pause();
     while (true);

@@ -24,6 +24,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
                 $say(null); // it may be stopped from here on
                 do {
                     $before = $now;
+                    nap(0.001);
                     $now = now();
                 } while ($now - $before < $ttl / 2);
                 $answers = [$lease->isHeld(), $lease->state()->name, $lease->remaining()];

@@ -14,7 +14,7 @@ $ends = [
     'an uncaught exception' => ['throw new LogicException("uncaught");', 255, 'Uncaught LogicException: uncaught'],
     'a fatal error' => ['eval("abstract class A { abstract function f(); } class B extends A {}");', 255, 'Fatal error'],
     'the memory limit' => ['ini_set("memory_limit", "8M"); $s = str_repeat("x", 50_000_000);', 255, 'Allowed memory size'],
-    'the time limit' => ['set_time_limit(1); while (true) {}', 255, 'Maximum execution time of 1 second exceeded'],
+    'the time limit' => ['reach_time_limit();', 255, 'Maximum execution time of 1 second exceeded'],
     'exit after the lock was lost' => ['wait_for(fn () => !$lease->isHeld()); exit(5);', 5, ''],
 ];
 if (!has_memory_limit()) {
@@ -32,7 +32,7 @@ foreach ($managers as $name => [$new, $prefix]) {
     $is_pool = $prefix === 'Semaphore:' || $prefix === 'ReadWriteLock:';
     $children = [];
     foreach ($ends as $end => [$code, $exit_code, $output]) {
-        $ttl = str_contains($end, 'lost') ? '0.1' : '1000';
+        $ttl = str_contains($end, 'lost') ? '1' : '1000';
         $child = php_child(str_replace('NEW', $new, '
             (NEW)->synchronized($argv[3], function (Dlock\Lease $lease) {
                 echo "inside\n";

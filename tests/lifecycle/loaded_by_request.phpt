@@ -33,7 +33,9 @@ file_put_contents($script, '<?php
     for ($lease->refresh(6.0); Dlock\stats()["renewals"] === $renewals; pause(0.01));
     try {
         $redis->cmd("DEL", "Lock:$resource");
-        while (true);
+        while (true) {
+            pause(0.001);
+        }
     } catch (Dlock\LeaseLostException $e) {
         echo str_replace($resource, "…", $e->getMessage()), "\n";
     }

@@ -13,8 +13,9 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/seen.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-// So that Sentinels and the master put up with a replica that is stopped for a while.
-$set = new SentinelSet(config: ['repl-timeout 60', 'min-replicas-to-write 1']);
+// So that Sentinels and the master put up with a replica that is stopped for a while, and with a master whose writes are paused: that holds
+// up what Sentinels publish, and their pings behind it.
+$set = new SentinelSet(downAfter: 60_000, config: ['repl-timeout 60', 'min-replicas-to-write 1']);
 $dsn = $set->dsn(['guard' => 3]);
 $locks = new DistributedLock($dsn, ttl: 3.0);
 $log = temporary_directory() . '/log';

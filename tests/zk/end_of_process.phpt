@@ -19,7 +19,7 @@ $ends = [
     'an uncaught exception' => ['throw new RuntimeException("uncaught");', 'Uncaught RuntimeException: uncaught'],
     'a fatal error' => ['eval("abstract class A { abstract function f(); } class B extends A {}");', 'Fatal error'],
     'the memory limit' => ['str_repeat("x", 500_000_000);', 'Allowed memory size'],
-    'the time limit' => ['set_time_limit(1); while (true);', 'Maximum execution time'],
+    'the time limit' => ['reach_time_limit();', 'Maximum execution time'],
     'exit in a section' => ['$lock->synchronized($argv[2] . "-2", fn () => exit(3));', ''],
     'a fatal error in a section' => ['$lock->synchronized($argv[2] . "-2", fn () => eval("abstract class A { abstract function f(); } class B extends A {}"));', 'Fatal error'],
     'SIGTERM with a handler' => ['pcntl_async_signals(true); pcntl_signal(SIGTERM, fn () => exit(3)); posix_kill(getmypid(), SIGTERM);', ''],

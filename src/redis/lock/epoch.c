@@ -254,7 +254,7 @@ dlock_status dlock_epoch_refused(
 		return own->said;
 	}
 	if (own->explained) {
-		dlock_explain_epoch(refused->conn, own->state.left, own->guard.time, own->error);
+		dlock_explain_epoch(refused->conn, own->state.left, own->error);
 	}
 	return DLOCK_TIMEOUT;
 }
@@ -322,7 +322,7 @@ dlock_status dlock_epoch_confirm(dlock_epoch *own, dlock_route *granted, dlock_l
 	}
 	DLOCK_END(&own->task);
 	if (own->said == DLOCK_OK && own->state.open) {
-		dlock_explain_epoch(granted->conn, own->state.left, own->guard.time, own->error);
+		dlock_explain_epoch(granted->conn, own->state.left, own->error);
 		return DLOCK_LOST;
 	}
 	return own->said;

@@ -187,7 +187,7 @@ static bool read_refusal(attaching *own)
 static void take_settled(attaching *own)
 {
 	if (own->said == DLOCK_OK) {
-		dlock_explain_epoch(own->route.conn, own->epoch.state.left, own->epoch.guard.time, own->epoch.error);
+		dlock_explain_epoch(own->route.conn, own->epoch.state.left, own->epoch.error);
 		own->left = own->route.repeated ? -1 : own->epoch.state.left;
 	}
 	own->said = DLOCK_CONNECTION;

@@ -40,15 +40,15 @@ dlock_status dlock_read_keep(const dlock_call *call, const dlock_conn *conn, dlo
 	return status == DLOCK_LOST ? DLOCK_OK : status;
 }
 
-void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error)
+void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_error *error)
 {
 	static const char why[] =
 		"was promoted, restarted or set up, or a replica attached, and may not know all leases yet";
 
 	if (left < 0) {
 		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: %s: replicas have to confirm that, and no lock is granted for another %.1f s from then on",
-			conn->server->label, why, (double) guard / DLOCK_SECOND);
+			"Redis at %s: %s: no lock is granted until replicas have confirmed that and the guard is over",
+			conn->server->label, why);
 	} else {
 		dlock_fail(error, DLOCK_TIMEOUT, "Redis at %s: %s: no lock is granted for another %.1f s", conn->server->label,
 			why, (double) left / 1000);

@@ -15,6 +15,6 @@ dlock_status dlock_read_keep(
 	const dlock_call *call, const dlock_conn *conn, dlock_key_state *state, dlock_error *error);
 
 /* Why nothing is granted for so long, for messages: "... was promoted, restarted or set up ...". */
-void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_nanos guard, dlock_error *error);
+void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_error *error);
 
 #endif
