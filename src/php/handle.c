@@ -175,6 +175,12 @@ static int read_names(const char *text, const char *end, dlock_name names[DLOCK_
 	return count > 1 ? count : 0;
 }
 
+static bool has_several(const dlock_backend *backend, const dlock_name *names, int count)
+{
+	return !backend->one_only
+		&& !(backend->ops->refuse_several && backend->ops->refuse_several(backend, names, count));
+}
+
 static dlock_claim *read_payload(
 	const char *text, size_t len, dlock_backend *backend, char token[DLOCK_TOKEN_MAX + 1], dlock_error *error)
 {
@@ -207,7 +213,7 @@ static dlock_claim *read_payload(
 	token[old_len] = '\0';
 	int count = flags & SEVERAL ? read_names(text, end, names) : 1;
 	names[0] = flags & SEVERAL ? names[0] : (dlock_name) { text, (size_t) (end - text) };
-	if (count == 0 || (count > 1 && backend->one_only)) {
+	if (count == 0 || (count > 1 && !has_several(backend, names, count))) {
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of one lock, or of a back end that has several at once");
 		return NULL;
 	}

@@ -473,6 +473,47 @@ static void test_not_restored(void)
 	client_free(&c);
 }
 
+static dlock_claim *hold_both(client *c)
+{
+	static const dlock_name names[] = { { "a", 1 }, { "b", 1 } };
+	dlock_claim *claim = dlock_claim_new_of(c->backend, names, 2, LEASE * DLOCK_MS, NULL, &c->error);
+
+	check(acquire(c, claim, 10000) == DLOCK_OK, "both are held (%s)", c->error.message);
+	return claim;
+}
+
+/* Two locks at once; what is done to one of them is done to both. */
+static void test_several(void)
+{
+	client c = new_client();
+
+	pair_settle(&servers);
+	dlock_claim *claim = hold_both(&c);
+	pair_fail_over(&servers);
+	server_do(servers.master, "DEL Lock:b dlock:fence");
+	server_do(servers.master, "LPUSH dlock:fence x");
+	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && has_nobody(servers.master, "b"),
+		"where the fencing token cannot be noted, none is restored (%s)", c.error.message);
+	server_do(servers.master, "DEL dlock:fence");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && !strcmp(server_text(servers.replica, "GET Lock:b"), claim->token)
+			&& !strcmp(server_text(servers.replica, "GET Lock:a"), claim->token),
+		"a promotion without one of the keys: both are kept (%s)", c.error.message);
+	check(server_integer(servers.master, "GET dlock:fence") >= claim->fencing_token, "with their fencing token");
+	server_do(servers.master, "SET Lock:b another PX 5000");
+	check(extend(&c, claim, LEASE) == DLOCK_LOST && !strcmp(server_text(servers.master, "GET Lock:b"), "another"),
+		"another's is left alone");
+	check(eventually_nobody(servers.master, "a"), "and what is left of the two is given back");
+	dlock_claim_free(claim);
+	server_do(servers.master, "DEL Lock:b");
+	claim = hold_both(&c);
+	server_do(servers.master, "DEL Lock:a");
+	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "a"),
+		"in a settled epoch both are lost (%s)", c.error.message);
+	check(eventually_nobody(servers.master, "b"), "and given back");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
 /* As a master says that was replaced, and is not connected to its replicas. */
 static void test_lost_unconfirmed(void)
 {
@@ -587,6 +628,7 @@ int main(int argc, char **argv)
 		TEST(restored),
 		TEST(restored_by_renewal),
 		TEST(not_restored),
+		TEST(several),
 		TEST(restore_unconfirmed),
 		TEST(lost_unconfirmed),
 		TEST(release_unknown),

@@ -190,6 +190,27 @@ static void test_replicated(void)
 	says(dlock_request_unchanged(in_slot, "t", copies, "old", false), "unchanged 2 lock e{s} t 1500 old");
 }
 
+static void test_several(void)
+{
+	static const dlock_arg locks[] = { { "a", 1 }, { "qa", 2 }, { "wa", 2 }, { "b", 1 }, { "qb", 2 }, { "wb", 2 },
+		{ "fence", 5 }, { "era", 3 } };
+	dlock_attempt attempt = { .token = "t", .ttl = S, .number = 3, .ticket = 9, .inbox = &inbox };
+
+	says(dlock_request_several_acquire(locks, 7, &attempt),
+		"several_acquire 7 a qa wa b qb wb fence t 1000 0 box 9 3");
+	says(dlock_request_several_acquire_replicated(locks, 8, &attempt, copies),
+		"several_acquire_replicated 8 a qa wa b qb wb fence era t 1000 1500 - box 9 3");
+	says(dlock_request_several_exchange_replicated(locks, 8, "old", "new", 0, guard),
+		"several_exchange_replicated 8 a qa wa b qb wb fence era old new 0 60000");
+	says(dlock_request_several_unchanged(locks, 8, "t", copies, "old", false),
+		"several_unchanged 8 a qa wa b qb wb fence era t 1500 old");
+	says(dlock_request_several_keep(locks, 1, "t", 30 * S, true), "several_keep 1 a t 30000 1");
+	says(dlock_request_several_keep_replicated(locks, 1, "t", 0, false), "several_keep_replicated 1 a t 0 0");
+	says(dlock_request_several_restore(locks, 8, "t", 30 * S, 12, 60 * S),
+		"several_restore 8 a qa wa b qb wb fence era t 30000 12 60000");
+	says(dlock_request_several_release(locks, 7, "t", false), "several_release 7 a qa wa b qb wb fence t");
+}
+
 static void test_epochs(void)
 {
 	dlock_epoch_state epoch = { true, -1, "abcdef", "-12", 0, NULL }, now = { false, 0, "abcdef", "-12", 0, "0" },
@@ -313,7 +334,7 @@ static void test_stocks(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange),
-		TEST(replicated), TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
+		TEST(replicated), TEST(several), TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
 	static const tap_setting setting = { NULL };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

@@ -38,7 +38,7 @@ function listed(string $pattern): array
     return $commands[1];
 }
 
-// The keys in a script's head say whether it is for servers that fail over.
+// The keys in a script's head, or what it includes, say whether it is for servers that fail over.
 $scripts = ['locks' => [], 'permits' => [], 'epochs of locks' => [], 'epochs of permits' => []];
 // For those who look, and what they are told: locks work without.
 const LOOKING = ['describe', 'inspect', 'seen', 'permits_inspect', 'break', 'permits_break'];
@@ -49,7 +49,8 @@ foreach (glob(LUA . '/*.lua') as $file) {
             continue;
         }
         $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
-        $scripts[preg_match('/\b(epoch|lineage)\b/', $keys[1]) ? "epochs of $kind" : $kind][] = $name;
+        $of_epochs = preg_match('/\b(epoch|lineage)\b/', $keys[1]) || preg_match('/^--#include epoch\.lua$/m', file_get_contents($file));
+        $scripts[$of_epochs ? "epochs of $kind" : $kind][] = $name;
     }
 }
 holds(min(array_map(count(...), $scripts)) >= 5, 'scripts were found', array_map(count(...), $scripts));

@@ -19,17 +19,25 @@ static struct {
 	unsigned resources;
 } handles[RESOURCES];
 
+/* Several at once are in one slot of a cluster. */
+static bool are_tagged(void)
+{
+	return options.work == &several_locks && options.setup == CLUSTER;
+}
+
 void lock_name(int resource, char *name, size_t size)
 {
-	snprintf(name, size, "seat:%d", resource);
+	snprintf(name, size, "%sseat:%d", are_tagged() ? "{row}" : "", resource);
 }
 
 void lock_key(int resource, char *key, size_t size)
 {
-	static const char form[] = LOCK_PREFIX "seat:0"; /* it is asked for too often for snprintf() */
+	static const char plain[] = LOCK_PREFIX "seat:0", tagged[] = LOCK_PREFIX "{row}seat:0";
+	const char *form = are_tagged() ? tagged : plain; /* it is asked for too often for snprintf() */
+	size_t len = are_tagged() ? sizeof tagged : sizeof plain;
 
-	memcpy(key, form, sizeof form <= size ? sizeof form : 0);
-	key[sizeof form - 2] += (char) resource;
+	memcpy(key, form, len <= size ? len : 0);
+	key[len - 2] += (char) resource;
 }
 
 /* ---- a section ---- */

@@ -81,16 +81,34 @@ all_mutants() {
 
 	# ---- several locks at once ----
 	mutant +several_without_last 'single work=several' "the last of several locks is not looked at" \
-		src/redis/script/lua/several_acquire.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
+		src/redis/script/lua/several_contend.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
 		src/redis/script/lua/several_acquire.lua "s/local free_now, failed = .*/local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n - 3)) == 0, nil/"
 	mutant several_kept_in_part 'single work=several' "a renewal goes on with a part of several locks" \
-		src/redis/script/lua/several_keep.lua 's/if own == #locks then/if own > 0 then/'
+		src/redis/script/lua/several_keep.lua 's/if own == #KEYS then/if own > 0 then/'
 	mutant several_given_back_early 'single work=several' "the rest of several locks is given back before their holder is told" \
-		src/redis/script/lua/several_keep.lua "s/return 0\s*$/for _, lock in ipairs(locks) do if redis.call('GET', lock) == ARGV[1] then redis.call('DEL', lock) end end\nreturn 0\n/"
+		src/redis/script/lua/several_keep.lua "s/return 0\s*$/for _, lock in ipairs(KEYS) do if redis.call('GET', lock) == ARGV[1] then redis.call('DEL', lock) end end\nreturn 0\n/"
 	mutant several_taken_in_part 'single work=several' "of several locks the free ones are taken" \
-		src/redis/script/lua/several_acquire.lua "s/(\tif inbox ~= '' then\n\t\treturn queue_up)/\tfor i = 1, n, 3 do\n\t\tredis.call('SET', KEYS[i], token, 'NX', 'PX', ttl)\n\tend\n\$1/"
+		src/redis/script/lua/several_contend.lua "s/(\tif inbox ~= '' then\n\t\treturn queue_up)/\tfor i = 1, n, 3 do\n\t\tredis.call('SET', KEYS[i], token, 'NX', 'PX', ttl)\n\tend\n\$1/"
 	mutant kept_locks_taken 'single work=several' "what is kept for who waits for several is taken" \
 		src/redis/script/lua/handover.lua "s/if is_for_several\(first\) and tonumber\(ticket\) >= ASLEEP then/if is_for_several(first) then/"
+
+	mutant several_without_epoch 'replicated work=several' "several locks are granted in any epoch" \
+		src/redis/script/lua/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
+		src/redis/script/lua/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \
+		src/redis/script/lua/several_unchanged.lua 's/if unsettled == 0 then/if true then/' \
+		src/redis/script/lua/several_unchanged.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
+	mutant several_restored_late c:redis_replicated "a holder takes several locks back in a settled epoch" \
+		src/redis/script/lua/several_restore.lua 's/ or missing\[1\] and check_epoch\(epoch, ARGV\[4\]\) == 0//'
+	mutant several_restored_over_others 'replicated work=several' "a holder takes several locks back from others" \
+		src/redis/script/lua/several_restore.lua 's/if foreign or missing\[1\]/if missing[1]/'
+	mutant several_restored_in_part c:redis_replicated "what could be taken back of several locks is kept" \
+		src/redis/script/lua/several_restore.lua 's/for _, lock in ipairs\(missing\) do/for _, lock in ipairs({}) do/'
+	mutant several_fences 'single work=several' "several locks count by the first one's own fence" \
+		src/redis/script/lua/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
+	mutant several_never_woken 'single work=several' "nobody tells who waits for several that all others have gone" \
+		src/redis/script/lua/handover.lua 's/(local function wake\(queue, waiters\)\n)/$1\tdo return end\n/'
+	mutant several_asleep_for_ever 'single work=several' "who waits for several is passed for ever" \
+		src/redis/script/lua/several_contend.lua 's/local score = first and ticket or /local score = /'
 
 	# ---- fencing tokens ----
 	mutant +fencing_token_constant single "all holders get the same fencing token" \

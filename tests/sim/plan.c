@@ -17,6 +17,8 @@ static const combination combinations[] = {
 	{ &locks, CLUSTER, 3, 0.4 },
 	{ &locks, MEMCACHED, 1, 0.2 },
 	{ &several_locks, SINGLE, 2, 0.5 },
+	{ &several_locks, REPLICATED, 2, 0.3 },
+	{ &several_locks, CLUSTER, 2, 0.3 },
 	{ &semaphores, SINGLE, 1, 0.5 },
 	{ &semaphores, REPLICATED, 1, 0.3 },
 	{ &read_write_locks, SINGLE, 1, 0.5 },

@@ -21,6 +21,23 @@ dlock_kept_lease dlock_kept_lease_of(const dlock_claim *claim, dlock_keys keys, 
 	return lease;
 }
 
+int dlock_kept_count(const dlock_kept_lease *lease)
+{
+	return lease->keys.several ? lease->keys.several->lock_count : 1;
+}
+
+dlock_kept_lease dlock_kept_one(const dlock_kept_lease *lease, int i)
+{
+	const dlock_several_keys *several = lease->keys.several;
+	dlock_kept_lease one = *lease;
+
+	if (several) {
+		one.keys.lock = several->locks[i];
+		one.keys.held = several->held[i];
+	}
+	return one;
+}
+
 static void send_keep(dlock_keep *own)
 {
 	own->state = DLOCK_KEY_FOREIGN;
@@ -121,15 +138,12 @@ static keep_round *round_of(const dlock_renewal_round *base)
 static void describe(keep_round *round, dlock_nanos now)
 {
 	dlock_keep *keep = &round->keep;
-	const dlock_several_keys *several = round->lease.keys.several;
-	dlock_kept_lease one = round->lease;
 
 	if (round->base.since == 0 || !round->description) {
 		return;
 	}
-	for (int i = 0; i < (several ? several->count / 3 : 1); i++) {
-		one.keys.lock = several ? several->keys[3 * i] : one.keys.lock;
-		one.keys.held = several ? several->held[i] : one.keys.held;
+	for (int i = 0; i < dlock_kept_count(&round->lease); i++) {
+		dlock_kept_lease one = dlock_kept_one(&round->lease, i);
 		dlock_conn_send_background(keep->route.conn,
 			keep->keeping->describe(&one, keep->ttl, round->base.since, round->description),
 			dlock_after(now, keep->ttl));
@@ -261,8 +275,11 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 
 	if (over && keep->restored_over) {
 		drop(round);
-		dlock_conn_send_background(
-			keep->restored_over, keep->keeping->drop(&round->lease), dlock_after(dlock_now(), ttl));
+		for (int i = 0; i < dlock_kept_count(&round->lease); i++) {
+			dlock_kept_lease one = dlock_kept_one(&round->lease, i);
+			dlock_conn_send_background(
+				keep->restored_over, keep->keeping->drop(&one), dlock_after(dlock_now(), ttl));
+		}
 	}
 	keep->unanswered = false;
 }

@@ -16,6 +16,10 @@ typedef struct {
 	dlock_keys keys; /* the lock, the fence, the epoch, and for describe() what is held */
 } dlock_kept_lease;
 
+/* Of several locks at once: how many there are, and each of them, as a lease of one. */
+int dlock_kept_count(const dlock_kept_lease *lease);
+dlock_kept_lease dlock_kept_one(const dlock_kept_lease *lease, int i);
+
 /* With keys that live as long as the caller's. */
 dlock_kept_lease dlock_kept_lease_of(const dlock_claim *claim, dlock_keys keys, dlock_nanos guard);
 
@@ -27,7 +31,8 @@ typedef struct {
 		dlock_error *error); /* DLOCK_OK: the state is known */
 
 	/* Where replicas confirm: gives it to a server that has not got it; a lease time of 0: it is given back, and was
-	 * the holder's until then. And takes it back from there. The replies are numbers, more than 0 for yes. */
+	 * the holder's until then. And takes it back from there, each of several locks alone. The replies are numbers, more
+	 * than 0 for yes. */
 	dlock_call *(*restore)(const dlock_kept_lease *lease, dlock_nanos ttl);
 	dlock_call *(*drop)(const dlock_kept_lease *lease);
 

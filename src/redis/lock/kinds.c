@@ -225,10 +225,18 @@ const dlock_kind dlock_locks = {
 
 /* ---- several locks at once ---- */
 
+/* Of a script that asks for the epoch, too, where replicas confirm. */
+static int count_keys(const dlock_several_keys *several, bool replicated)
+{
+	return several->count + (replicated ? 1 : 0);
+}
+
 static dlock_call *ask_several(const dlock_subject *subject)
 {
+	const dlock_several_keys *several = subject->keys.several;
 	const dlock_claim *claim = subject->claim;
 	const dlock_waiter *waiter = subject->waiter;
+	int count = count_keys(several, subject->replicated);
 	dlock_attempt attempt = { .token = claim->token,
 		.ttl = key_ttl(subject),
 		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
@@ -237,7 +245,17 @@ static dlock_call *ask_several(const dlock_subject *subject)
 		.ticket = waiter->ticket,
 		.number = waiter->number };
 
-	return dlock_request_several_acquire(subject->keys.several->keys, subject->keys.several->count, &attempt);
+	return subject->replicated
+		? dlock_request_several_acquire_replicated(several->keys, count, &attempt, subject->guard)
+		: dlock_request_several_acquire(several->keys, count, &attempt);
+}
+
+static dlock_call *are_several_unchanged(const dlock_subject *subject, const char *old, bool final)
+{
+	const dlock_several_keys *several = subject->keys.several;
+
+	return dlock_request_several_unchanged(
+		several->keys, count_keys(several, true), subject->claim->token, subject->guard, old, final);
 }
 
 static dlock_call *release_several(const dlock_subject *subject, bool leaves)
@@ -260,8 +278,13 @@ static bool leave_grants_none(const dlock_subject *subject)
 
 static dlock_call *exchange_several(const dlock_subject *subject, const char *old)
 {
-	return dlock_request_several_exchange(
-		subject->keys.several->keys, subject->keys.several->count, old, subject->claim->token, 0);
+	const dlock_several_keys *several = subject->keys.several;
+	int count = count_keys(several, subject->replicated);
+	const char *token = subject->claim->token;
+
+	return subject->replicated
+		? dlock_request_several_exchange_replicated(several->keys, count, old, token, 0, subject->guard)
+		: dlock_request_several_exchange(several->keys, count, old, token, 0);
 }
 
 static dlock_call *exchange_several_back(const dlock_subject *subject, const char *old)
@@ -272,14 +295,36 @@ static dlock_call *exchange_several_back(const dlock_subject *subject, const cha
 
 static dlock_call *check_several(const dlock_subject *subject)
 {
-	return dlock_request_several_keep(
-		subject->keys.several->keys, subject->keys.several->count, subject->claim->token, 0, false);
+	const dlock_several_keys *several = subject->keys.several;
+
+	return dlock_request_several_keep(several->locks, several->lock_count, subject->claim->token, 0, false);
+}
+
+static dlock_call *keep_several_alone(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	const dlock_several_keys *several = lease->keys.several;
+
+	return dlock_request_several_keep(several->locks, several->lock_count, lease->token, ttl, shortens);
 }
 
 static dlock_call *keep_several(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
-	return dlock_request_several_keep(
-		lease->keys.several->keys, lease->keys.several->count, lease->token, ttl, shortens);
+	const dlock_several_keys *several = lease->keys.several;
+
+	return dlock_request_several_keep_replicated(several->locks, several->lock_count, lease->token, ttl, shortens);
+}
+
+static dlock_call *keep_confirmed_several(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
+{
+	return keep_several(lease, outlive(ttl), shortens);
+}
+
+static dlock_call *restore_several(const dlock_kept_lease *lease, dlock_nanos ttl)
+{
+	const dlock_several_keys *several = lease->keys.several;
+
+	return dlock_request_several_restore(several->keys, count_keys(several, true), lease->token, outlive(ttl),
+		lease->fencing_token, lease->guard);
 }
 
 static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
@@ -288,15 +333,20 @@ static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
 		lease->keys.several->keys, lease->keys.several->count, lease->token, false);
 }
 
-static const dlock_keeping several_alone = { .keep = keep_several,
-	.read_keep = read_keep_alone,
-	.release = release_rest_of_several,
-	.describe = describe_lock
+static const dlock_keeping several_alone = {
+	keep_several_alone, read_keep_alone, NULL, drop_lock, release_rest_of_several, describe_lock
+};
+static const dlock_keeping several_that_fail_over = {
+	keep_several, dlock_read_keep, NULL, drop_lock, release_rest_of_several, describe_lock
+};
+static const dlock_keeping several_replicated = {
+	keep_confirmed_several, dlock_read_keep, restore_several, drop_lock, release_rest_of_several, describe_lock
 };
 
 const dlock_kind dlock_several_locks = {
 	.acquire = ask_several,
 	.read_acquire = read_lock,
+	.unchanged = are_several_unchanged,
 	.release = release_several,
 	.leave = leave_several,
 	.leave_grants = leave_grants_none,
@@ -307,6 +357,8 @@ const dlock_kind dlock_several_locks = {
 	.read_check = read_lock_check,
 	.numbers = INT64_MAX,
 	.alone = &several_alone,
+	.fails_over = &several_that_fail_over,
+	.replicated = &several_replicated,
 };
 
 /* ---- permits ---- */

@@ -30,9 +30,18 @@ static dlock_keys keys_of(const dlock_claim *claim)
 	return keys;
 }
 
+static const dlock_keeping *keeping_by(const dlock_kind *kind, const dlock_endpoint *server)
+{
+	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
+
+	return server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
+}
+
 static const dlock_keeping *keeping_of(const dlock_claim *claim)
 {
-	return claim->count > 1 ? dlock_several_locks.alone : dlock_service_of(claim)->keeping;
+	const dlock_service *service = dlock_service_of(claim);
+
+	return claim->count == 1 ? service->keeping : keeping_by(&dlock_several_locks, service->service);
 }
 
 dlock_subject dlock_service_subject(const dlock_claim *claim)
@@ -119,7 +128,10 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 	if (dlock_topology_has_slots(service->masters.topology)) { /* a slot that is being moved takes no script with more
 																  than one key */
 		dlock_kept_lease lease = kept_lease(claim);
-		send_background(claim, conn, keeping_of(claim)->drop(&lease), now);
+		for (int i = 0; i < dlock_kept_count(&lease); i++) {
+			dlock_kept_lease one = dlock_kept_one(&lease, i);
+			send_background(claim, conn, keeping_of(claim)->drop(&one), now);
+		}
 	}
 }
 
@@ -228,9 +240,13 @@ static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 	bool may_be_done = own->route.repeated || (!refused && dlock_request_may_take_effect(own->route.call));
 
 	if (own->said == DLOCK_CONNECTION && own->route.conn && may_be_done) {
+		const dlock_kind *kind = dlock_service_kind(own->claim);
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
-		send_background(own->claim, conn ? conn : own->route.conn,
-			dlock_service_kind(own->claim)->exchange_back(&subject, own->old), now);
+		conn = conn ? conn : own->route.conn;
+		send_background(own->claim, conn, kind->exchange_back(&subject, own->old), now);
+		if (own->claim->count > 1) { /* where a part was taken away meanwhile, the rest goes back to nobody */
+			send_background(own->claim, conn, kind->release(&subject, false), now);
+		}
 	}
 }
 
@@ -460,7 +476,8 @@ typedef struct {
 	dlock_route route;
 	dlock_kept_lease lease;
 	int64_t answer;
-	dlock_status said, confirmed;
+	int dropped; /* of several locks */
+	dlock_status said, confirmed, worst;
 } releasing;
 
 static void read_release(releasing *own)
@@ -479,6 +496,21 @@ static bool is_slot_moving(const releasing *own)
 	return own->said == DLOCK_CONNECTION && own->route.conn && own->route.call
 		&& own->route.call->state == DLOCK_CALL_ANSWERED && own->route.transient
 		&& dlock_topology_has_slots(own->route.masters->topology);
+}
+
+/* Of several locks, one after the other. */
+static void drop_next(releasing *own)
+{
+	own->lease = kept_lease(own->claim);
+	own->lease = dlock_kept_one(&own->lease, own->dropped);
+	dlock_route_send(&own->route, keeping_of(own->claim)->drop(&own->lease), NULL);
+}
+
+static void read_dropped(releasing *own)
+{
+	read_release(own);
+	own->worst = own->dropped == 0 || own->worst == DLOCK_OK || own->said == DLOCK_CONNECTION ? own->said
+																								: own->worst;
 }
 
 /* By an earlier sending, the answer to which was lost with a connection that had been alive. */
@@ -504,10 +536,12 @@ static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
 	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	read_release(own);
 	if (is_slot_moving(own)) {
-		own->lease = kept_lease(own->claim);
-		dlock_route_send(&own->route, keeping_of(own->claim)->drop(&own->lease), NULL);
-		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
-		read_release(own);
+		for (own->dropped = 0; own->dropped < own->claim->count; own->dropped++) {
+			drop_next(own);
+			DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+			read_dropped(own);
+		}
+		own->said = own->worst;
 	}
 	if (own->said == DLOCK_OK) {
 		own->claim->handed_over = own->answer > 1;
@@ -609,6 +643,20 @@ static const char *service_refuse(const dlock_backend *backend, const char *reso
 	return dlock_key_builder_refuse(((const dlock_service *) backend)->keys, resource, len);
 }
 
+static const char *service_refuse_several(const dlock_backend *backend, const dlock_name *names, int count)
+{
+	const dlock_service *service = (const dlock_service *) backend;
+	int slot = dlock_key_builder_keys(service->keys, names[0].text, names[0].len).slot;
+
+	for (int i = 1; i < count; i++) {
+		if (dlock_key_builder_keys(service->keys, names[i].text, names[i].len).slot != slot) {
+			return "must have names in one hash slot of the cluster: give all of them the same hash tag, as "
+				   "\"{cart:7}:a\" and \"{cart:7}:b\" have";
+		}
+	}
+	return NULL;
+}
+
 static bool service_is_same(const dlock_backend *a, const dlock_backend *b)
 {
 	return dlock_endpoint_is_same(((const dlock_service *) a)->service, ((const dlock_service *) b)->service);
@@ -632,15 +680,15 @@ static void service_destroy(dlock_backend *backend)
 
 #define COMMON                                                                                                         \
 	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse,                           \
-	.acquire = dlock_service_acquire, .attach = service_attach, .extend = service_extend, .check = service_check,      \
-	.release = service_release, .abandon = service_abandon, .top_up = service_top_up, .new_round = service_new_round,  \
-	.is_same = service_is_same, .locked = service_locked, .inspect = dlock_service_inspect,                            \
-	.list = dlock_service_list, .list_all = dlock_service_list_all, .break_claim = dlock_service_break,                \
-	.dispose = service_dispose, .destroy = service_destroy
+	.refuse_several = service_refuse_several, .acquire = dlock_service_acquire, .attach = service_attach,              \
+	.extend = service_extend, .check = service_check, .release = service_release, .abandon = service_abandon,          \
+	.top_up = service_top_up, .new_round = service_new_round, .is_same = service_is_same,                              \
+	.locked = service_locked, .inspect = dlock_service_inspect, .list = dlock_service_list,                            \
+	.list_all = dlock_service_list_all, .break_claim = dlock_service_break, .dispose = service_dispose,                \
+	.destroy = service_destroy
 
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
-static const dlock_backend_ops failing_over_ops = { .name = "replicated",
-	.one_only = "must be one name on a server that fails over; for several at once use one Redis server", COMMON };
+static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };
 static const dlock_backend_ops permits_ops = { .name = "permits", .available = service_available,
 	.upgrade = service_upgrade, .downgrade = service_downgrade, COMMON };
 
@@ -655,7 +703,7 @@ static dlock_service *service_new(const dlock_kind *kind, dlock_pool *pool, dloc
 		return NULL;
 	}
 	service->kind = kind;
-	service->keeping = server->replicas > 0 ? kind->replicated : fixed ? kind->alone : kind->fails_over;
+	service->keeping = keeping_by(kind, server);
 	service->service = dlock_endpoint_retain(server);
 	service->masters = (dlock_masters) { pool, dlock_pool_topology(pool, server), server->replicas, NULL };
 	service->guard = (dlock_epoch_rule) { server->guard, server->resync_guard, dlock_endpoint_enough(server) };

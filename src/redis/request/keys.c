@@ -201,28 +201,31 @@ static dlock_arg copy_key(char **room, dlock_arg key)
 
 dlock_several_keys *dlock_key_builder_several(dlock_key_builder *builder, const dlock_name *names, int count)
 {
-	size_t keys = (size_t) (3 * count + 1), held = (size_t) count;
-	size_t size = sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN;
+	size_t keys = (size_t) (3 * count + 2), locks = (size_t) count;
+	size_t size = sizeof DLOCK_FENCE_KEY ":{}" + sizeof DLOCK_EPOCH_KEY ":{}" + 2 * DLOCK_SLOT_TAG_LEN;
 
 	for (int i = 0; i < count; i++) {
 		size += 4 * (builder->prefix_len + names[i].len) + sizeof QUEUE + sizeof WAITERS + sizeof HELD
 			+ 3 * (sizeof "{}:" + DLOCK_SLOT_TAG_LEN);
 	}
-	dlock_several_keys *several = malloc(sizeof *several + (keys + held) * sizeof(dlock_arg) + size);
+	dlock_several_keys *several = malloc(sizeof *several + (keys + 2 * locks) * sizeof(dlock_arg) + size);
 	if (!several) {
 		return NULL;
 	}
-	char *room = (char *) (several->keys + keys + held);
-	several->held = several->keys + keys;
-	several->count = (int) keys;
+	char *room = (char *) (several->keys + keys + 2 * locks);
+	several->locks = several->keys + keys;
+	several->held = several->locks + locks;
+	several->lock_count = count;
+	several->count = 3 * count + 1;
 	for (int i = 0; i < count; i++) {
 		dlock_keys one = dlock_key_builder_keys(builder, names[i].text, names[i].len);
-		several->keys[3 * i] = copy_key(&room, one.lock);
+		several->keys[3 * i] = several->locks[i] = copy_key(&room, one.lock);
 		several->keys[3 * i + 1] = copy_key(&room, one.queue);
 		several->keys[3 * i + 2] = copy_key(&room, one.waiters);
 		several->held[i] = copy_key(&room, dlock_key_builder_held(builder, one));
 		if (i == count - 1) {
 			several->keys[3 * count] = copy_key(&room, dlock_fence_of(one));
+			several->keys[3 * count + 1] = copy_key(&room, dlock_epoch_key(one));
 		}
 	}
 	return several;

@@ -26,11 +26,12 @@ typedef struct {
 	const struct dlock_several_keys *several; /* of several resources at once, whose first the others are of; or NULL */
 } dlock_keys;
 
-/* The lock, the queue and the waiters of each resource, and what their holder has said about itself; behind them the
- * fence. All are in one slot. To be freed with free(). */
+/* The lock, the queue and the waiters of each resource; behind them the fence, and behind that the epoch. All are in
+ * one slot. To be freed with free(). */
 typedef struct dlock_several_keys {
-	dlock_arg *held;
-	int count; /* of `keys` */
+	dlock_arg *locks, *held; /* `locks` of each: the lock alone, and what its holder has said about itself */
+	int lock_count;
+	int count; /* of `keys`, up to the fence */
 	dlock_arg keys[];
 } dlock_several_keys;
 

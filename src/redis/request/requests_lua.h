@@ -289,11 +289,29 @@ static inline dlock_call *dlock_request_several_acquire(const dlock_arg *locks, 
 		DLOCK_AS_COUNT(attempt->ticket), attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 6, 2);
 }
 
+static inline dlock_call *dlock_request_several_acquire_replicated(const dlock_arg *locks, int count,
+		const dlock_attempt *attempt, dlock_epoch_rule guard)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_ACQUIRE_REPLICATED, locks, count,
+		(dlock_arg[]) { DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_MS(guard.time),
+		DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INBOX(attempt->inbox, attempt->description),
+		attempt->inbox ? DLOCK_AS_COUNT(attempt->ticket) : DLOCK_NOTHING,
+		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 7, 3);
+}
+
 static inline dlock_call *dlock_request_several_exchange(const dlock_arg *locks, int count, const char *old,
 		const char *new_token, int64_t least_fencing_token)
 {
 	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_EXCHANGE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(old),
 		DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token) }, 3, 3);
+}
+
+static inline dlock_call *dlock_request_several_exchange_replicated(const dlock_arg *locks, int count, const char *old,
+		const char *new_token, int64_t least_fencing_token, dlock_epoch_rule guard)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_EXCHANGE_REPLICATED, locks, count,
+		(dlock_arg[]) { DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(new_token), DLOCK_AS_INT(least_fencing_token),
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 5, 4);
 }
 
 static inline dlock_call *dlock_request_several_keep(const dlock_arg *locks, int count, const char *token,
@@ -303,11 +321,32 @@ static inline dlock_call *dlock_request_several_keep(const dlock_arg *locks, int
 		DLOCK_AS_MS(ttl), DLOCK_AS_TEXT(shortens ? "1" : "") }, 3, 2);
 }
 
+static inline dlock_call *dlock_request_several_keep_replicated(const dlock_arg *locks, int count, const char *token,
+		dlock_nanos ttl, bool shortens)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_KEEP_REPLICATED, locks, count,
+		(dlock_arg[]) { DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl), DLOCK_AS_TEXT(shortens ? "1" : "0") }, 3, 3);
+}
+
 static inline dlock_call *dlock_request_several_release(const dlock_arg *locks, int count, const char *token,
 		bool leaves)
 {
 	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_RELEASE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
 		DLOCK_AS_TEXT(leaves ? "1" : "") }, 2, 1);
+}
+
+static inline dlock_call *dlock_request_several_restore(const dlock_arg *locks, int count, const char *token,
+		dlock_nanos ttl, int64_t fencing_token, dlock_nanos guard)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_RESTORE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
+		DLOCK_AS_MS(ttl), DLOCK_AS_INT(fencing_token), DLOCK_AS_MS(guard) }, 4, 4);
+}
+
+static inline dlock_call *dlock_request_several_unchanged(const dlock_arg *locks, int count, const char *token,
+		dlock_epoch_rule guard, const char *old, bool final)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_UNCHANGED, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
+		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(old), DLOCK_AS_TEXT(final ? "1" : "") }, 4, 2);
 }
 
 static inline dlock_call *dlock_request_stock_basket(const dlock_arg *stocks, int count,

@@ -4,7 +4,7 @@
 	script(ACQUIRE, "acquire", \
 		"269bacf196ac45a6cbe19e2a2cbafa9ec45962d6", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"af10c87ef40ccbbaa5611eadc208217e3f3b693c", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"de2809452f143d68087726fab01485ad89688205", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
 		"5da7b53fd320d3d875499ea4f95f5ef4d50a2304", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
@@ -82,13 +82,23 @@
 	script(SETTLE_NOW, "settle_now", \
 		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"883242121fe725b974bcf76aab4c0428f65413cf", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"ade9d43a32687c262f79e73c476928f176c862fd", DLOCK_LUA_SEVERAL_ACQUIRE) \
+	script(SEVERAL_ACQUIRE_REPLICATED, "several_acquire_replicated", \
+		"d2813d0d094998f9afaeed50394477c32a8cc1a9", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
-		"bf454017416c6cd252f574216acf21c28c97b580", DLOCK_LUA_SEVERAL_EXCHANGE) \
+		"344b3245fdbbf7ad5fc6f43fdf39a11e3c3f1429", DLOCK_LUA_SEVERAL_EXCHANGE) \
+	script(SEVERAL_EXCHANGE_REPLICATED, "several_exchange_replicated", \
+		"942b2b13c15655a00fda59a581181362b09026b9", DLOCK_LUA_SEVERAL_EXCHANGE_REPLICATED) \
 	script(SEVERAL_KEEP, "several_keep", \
-		"254c50b71f295677c642908403dad7edcc9f38be", DLOCK_LUA_SEVERAL_KEEP) \
+		"5ebec852d31d6278fbd1d30d3d46572fbec23856", DLOCK_LUA_SEVERAL_KEEP) \
+	script(SEVERAL_KEEP_REPLICATED, "several_keep_replicated", \
+		"d60461cc563da78dd63e1bfb26d1c53b1f59ef44", DLOCK_LUA_SEVERAL_KEEP_REPLICATED) \
 	script(SEVERAL_RELEASE, "several_release", \
 		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
+	script(SEVERAL_RESTORE, "several_restore", \
+		"1f67a47982bf28cdbd5e34a3b1cfface7fc7aa3d", DLOCK_LUA_SEVERAL_RESTORE) \
+	script(SEVERAL_UNCHANGED, "several_unchanged", \
+		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
 		"342385dc9140078b4409564eaa8580acff0996cc", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
@@ -746,6 +756,15 @@
 	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
 
+#define DLOCK_LUA_SETTLED \
+	"local opened, longest, seen = string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ " \
+	"%d* (%d*)')\n" \
+	"local role = opened and tonumber(guard) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
+	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
+	"if settled and seen ~= '' then\n" \
+	"local _, last = string.find(role, '\\nmaster_repl_offset:', settled, true)\n" \
+	"settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144\nend\n"
+
 #define DLOCK_LUA_SETTLED_FENCE \
 	"local UNHEARD = 1048576\n" \
 	"local function raise_settled(fence, at)\n" \
@@ -753,6 +772,116 @@
 	"local least = math.min(math.max(at * 1000, last + UNHEARD), MOST_PROPOSED)\n" \
 	"if last < least then\n" \
 	"redis.call('SET', fence, string.format('%.0f', least))\nend\nend\n"
+
+#define DLOCK_LUA_SEVERAL_CONTEND \
+	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NOTE_SEEN \
+	"local me = '*' .. token\n" \
+	"local function leave_queues()\n" \
+	"for i = 1, n, 3 do\n" \
+	"forget(KEYS[i + 1], KEYS[i + 2], me)\n" \
+	"wake(KEYS[i + 1], KEYS[i + 2])\nend\nend\n" \
+	"local function next_of(lock, queue, waiters)\n" \
+	"local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))\n" \
+	"if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then\n" \
+	"return nil\nend\n" \
+	"local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))\n" \
+	"return next ~= me and next, more\nend\n" \
+	"local function look()\n" \
+	"local taken, unknown, pttl = false, false, 0\n" \
+	"for i = 1, n, 3 do\n" \
+	"local lock = KEYS[i]\n" \
+	"local holder = value_of(lock)\n" \
+	"if holder and holder ~= token then\n" \
+	"local left = redis.call('PTTL', lock)\n" \
+	"if type(holder) == 'table' and left == -1 then\n" \
+	"return holder\nend\n" \
+	"taken, unknown, pttl = true, unknown or left < 0, math.max(pttl, left)\n" \
+	"elseif not holder and unsettled == 0 then\n" \
+	"local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])\n" \
+	"taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)\nend\nend\n" \
+	"return (taken or unsettled ~= 0) and (unknown and -1 or pttl)\nend\n" \
+	"local function own_ticket(now)\n" \
+	"for i = 2, n, 3 do\n" \
+	"local score = tonumber(redis.call('ZSCORE', KEYS[i], me))\n" \
+	"if score then\n" \
+	"return string.format('%.0f', score < ASLEEP and score or score - ASLEEP)\nend\nend\n" \
+	"return now\nend\n" \
+	"local function is_first()\n" \
+	"for i = 2, n, 3 do\n" \
+	"local queue = KEYS[i]\n" \
+	"local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))\n" \
+	"if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)\n" \
+	"or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then\n" \
+	"return false\nend\nend\n" \
+	"return true\nend\n" \
+	"local function refusal(pttl, position, ticket, new)\n" \
+	"if unsettled == 0 then\n" \
+	"return {pttl, position, ticket, new}\nend\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n" \
+	"local function queue_up(pttl)\n" \
+	"local now, new = clock(KEYS[3]), 0\n" \
+	"ticket = ticket ~= '' and ticket or own_ticket(now)\n" \
+	"local first = is_first()\n" \
+	"local score = first and ticket or string.format('%.0f', ticket + ASLEEP)\n" \
+	"for i = 1, n, 3 do\n" \
+	"local queue, waiters = KEYS[i + 1], KEYS[i + 2]\n" \
+	"local left = redis.call('PTTL', queue)\n" \
+	"new = math.max(new, redis.call('ZADD', queue, score, me))\n" \
+	"note(waiters, me, now, '0', number, inbox)\n" \
+	"if left < FORGET / 2 then\n" \
+	"redis.call('PEXPIRE', queue, FORGET)\n" \
+	"redis.call('PEXPIRE', waiters, FORGET)\n" \
+	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), KEYS[i], now / 1000, FORGET)\nend\nend\n" \
+	"return refusal(pttl, first and 0 or 1, ticket, new)\nend\n" \
+	"local function contend()\n" \
+	"local pttl = look()\n" \
+	"if type(pttl) == 'table' then\n" \
+	"return pttl\n" \
+	"elseif not pttl then\n" \
+	"for i = 1, n, 3 do\n" \
+	"redis.call('SET', KEYS[i], token, 'PX', ttl)\nend\n" \
+	"if inbox ~= '' or ticket ~= '' then\n" \
+	"leave_queues()\nend\n" \
+	"return next_token()\nend\n" \
+	"if inbox ~= '' then\n" \
+	"return queue_up(pttl)\n" \
+	"elseif ticket ~= '' then\n" \
+	"leave_queues()\nend\n" \
+	"return refusal(pttl, -1, '0', 0)\nend\n" \
+	"local done, reply = true, failed\n" \
+	"if not failed then\n" \
+	"done, reply = pcall(free_now and next_token or contend)\nend\n" \
+	"if done and not (type(reply) == 'table' and reply.err) then\n" \
+	"return reply\nend\n" \
+	"for i = 1, n, 3 do\n" \
+	"if redis.pcall('GET', KEYS[i]) == token then\n" \
+	"free(KEYS[i])\nend\n" \
+	"if inbox ~= '' or ticket ~= '' then\n" \
+	"redis.pcall('ZREM', KEYS[i + 1], me)\n" \
+	"redis.pcall('HDEL', KEYS[i + 2], me)\nend\nend\n" \
+	"return failure(reply)\n"
+
+#define DLOCK_LUA_SEVERAL_SWAP \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_FAILURE \
+	"local function swap_all(n, fence, old, new, least)\n" \
+	"local holders, left, shortest = {}, {}, nil\n" \
+	"for i = 1, n, 3 do\n" \
+	"local holder, pttl = redis.call('GET', KEYS[i]), redis.call('PTTL', KEYS[i])\n" \
+	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
+	"return {0}\nend\n" \
+	"holders[i], left[i], shortest = holder, pttl, math.min(shortest or pttl, pttl)\nend\n" \
+	"local done, token = pcall(function()\n" \
+	"for i = 1, n, 3 do\n" \
+	"redis.call('SET', KEYS[i], new, 'PX', left[i])\nend\n" \
+	"return least == '' and 0 or fencing_token(fence, least == '0' and clock() or least)\n" \
+	"end)\n" \
+	"if not done then\n" \
+	"for i = 1, n, 3 do\n" \
+	"redis.pcall('SET', KEYS[i], holders[i], 'PX', left[i])\nend\n" \
+	"return failure(token)\nend\n" \
+	"return {1, tonumber(token), shortest}\nend\n"
 
 #define DLOCK_LUA_STOCK_POOL \
 	"local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, " \
@@ -1034,13 +1163,8 @@
 	"mine = redis.call('SET', lock, token, 'NX', 'PX', ttl)\n" \
 	"queued = mine and redis.pcall('EXISTS', queue)\n" \
 	"counted = queued == 0 and redis.pcall('INCR', fence)\nend\n" \
-	"local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ " \
-	"%d* (%d*)')\n" \
-	"local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')\n" \
-	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
-	"if settled and seen ~= '' then\n" \
-	"local _, last = string.find(role, '\\nmaster_repl_offset:', settled, true)\n" \
-	"settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144\nend\n" \
+	"local epoch, guard = KEYS[5], ARGV[3]\n" \
+	DLOCK_LUA_SETTLED \
 	"if settled then\n" \
 	"grant()\n" \
 	"if type(counted) == 'number' and counted > 1 then\n" \
@@ -1048,7 +1172,7 @@
 	DLOCK_LUA_EPOCH \
 	"local unsettled, replid, settles = 0\n" \
 	"if not settled then\n" \
-	"unsettled, replid, settles = check_epoch(KEYS[5], ARGV[3], ARGV[4] ~= '-')\n" \
+	"unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')\n" \
 	"if unsettled == 0 then\n" \
 	"grant()\nend\nend\n" \
 	"local done, reply = false, queued\n" \
@@ -1690,128 +1814,82 @@
 	"if type(counted) == 'number' and counted > 1 then\n" \
 	"return counted\nend\nend\n" \
 	DLOCK_LUA_FENCING \
-	DLOCK_LUA_HANDOVER \
-	DLOCK_LUA_NOTE_SEEN \
-	"local inbox, ticket, number, me = ARGV[4] or '', ARGV[5] or '', ARGV[6], '*' .. token\n" \
 	"local function next_token()\n" \
 	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\nend\n" \
-	"local function leave_queues()\n" \
-	"for i = 1, n, 3 do\n" \
-	"forget(KEYS[i + 1], KEYS[i + 2], me)\n" \
-	"wake(KEYS[i + 1], KEYS[i + 2])\nend\nend\n" \
-	"local function next_of(lock, queue, waiters)\n" \
-	"local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))\n" \
-	"if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then\n" \
-	"return nil\nend\n" \
-	"local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))\n" \
-	"return next ~= me and next, more\nend\n" \
-	"local function look()\n" \
-	"local taken, unknown, pttl = false, false, 0\n" \
-	"for i = 1, n, 3 do\n" \
-	"local lock = KEYS[i]\n" \
-	"local holder = value_of(lock)\n" \
-	"if holder and holder ~= token then\n" \
-	"local left = redis.call('PTTL', lock)\n" \
-	"if type(holder) == 'table' and left == -1 then\n" \
-	"return holder\nend\n" \
-	"taken, unknown, pttl = true, unknown or left < 0, math.max(pttl, left)\n" \
-	"elseif not holder then\n" \
-	"local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])\n" \
-	"taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)\nend\nend\n" \
-	"return taken and (unknown and -1 or pttl)\nend\n" \
-	"local function own_ticket(now)\n" \
-	"for i = 2, n, 3 do\n" \
-	"local score = tonumber(redis.call('ZSCORE', KEYS[i], me))\n" \
-	"if score then\n" \
-	"return string.format('%.0f', score < ASLEEP and score or score - ASLEEP)\nend\nend\n" \
-	"return now\nend\n" \
-	"local function is_first()\n" \
-	"for i = 2, n, 3 do\n" \
-	"local queue = KEYS[i]\n" \
-	"local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))\n" \
-	"if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)\n" \
-	"or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then\n" \
-	"return false\nend\nend\n" \
-	"return true\nend\n" \
-	"local function queue_up(pttl)\n" \
-	"local now, new = clock(KEYS[3]), 0\n" \
-	"ticket = ticket ~= '' and ticket or own_ticket(now)\n" \
-	"local first = is_first()\n" \
-	"local score = first and ticket or string.format('%.0f', ticket + ASLEEP)\n" \
-	"for i = 1, n, 3 do\n" \
-	"local queue, waiters = KEYS[i + 1], KEYS[i + 2]\n" \
-	"local left = redis.call('PTTL', queue)\n" \
-	"new = math.max(new, redis.call('ZADD', queue, score, me))\n" \
-	"note(waiters, me, now, '0', number, inbox)\n" \
-	"if left < FORGET / 2 then\n" \
-	"redis.call('PEXPIRE', queue, FORGET)\n" \
-	"redis.call('PEXPIRE', waiters, FORGET)\n" \
-	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), KEYS[i], now / 1000, FORGET)\nend\nend\n" \
-	"return {pttl, first and 0 or 1, ticket, new}\nend\n" \
-	"local function contend()\n" \
-	"local pttl = look()\n" \
-	"if type(pttl) == 'table' then\n" \
-	"return pttl\n" \
-	"elseif not pttl then\n" \
-	"for i = 1, n, 3 do\n" \
-	"redis.call('SET', KEYS[i], token, 'PX', ttl)\nend\n" \
-	"if inbox ~= '' or ticket ~= '' then\n" \
-	"leave_queues()\nend\n" \
-	"return next_token()\nend\n" \
-	"if inbox ~= '' then\n" \
-	"return queue_up(pttl)\n" \
-	"elseif ticket ~= '' then\n" \
-	"leave_queues()\nend\n" \
-	"return {pttl, -1, '0', 0}\nend\n" \
-	"local done, reply = true, failed\n" \
-	"if not failed then\n" \
-	"done, reply = pcall(free_now and next_token or contend)\nend\n" \
-	"if done and not (type(reply) == 'table' and reply.err) then\n" \
-	"return reply\nend\n" \
-	"for i = 1, n, 3 do\n" \
-	"if redis.pcall('GET', KEYS[i]) == token then\n" \
-	"free(KEYS[i])\nend\n" \
-	"if inbox ~= '' or ticket ~= '' then\n" \
-	"redis.pcall('ZREM', KEYS[i + 1], me)\n" \
-	"redis.pcall('HDEL', KEYS[i + 2], me)\nend\nend\n" \
-	"return failure(reply)\n"
+	"local inbox, ticket, number = ARGV[4] or '', ARGV[5] or '', ARGV[6]\n" \
+	"local unsettled = 0\n" \
+	DLOCK_LUA_SEVERAL_CONTEND
+
+#define DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED \
+	"local n, fence, epoch = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS]\n" \
+	"local token, ttl, guard = ARGV[1], ARGV[2], ARGV[3]\n" \
+	"local free_now, failed, counted = false, nil, false\n" \
+	"local function grant()\n" \
+	"free_now = redis.pcall('EXISTS', unpack(KEYS, 1, n)) == 0\n" \
+	"for i = 1, free_now and n or 0, 3 do\n" \
+	"local set = redis.pcall('SET', KEYS[i], token, 'PX', ttl)\n" \
+	"failed = failed or set.err and set\nend\n" \
+	"counted = free_now and not failed and redis.pcall('INCR', fence)\nend\n" \
+	DLOCK_LUA_SETTLED \
+	"if settled then\n" \
+	"grant()\n" \
+	"if type(counted) == 'number' and counted > 1 then\n" \
+	"return counted\nend\nend\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = 0\n" \
+	"if not settled then\n" \
+	"unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')\n" \
+	"if unsettled == 0 then\n" \
+	"grant()\nend\nend\n" \
+	DLOCK_LUA_FENCING \
+	"local function next_token()\n" \
+	"counted = counted or redis.call('INCR', fence)\n" \
+	"if type(counted) == 'table' then\n" \
+	"error(counted.err, 0)\nend\n" \
+	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\nend\n" \
+	"local inbox, ticket, number = ARGV[5] or '', ARGV[6] or '', ARGV[7]\n" \
+	DLOCK_LUA_SEVERAL_CONTEND
 
 #define DLOCK_LUA_SEVERAL_EXCHANGE \
-	DLOCK_LUA_FENCING \
-	DLOCK_LUA_FAILURE \
-	"local old, new, least = ARGV[1], ARGV[2], ARGV[3]\n" \
-	"local holders, left, shortest = {}, {}, nil\n" \
-	"for i = 1, #KEYS - 1, 3 do\n" \
-	"local holder, pttl = redis.call('GET', KEYS[i]), redis.call('PTTL', KEYS[i])\n" \
-	"if pttl < 1 or (holder ~= old and holder ~= new) then\n" \
-	"return {0}\nend\n" \
-	"holders[i], left[i], shortest = holder, pttl, math.min(shortest or pttl, pttl)\nend\n" \
-	"local done, token = pcall(function()\n" \
-	"for i = 1, #KEYS - 1, 3 do\n" \
-	"redis.call('SET', KEYS[i], new, 'PX', left[i])\nend\n" \
-	"return least == '' and 0 or fencing_token(KEYS[#KEYS], least == '0' and clock() or least)\n" \
-	"end)\n" \
-	"if not done then\n" \
-	"for i = 1, #KEYS - 1, 3 do\n" \
-	"redis.pcall('SET', KEYS[i], holders[i], 'PX', left[i])\nend\n" \
-	"return failure(token)\nend\n" \
-	"return {1, tonumber(token), shortest}\n"
+	DLOCK_LUA_SEVERAL_SWAP \
+	"return swap_all(#KEYS - 1, KEYS[#KEYS], ARGV[1], ARGV[2], ARGV[3])\n"
+
+#define DLOCK_LUA_SEVERAL_EXCHANGE_REPLICATED \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(KEYS[#KEYS], ARGV[4], ARGV[5] ~= '-')\n" \
+	"if unsettled ~= 0 then\n" \
+	"return {2, unsettled, replid, settles}\nend\n" \
+	DLOCK_LUA_SEVERAL_SWAP \
+	"return swap_all(#KEYS - 2, KEYS[#KEYS - 1], ARGV[1], ARGV[2], ARGV[3])\n"
 
 #define DLOCK_LUA_SEVERAL_KEEP \
-	"local n, ttl, locks, own = #KEYS - 1, tonumber(ARGV[2]), {}, 0\n" \
-	"for i = 1, n, 3 do\n" \
-	"locks[#locks + 1] = KEYS[i]\nend\n" \
-	"for _, lock in ipairs(locks) do\n" \
+	"local ttl, own = tonumber(ARGV[2]), 0\n" \
+	"for _, lock in ipairs(KEYS) do\n" \
 	"own = own + (redis.pcall('GET', lock) == ARGV[1] and 1 or 0)\nend\n" \
-	"if own == #locks then\n" \
+	"if own == #KEYS then\n" \
 	"local least\n" \
-	"for _, lock in ipairs(locks) do\n" \
+	"for _, lock in ipairs(KEYS) do\n" \
 	"local left = (ttl == 0 or ARGV[3] ~= '1') and redis.call('PTTL', lock) or 0\n" \
 	"least = math.min(least or left, left)\n" \
 	"if ttl > 0 and left < ttl then\n" \
 	"redis.call('PEXPIRE', lock, ttl)\nend\nend\n" \
 	"return ttl > 0 and 1 or least\nend\n" \
 	"return 0\n"
+
+#define DLOCK_LUA_SEVERAL_KEEP_REPLICATED \
+	"local token, ttl, missing, foreign = ARGV[1], tonumber(ARGV[2]), nil, nil\n" \
+	"for _, lock in ipairs(KEYS) do\n" \
+	"local holder = redis.call('GET', lock)\n" \
+	"if not holder then\n" \
+	"missing = lock\n" \
+	"elseif holder ~= token then\n" \
+	"foreign = lock\nend\nend\n" \
+	"if missing or foreign then\n" \
+	"redis.call('SET', foreign or missing, '', foreign and 'NX' or 'XX', 'PX', 1)\n" \
+	"return foreign and 0 or 2\nend\n" \
+	"for _, lock in ipairs(ttl > 0 and KEYS or {}) do\n" \
+	"redis.call('PEXPIRE', lock, ARGV[3] == '1' and ttl or math.max(ttl, redis.call('PTTL', lock)))\nend\n" \
+	"return 1\n"
 
 #define DLOCK_LUA_SEVERAL_RELEASE \
 	"local n, token, locks = #KEYS - 1, ARGV[1], {}\n" \
@@ -1848,6 +1926,63 @@
 	"if problem then\n" \
 	"return failure(problem)\nend\n" \
 	"return had < #locks and 0 or notified and 2 or 1\n"
+
+#define DLOCK_LUA_SEVERAL_RESTORE \
+	DLOCK_LUA_EPOCH \
+	DLOCK_LUA_FORGED \
+	"if is_forged(ARGV[3]) then\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
+	DLOCK_LUA_FAILURE \
+	"local n, fence, epoch, ttl, missing, foreign = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS], tonumber(ARGV[2]), " \
+	"{}, false\n" \
+	"for i = 1, n, 3 do\n" \
+	"local holder = redis.call('GET', KEYS[i])\n" \
+	"if not holder then\n" \
+	"missing[#missing + 1] = KEYS[i]\nend\n" \
+	"foreign = foreign or holder and holder ~= ARGV[1]\n" \
+	"redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1)\nend\n" \
+	"if foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0 then\n" \
+	"local known = redis.call('GET', epoch)\n" \
+	"redis.call('SET', epoch, known or '')\n" \
+	"return 0\nend\n" \
+	"local done, problem = pcall(function()\n" \
+	"for i = 1, n, 3 do\n" \
+	"local lock = KEYS[i]\n" \
+	"if ttl == 0 then\n" \
+	"redis.call('DEL', lock)\n" \
+	"else\n" \
+	"redis.call('SET', lock, ARGV[1], 'PX', string.format('%.0f', math.max(ttl, redis.call('PTTL', " \
+	"lock))))\nend\nend\n" \
+	"if ttl > 0 then\n" \
+	"raise_fence(fence, ARGV[3], redis.call('GET', fence))\nend\n" \
+	"end)\n" \
+	"if done then\n" \
+	"return 1\nend\n" \
+	"for _, lock in ipairs(missing) do\n" \
+	"redis.pcall('DEL', lock)\nend\n" \
+	"return failure(problem)\n"
+
+#define DLOCK_LUA_SEVERAL_UNCHANGED \
+	"local n, epoch = #KEYS - 2, KEYS[#KEYS]\n" \
+	"for i = 1, n, 3 do\n" \
+	"if redis.call('GET', KEYS[i]) ~= ARGV[1] then\n" \
+	"return 0\nend\nend\n" \
+	"local full, partial = string.match(redis.call('GET', epoch) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
+	"if full and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
+	"return 1\nend\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(epoch, ARGV[2], true, ARGV[4] == '1')\n" \
+	"if unsettled == 0 then\n" \
+	"local _, _, _, _, attached = read_epoch(epoch)\n" \
+	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local old = ARGV[3] or ''\n" \
+	"for i = 1, n, 3 do\n" \
+	"if old ~= '' then\n" \
+	"redis.call('SET', KEYS[i], old, 'PX', math.max(1, redis.call('PTTL', KEYS[i])))\n" \
+	"else\n" \
+	"redis.call('DEL', KEYS[i])\nend\nend\n" \
+	"return {unsettled, replid, settles}\n"
 
 #define DLOCK_LUA_STOCK_BASKET \
 	DLOCK_LUA_PERMITS_CLOCK \

@@ -21,15 +21,9 @@ local function grant()
 	counted = queued == 0 and redis.pcall('INCR', fence)
 end
 
--- The common case ends here: even to define what follows costs time. What is settled, check_epoch() says at length.
-local opened, longest, seen = string.match(redis.call('GET', KEYS[5]) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ %d* (%d*)')
-local role = opened and tonumber(ARGV[3]) <= tonumber(longest) and redis.pcall('INFO', 'replication')
-local settled = type(role) == 'string' and string.find(role, '\nmaster_replid:' .. opened, 1, true)
-if settled and seen ~= '' then
-	local _, last = string.find(role, '\nmaster_repl_offset:', settled, true)
-	-- FAR: otherwise it is to be brought up to date
-	settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144
-end
+-- The common case ends here: even to define what follows costs time.
+local epoch, guard = KEYS[5], ARGV[3]
+--#include settled.lua
 if settled then
 	grant()
 	if type(counted) == 'number' and counted > 1 then
@@ -40,7 +34,7 @@ end
 --#include epoch.lua
 local unsettled, replid, settles = 0
 if not settled then
-	unsettled, replid, settles = check_epoch(KEYS[5], ARGV[3], ARGV[4] ~= '-')
+	unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')
 	if unsettled == 0 then
 		grant()
 	end

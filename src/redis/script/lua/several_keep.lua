@@ -3,18 +3,15 @@
 --
 -- keys: locks...
 -- args: token:text ttl:ms shortens:'1'|''?
--- As in several_acquire.lua. ttl 0: as they are. shortens 1: also where more is left; see renew.lua.
+-- The locks alone. ttl 0: as they are. shortens 1: also where more is left; see renew.lua.
 -- Replies 0 when they were not, otherwise 1, and with ttl 0 the ms left. Cost: O(n) for n locks.
-local n, ttl, locks, own = #KEYS - 1, tonumber(ARGV[2]), {}, 0
-for i = 1, n, 3 do
-	locks[#locks + 1] = KEYS[i]
-end
-for _, lock in ipairs(locks) do
+local ttl, own = tonumber(ARGV[2]), 0
+for _, lock in ipairs(KEYS) do
 	own = own + (redis.pcall('GET', lock) == ARGV[1] and 1 or 0)
 end
-if own == #locks then
+if own == #KEYS then
 	local least
-	for _, lock in ipairs(locks) do
+	for _, lock in ipairs(KEYS) do
 		local left = (ttl == 0 or ARGV[3] ~= '1') and redis.call('PTTL', lock) or 0
 		least = math.min(least or left, left)
 		if ttl > 0 and left < ttl then

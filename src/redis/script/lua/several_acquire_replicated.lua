@@ -1,0 +1,49 @@
+-- several_acquire.lua for a server that fails over: it grants in a settled epoch only, and what it replies counts once
+-- replicas have confirmed it (WAIT).
+--
+-- keys: locks...
+-- args: dlock_attempt *attempt { token:text ttl:lease } dlock_epoch_rule guard { time:ms resyncs:''|'-'? }
+-- args: attempt { inbox:inbox? ticket:count?inbox number:int?inbox }
+-- The keys are those of several_acquire.lua, and behind them the epoch; the arguments, and what an unsettled epoch adds
+-- to the reply, are as in acquire_replicated.lua. Cost: O(n) for n locks, n + 4 commands, one of them INFO, when they
+-- are free and nobody waits for them.
+local n, fence, epoch = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS]
+local token, ttl, guard = ARGV[1], ARGV[2], ARGV[3]
+local free_now, failed, counted = false, nil, false
+
+local function grant()
+	free_now = redis.pcall('EXISTS', unpack(KEYS, 1, n)) == 0
+	for i = 1, free_now and n or 0, 3 do
+		local set = redis.pcall('SET', KEYS[i], token, 'PX', ttl)
+		failed = failed or set.err and set
+	end
+	counted = free_now and not failed and redis.pcall('INCR', fence)
+end
+
+--#include settled.lua
+if settled then
+	grant()
+	if type(counted) == 'number' and counted > 1 then
+		return counted
+	end
+end
+
+--#include epoch.lua
+local unsettled, replid, settles = 0
+if not settled then
+	unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')
+	if unsettled == 0 then
+		grant()
+	end
+end
+--#include fencing.lua
+local function next_token()
+	counted = counted or redis.call('INCR', fence)
+	if type(counted) == 'table' then
+		error(counted.err, 0)
+	end
+	return counted > 1 and counted or tonumber(fencing_token(fence, clock()))
+end
+
+local inbox, ticket, number = ARGV[5] or '', ARGV[6] or '', ARGV[7]
+--#include several_contend.lua

@@ -1,0 +1,137 @@
+-- Included behind the head of several_acquire.lua and several_acquire_replicated.lua; never sent by itself. It goes on
+-- where not all of the locks are free, or somebody waits, or something has failed.
+--
+-- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number; `free_now`: nobody held or waited;
+-- `failed`: the error of setting them; `unsettled`: as in contend.lua, and `replid` and `settles` then.
+--#include handover.lua
+--#include note_seen.lua
+local me = '*' .. token
+
+local function leave_queues()
+	for i = 1, n, 3 do
+		forget(KEYS[i + 1], KEYS[i + 2], me)
+		wake(KEYS[i + 1], KEYS[i + 2])
+	end
+end
+
+-- Who else is the next to have this lock, which nobody holds? Of those behind whom this one may be asleep, none is. The
+-- second result as serve()'s.
+local function next_of(lock, queue, waiters)
+	local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
+	if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then
+		return nil
+	end
+	local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))
+	return next ~= me and next, more
+end
+
+-- Returns the ms until the last of them may be free, nothing when all may be taken; or the error of one that is another
+-- library's.
+local function look()
+	local taken, unknown, pttl = false, false, 0
+	for i = 1, n, 3 do
+		local lock = KEYS[i]
+		local holder = value_of(lock)
+		if holder and holder ~= token then
+			local left = redis.call('PTTL', lock)
+			if type(holder) == 'table' and left == -1 then
+				return holder
+			end
+			taken, unknown, pttl = true, unknown or left < 0, math.max(pttl, left)
+		elseif not holder and unsettled == 0 then
+			local next, more = next_of(lock, KEYS[i + 1], KEYS[i + 2])
+			taken, pttl = taken or next or more, math.max(pttl, next and GRACE or 0)
+		end
+	end
+	return (taken or unsettled ~= 0) and (unknown and -1 or pttl)
+end
+
+-- A repeated first request has its ticket already.
+local function own_ticket(now)
+	for i = 2, n, 3 do
+		local score = tonumber(redis.call('ZSCORE', KEYS[i], me))
+		if score then
+			return string.format('%.0f', score < ASLEEP and score or score - ASLEEP)
+		end
+	end
+	return now
+end
+
+-- Is nobody with a smaller ticket in any of the queues?
+local function is_first()
+	for i = 2, n, 3 do
+		local queue = KEYS[i]
+		local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
+		if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)
+			or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then
+			return false
+		end
+	end
+	return true
+end
+
+-- With what an epoch lets others know.
+local function refusal(pttl, position, ticket, new)
+	if unsettled == 0 then
+		return {pttl, position, ticket, new}
+	end
+	return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}
+end
+
+local function queue_up(pttl)
+	local now, new = clock(KEYS[3]), 0
+	ticket = ticket ~= '' and ticket or own_ticket(now)
+	local first = is_first()
+	local score = first and ticket or string.format('%.0f', ticket + ASLEEP)
+	for i = 1, n, 3 do
+		local queue, waiters = KEYS[i + 1], KEYS[i + 2]
+		local left = redis.call('PTTL', queue)
+		new = math.max(new, redis.call('ZADD', queue, score, me))
+		note(waiters, me, now, '0', number, inbox)
+		if left < FORGET / 2 then
+			redis.call('PEXPIRE', queue, FORGET)
+			redis.call('PEXPIRE', waiters, FORGET)
+			note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), KEYS[i], now / 1000, FORGET)
+		end
+	end
+	return refusal(pttl, first and 0 or 1, ticket, new)
+end
+
+local function contend()
+	local pttl = look()
+	if type(pttl) == 'table' then
+		return pttl
+	elseif not pttl then
+		for i = 1, n, 3 do
+			redis.call('SET', KEYS[i], token, 'PX', ttl)
+		end
+		if inbox ~= '' or ticket ~= '' then
+			leave_queues()
+		end
+		return next_token()
+	end
+	if inbox ~= '' then
+		return queue_up(pttl)
+	elseif ticket ~= '' then
+		leave_queues()
+	end
+	return refusal(pttl, -1, '0', 0)
+end
+
+local done, reply = true, failed
+if not failed then
+	done, reply = pcall(free_now and next_token or contend)
+end
+if done and not (type(reply) == 'table' and reply.err) then
+	return reply
+end
+for i = 1, n, 3 do
+	if redis.pcall('GET', KEYS[i]) == token then
+		free(KEYS[i])
+	end
+	if inbox ~= '' or ticket ~= '' then
+		redis.pcall('ZREM', KEYS[i + 1], me)
+		redis.pcall('HDEL', KEYS[i + 2], me)
+	end
+end
+return failure(reply)

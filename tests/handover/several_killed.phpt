@@ -1,0 +1,21 @@
+--TEST--
+Several locks at once, whose holders and waiters are killed and stopped: never two holders, rising fencing tokens, and nothing is left
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/several_killed.inc';
+
+/* scripts/test-all.sh has more of them, and tests/long those where Redis fails over. */
+$server = redis_private();
+kill_several((int) (getenv('DLOCK_SEVERAL_KILLS') ?: 24), fn () => new DistributedLock($server->dsn(), ttl: 0.5, renew: true), $server->raw(...));
+echo "done\n";
+?>
+--EXPECT--
+done
