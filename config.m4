@@ -74,6 +74,10 @@ if test "$PHP_DLOCK" != "no"; then
     fi
   fi
 
+  dnl ---- probes ----
+  dnl A header alone: nothing is linked, and nothing is needed to run.
+  AC_CHECK_HEADER([sys/sdt.h], [DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_USDT=1"])
+
   dnl ---- PostgreSQL ----
   DLOCK_DATABASE_SOURCES=""
   if test "$PHP_PGSQL_LOCK" != "no"; then
@@ -144,7 +148,7 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/php/class/zk_lock.c src/zookeeper/lock/backend.c src/zookeeper/lock/claim.c src/zookeeper/lock/parents.c src/zookeeper/lock/queue.c src/zookeeper/lock/rank.c src/zookeeper/session/diagnosis.c src/zookeeper/session/hosts.c src/zookeeper/session/node.c src/zookeeper/session/op.c src/zookeeper/session/options.c src/zookeeper/session/path.c src/zookeeper/session/pool.c src/zookeeper/session/response.c src/zookeeper/session/session.c src/zookeeper/session/session_thread.c src/zookeeper/session/watches.c"
+      DLOCK_ZOOKEEPER_SOURCES="src/php/class/zk_lock.c src/zookeeper/lock/backend.c src/zookeeper/lock/claim.c src/zookeeper/lock/inspect.c src/zookeeper/lock/parents.c src/zookeeper/lock/queue.c src/zookeeper/lock/rank.c src/zookeeper/session/diagnosis.c src/zookeeper/session/hosts.c src/zookeeper/session/node.c src/zookeeper/session/op.c src/zookeeper/session/options.c src/zookeeper/session/path.c src/zookeeper/session/pool.c src/zookeeper/session/response.c src/zookeeper/session/session.c src/zookeeper/session/session_thread.c src/zookeeper/session/watches.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else

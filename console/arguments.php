@@ -6,8 +6,8 @@ namespace Dlock\Console;
 /** The command line, and the locks that it names. */
 final class Arguments
 {
-    private const WITH_VALUE = ['server', 'class', 'prefix', 'root', 'auth', 'waiters', 'capacity', 'id', 'timeout', 'ttl', 'count'];
-    private const SWITCHES = ['json', 'now', 'yes', 'help', 'version'];
+    private const WITH_VALUE = ['server', 'class', 'prefix', 'root', 'auth', 'waiters', 'capacity', 'id', 'timeout', 'ttl', 'count', 'stock', 'stock-prefix'];
+    private const SWITCHES = ['json', 'all', 'now', 'yes', 'help', 'version'];
 
     public readonly string $command;
     /** What follows the command. @var list<string> */
@@ -18,6 +18,8 @@ final class Arguments
     private array $options = [];
     /** @var list<string|array> */
     private array $servers = [];
+    /** @var list<string> */
+    public array $stocks = [];
 
     /** @param list<string> $words */
     public function __construct(#[\SensitiveParameter] array $words)
@@ -48,11 +50,13 @@ final class Arguments
 
     private function take(string $name, #[\SensitiveParameter] string $value): void
     {
-        if ($name !== 'server') {
+        if ($name === 'server') {
+            $this->servers[] = server($value);
+        } elseif ($name === 'stock') {
+            $this->stocks[] = $value;
+        } else {
             $this->options[$name] = $value;
-            return;
         }
-        $this->servers[] = server($value);
     }
 
     public function has(string $name): bool
@@ -92,6 +96,12 @@ final class Arguments
     public function server(): string|array
     {
         return count($this->servers) > 1 ? throw new Misuse("$this->command takes one --server") : $this->servers[0] ?? (string) ini_get('dlock.server');
+    }
+
+    /** Of a RedLock: each of its servers by itself, where its locks are ordinary ones. @return list<\DistributedLock> */
+    public function each_server(): array
+    {
+        return array_map(fn (string|array $server) => new \DistributedLock($server, $this->text('prefix')), $this->servers);
     }
 
     /** The object that has these locks. */

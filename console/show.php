@@ -30,12 +30,27 @@ function lines_of(array $locks): array
     return table($rows);
 }
 
+/** Those of a RedLock are looked for on each of its servers, and then by all of them. @return list<\Dlock\Inspection> */
+function all_locks(Arguments $arguments): array
+{
+    $locks = $arguments->locks();
+    if (!$locks instanceof \RedLock) {
+        return \Dlock\list_all($locks);
+    }
+    $names = [];
+    foreach ($arguments->each_server() as $server) {
+        $names = [...$names, ...array_column(\Dlock\list_all($server), 'resource')];
+    }
+    $all = array_map(fn (string $name) => $locks->inspect($name, 1), array_slice(array_unique($names), 0, 1000));
+    return array_values(array_filter($all, fn (\Dlock\Inspection $lock) => $lock->holders || $lock->waiting));
+}
+
 function list_locks(Arguments $arguments): int
 {
     if ($arguments->names) {
         throw new Misuse('ls takes no name; "show" does');
     }
-    $locks = $arguments->locks()->inspectAll(1000);
+    $locks = $arguments->has('all') ? all_locks($arguments) : $arguments->locks()->inspectAll(1000);
     echo $arguments->has('json') ? json($locks) : implode("\n", lines_of($locks)), "\n";
     return 0;
 }

@@ -444,12 +444,12 @@ namespace Dlock {
 
         /**
          * Returns locks that are waited for, or have been held for longer than a third of their lease time, the longest held first. It reads
-         * an index, not all keys.
+         * an index, not all keys. On ZooKeeper: all that are held.
          *
          * @param int $limit 1 to 1000
          * @return list<Inspection> with one waiter in detail at most
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
-         * @throws DlockException on ZooKeeper, memcached, memory:// and databases, which have no index
+         * @throws DlockException on memcached, memory:// and databases, which have no index
          *
          * @example
          * $locks = new DistributedLock('redis://127.0.0.1:6379');
@@ -1392,6 +1392,16 @@ namespace Dlock {
      * @throws ConnectionException | DlockException when it could not be done
      */
     function break_lock(object $locks, string $resource, string $id, string $by, bool $now = false): ?float {}
+
+    /**
+     * As LockManager::inspectAll(), without the index: it looks at all keys. For the command dlock; may change in any version.
+     *
+     * @internal
+     * @param object $locks a LockManager or Semaphore
+     * @return list<Inspection> up to 1000
+     * @throws ConnectionException | DlockException
+     */
+    function list_all(object $locks): array {}
 
 #ifdef DLOCK_ZOOKEEPER
     /**

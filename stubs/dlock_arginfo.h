@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: b4936fd3fb14198ad08cd9fe45daa514a3e28dde */
+ * Stub hash: b0597e5dbd6af746096556f1694f21fe84953652 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)
@@ -31,6 +31,10 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_break_lock, 0, 4, IS_DOUBL
 	ZEND_ARG_TYPE_INFO(0, id, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO(0, by, IS_STRING, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, now, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_list_all, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, locks, IS_OBJECT, 0)
 ZEND_END_ARG_INFO()
 
 #if defined(DLOCK_ZOOKEEPER)
@@ -484,6 +488,7 @@ ZEND_FUNCTION(Dlock_beginRequest);
 ZEND_FUNCTION(Dlock_endRequest);
 ZEND_FUNCTION(Dlock_describe_server);
 ZEND_FUNCTION(Dlock_break_lock);
+ZEND_FUNCTION(Dlock_list_all);
 #if defined(DLOCK_ZOOKEEPER)
 ZEND_FUNCTION(Dlock_describe_ensemble);
 #endif
@@ -583,6 +588,7 @@ static const zend_function_entry ext_functions[] = {
 	ZEND_NS_FALIAS("Dlock", endRequest, Dlock_endRequest, arginfo_Dlock_endRequest)
 	ZEND_NS_FALIAS("Dlock", describe_server, Dlock_describe_server, arginfo_Dlock_describe_server)
 	ZEND_NS_FALIAS("Dlock", break_lock, Dlock_break_lock, arginfo_Dlock_break_lock)
+	ZEND_NS_FALIAS("Dlock", list_all, Dlock_list_all, arginfo_Dlock_list_all)
 #if defined(DLOCK_ZOOKEEPER)
 	ZEND_NS_FALIAS("Dlock", describe_ensemble, Dlock_describe_ensemble, arginfo_Dlock_describe_ensemble)
 #endif

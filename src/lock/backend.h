@@ -142,6 +142,9 @@ typedef struct {
 	/* What is waited for, or has been held for long. */
 	dlock_status (*list)(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
 
+	/* The same of all that are held, without an index: it looks at all keys. NULL: `list` does so. */
+	dlock_status (*list_all)(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
+
 	/* Takes the lock from the holder with that id. DLOCK_OK: it is free when `left` is over, and its holder has given
 	 * it up by then. DLOCK_LOST, without a message: somebody else holds it, or nobody. DLOCK_FAILED: it cannot be
 	 * broken in this way. */

@@ -141,6 +141,17 @@ void dlock_listing_end(dlock_listing *listing)
 	*listing = (dlock_listing) { 0 };
 }
 
+bool dlock_listing_has(const dlock_listing *listing, const char *resource, size_t len)
+{
+	for (int i = 0; i < listing->count; i++) {
+		const dlock_listed *one = &listing->first[i];
+		if (one->resource_len == len && memcmp(one->resource, resource, len) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 dlock_listed *dlock_listing_add(dlock_listing *listing, const char *resource, size_t len)
 {
 	if (listing->count == listing->room) {

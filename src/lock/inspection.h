@@ -71,6 +71,8 @@ typedef struct {
 
 void dlock_listing_end(dlock_listing *listing);
 
+bool dlock_listing_has(const dlock_listing *listing, const char *resource, size_t len);
+
 /* NULL when out of memory. */
 dlock_listed *dlock_listing_add(dlock_listing *listing, const char *resource, size_t len);
 

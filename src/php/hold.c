@@ -4,6 +4,7 @@
 #include "ending.h"
 #include "globals.h"
 #include "metrics.h"
+#include "probes.h"
 #include "strand.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
@@ -152,7 +153,9 @@ static void count_end(dlock_hold *hold)
 	if (since == 0 || !dlock_claim_is_mine(hold->entry.claim)) {
 		return;
 	}
-	dlock_metrics_held(hold->metrics, dlock_now() - since);
+	dlock_nanos held = dlock_now() - since;
+	dlock_metrics_held(hold->metrics, held);
+	DLOCK_PROBE(release, hold->entry.claim, held, 0);
 	if (worker()) {
 		atomic_fetch_sub_explicit(&worker()->held, 1, memory_order_relaxed);
 		if (atomic_load_explicit(&worker()->held_since, memory_order_relaxed) == since) {
@@ -192,6 +195,7 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining)
 		}
 		DLOCK_G(counters).losses++;
 		dlock_metrics_count(hold->metrics, DLOCK_METRIC_LOST);
+		DLOCK_PROBE(loss, hold->entry.claim, 0, 0);
 	}
 	return state;
 }

@@ -104,7 +104,7 @@ declare -A pids=() started=()
 start() {
 	local name=$1 arguments=()
 	case $name in
-		zk_backend_test | zk_faults_test | zk_permits_test)
+		zk_backend_test | zk_faults_test | zk_names_test | zk_permits_test)
 			[ -n "${DLOCK_TEST_ZK:-}" ] || { echo "$name: left out, DLOCK_TEST_ZK names no ZooKeeper"; return; }
 			arguments=("$DLOCK_TEST_ZK") ;;
 	esac

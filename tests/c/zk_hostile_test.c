@@ -387,6 +387,14 @@ static void attack(int number)
 	}
 	since = dlock_now();
 	judge("locked()", c.backend->ops->locked(c.backend, "name", 4, &locked, &c.error), true, &c.error, since);
+	dlock_inspection seen = { 0 };
+	dlock_listing listing = { 0 };
+	since = dlock_now();
+	judge("inspect()", c.backend->ops->inspect(c.backend, "name", 4, 10, &seen, &c.error), true, &c.error, since);
+	since = dlock_now();
+	judge("list()", c.backend->ops->list(c.backend, 10, &listing, &c.error), true, &c.error, since);
+	dlock_inspection_end(&seen);
+	dlock_listing_end(&listing);
 	dlock_zk_pool_drain(c.pool, dlock_now() + DLOCK_SECOND / 4);
 	client_free(&c);
 	end_child(pid);

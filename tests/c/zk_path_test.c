@@ -21,6 +21,17 @@ static bool parent_is(const char *root, const char *resource, size_t len, const 
 	return same;
 }
 
+/* Is the name of its node read as the resource again? */
+static bool comes_back(const char *resource, size_t len)
+{
+	char *path = dlock_zk_parent_path("/l", resource, len), *out = malloc(strlen(path) + 1);
+	bool same = dlock_zk_resource_of(path + strlen("/l/"), out) == len && memcmp(out, resource, len) == 0;
+
+	free(out);
+	free(path);
+	return same;
+}
+
 static bool sequence_is(const char *name, int64_t expected)
 {
 	int32_t sequence;
@@ -53,6 +64,10 @@ static void names(void)
 	for (int i = 0; i < 256; i++) {
 		bytes[i] = (char) i;
 	}
+	char foreign[8];
+	check(comes_back(bytes, sizeof bytes) && comes_back("..", 2) && comes_back("%41", 3) && comes_back("", 0),
+		"and what was encoded is read");
+	check(dlock_zk_resource_of("a%4z%", foreign) == 5 && !memcmp(foreign, "a%4z%", 5), "what another client has named");
 	path = dlock_zk_parent_path("/l", bytes, sizeof bytes);
 	check(strlen(path) == 3 + 3 * (32 + 1 + 128 + 2) + 256 - 163, "every byte");
 	free(path);

@@ -104,7 +104,41 @@ static void extend(client *client, dlock_claim *claim)
 	say(client->process->name, "extends to %.3f s, or asks: %d", seconds(ttl), status);
 }
 
-/* A reader becomes the writer, where nobody else reads, and the writer a reader. It cannot act meanwhile. */
+/* A signal: it is asked about whenever the waiter has woken up. */
+static bool is_interrupted(void *context)
+{
+	return now >= *(nanos *) context || strand_is_refused();
+}
+
+/* As dlock_manager_upgrade() has it: another claim asks for the permits of those who read beside it, and with its token
+ * the reader becomes the writer. It reads on while it waits. */
+static dlock_status wait_for_rest(client *client, dlock_claim *claim, int resource, dlock_error *error)
+{
+	permit_holding *mine = &permits_of(client)->holding;
+	stream *random = &client->random;
+	dlock_claim *rest = claim_new(client, resource);
+	nanos signal = draw_chance(random, 0.1) ? now + draw_below(random, 2 * SECOND) : NEVER;
+	dlock_wait wait = strand_wait(client->process, dlock_now() + draw_below(random, 8 * SECOND));
+
+	wait.interrupted = is_interrupted;
+	wait.context = &signal;
+	rest->permits = DLOCK_PERMITS_ALL - 1;
+	say(client->process->name, "waits for the rest of hall:%d, as %.4s", resource, rest->token);
+	mine->relies = true;
+	dlock_status status = dlock_claim_acquire(rest, &wait, error);
+	mine->relies = false;
+	if (status == DLOCK_OK) {
+		status = dlock_claim_upgrade(claim, rest->token, error);
+	}
+	if (status != DLOCK_OK) {
+		dlock_claim_abandon(rest);
+		note_permits_gone(client, rest, resource, false);
+	}
+	dlock_claim_free(rest);
+	return status;
+}
+
+/* A reader becomes the writer, and the writer a reader. It cannot act meanwhile. */
 static void change(client *client, dlock_claim *claim, int resource)
 {
 	permit_holding *mine = &permits_of(client)->holding;
@@ -116,6 +150,10 @@ static void change(client *client, dlock_claim *claim, int resource)
 	dlock_status status
 		= upgrades ? dlock_claim_upgrade(claim, NULL, &error) : dlock_claim_downgrade(claim, &error);
 	mine->may_write = true;
+	if (upgrades && status == DLOCK_TIMEOUT && draw_chance(&client->random, 0.7)) {
+		status = wait_for_rest(client, claim, resource, &error);
+		sum.upgraded += status == DLOCK_OK;
+	}
 	mine->relies = true;
 	say(client->process->name, "%s hall:%d, token %" PRId64 ": %d %s", upgrades ? "upgrades" : "downgrades", resource,
 		claim->fencing_token, status, status == DLOCK_OK ? "" : error.message);
@@ -261,12 +299,6 @@ static void break_permits(client *client, int resource)
 			(double) left / SECOND, error.message);
 	}
 	dlock_inspection_end(&seen);
-}
-
-/* A signal: it is asked about whenever the waiter has woken up. */
-static bool is_interrupted(void *context)
-{
-	return now >= *(nanos *) context || strand_is_refused();
 }
 
 static void section(client *client, bool last)

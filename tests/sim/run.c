@@ -82,10 +82,10 @@ static void note_outcome(double begun)
 	this_run->faults = fault_count;
 	this_run->counts = sum;
 	snprintf(this_run->words, sizeof this_run->words,
-		"%d faults, %lu sections (%lu handed over), %lu by handles, %lu broken, %lu timed out, %lu errors, "
-		"%lu losses, %lu not released, overrun %.2f s, %lu scripts, %" PRIu64 " switches",
-		fault_count, sum.acquired, sum.handed, sum.attached, sum.broken, sum.timeouts, sum.errors, sum.losses,
-		sum.unreleased, (double) sum.longest_overrun / SECOND, redis_scripts_run, switches);
+		"%d faults, %lu sections (%lu handed over), %lu by handles, %lu broken, %lu upgraded, "
+		"%lu timed out, %lu errors, %lu losses, %lu not released, overrun %.2f s, %lu scripts, %" PRIu64 " switches",
+		fault_count, sum.acquired, sum.handed, sum.attached, sum.broken, sum.upgraded, sum.timeouts,
+		sum.errors, sum.losses, sum.unreleased, (double) sum.longest_overrun / SECOND, redis_scripts_run, switches);
 	this_run->ended = true;
 }
 

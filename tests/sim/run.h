@@ -97,6 +97,7 @@ extern bool quiet;
 
 typedef struct {
 	unsigned long acquired, attached, timeouts, errors, losses, unreleased, handed, deleted, failovers, broken;
+	unsigned long upgraded; /* by waiting */
 	nanos longest_overrun, longest_wait;
 } run_counts;
 

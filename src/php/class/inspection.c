@@ -135,27 +135,17 @@ ZEND_METHOD(DistributedLock, inspect)
 	dlock_inspection_end(&inspection);
 }
 
-ZEND_METHOD(DistributedLock, inspectAll)
+static void list(zval *return_value, dlock_backend *backend, int limit, bool all)
 {
-	zend_long limit = 100;
 	dlock_listing listing = { 0 };
 	dlock_error error;
 
-	ZEND_PARSE_PARAMETERS_START(0, 1)
-		Z_PARAM_OPTIONAL
-		Z_PARAM_LONG(limit)
-	ZEND_PARSE_PARAMETERS_END();
-
-	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !check_range(limit, 1, MOST_LISTED, 1)) {
-		RETURN_THROWS();
-	}
-	dlock_backend *backend = manager->backend;
 	if (!backend->ops->list) {
 		throw_not_there(backend, "which locks are held");
-		RETURN_THROWS();
+		return;
 	}
-	dlock_status status = backend->ops->list(backend, (int) limit, &listing, &error);
+	dlock_status status = all && backend->ops->list_all ? backend->ops->list_all(backend, limit, &listing, &error)
+														: backend->ops->list(backend, limit, &listing, &error);
 	if (status == DLOCK_OK) {
 		array_init(return_value);
 		for (int i = 0; i < listing.count; i++) {
@@ -170,7 +160,23 @@ ZEND_METHOD(DistributedLock, inspectAll)
 	dlock_listing_end(&listing);
 }
 
-/* ---- breaking ---- */
+ZEND_METHOD(DistributedLock, inspectAll)
+{
+	zend_long limit = 100;
+
+	ZEND_PARSE_PARAMETERS_START(0, 1)
+		Z_PARAM_OPTIONAL
+		Z_PARAM_LONG(limit)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
+	if (!manager || !check_range(limit, 1, MOST_LISTED, 1)) {
+		RETURN_THROWS();
+	}
+	list(return_value, manager->backend, (int) limit, false);
+}
+
+/* ---- for the command dlock ---- */
 
 /* The manager of a LockManager or Semaphore; NULL after an exception. */
 static dlock_manager *manager_of(zval *object)
@@ -180,6 +186,21 @@ static dlock_manager *manager_of(zval *object)
 		return NULL;
 	}
 	return dlock_manager_this(object);
+}
+
+ZEND_FUNCTION(Dlock_list_all)
+{
+	zval *locks;
+
+	ZEND_PARSE_PARAMETERS_START(1, 1)
+		Z_PARAM_OBJECT(locks)
+	ZEND_PARSE_PARAMETERS_END();
+
+	dlock_manager *manager = manager_of(locks);
+	if (!manager) {
+		RETURN_THROWS();
+	}
+	list(return_value, manager->backend, MOST_LISTED, true);
 }
 
 /* It becomes a part of a key's value, with words and colons around it. */

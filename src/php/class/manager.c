@@ -11,6 +11,7 @@
 #include "../interrupts.h"
 #include "../loss_signal.h"
 #include "../metrics.h"
+#include "../probes.h"
 #include "../settings.h"
 #include "../strand.h"
 #include "../unkept.h"
@@ -234,8 +235,10 @@ static void count_for_all(dlock_hold *hold, dlock_nanos start, dlock_status stat
 	const dlock_claim *claim = hold->entry.claim;
 
 	dlock_hold_count_waiting(hold, false);
+	dlock_nanos waited = claim->waited ? dlock_now() - start : 0;
 	dlock_metrics_count(hold->metrics, metric_of(status));
-	dlock_metrics_waited(hold->metrics, claim->waited ? dlock_now() - start : 0);
+	dlock_metrics_waited(hold->metrics, waited);
+	DLOCK_PROBE(acquire__done, claim, status, waited);
 	if (status == DLOCK_OK && claim->received) {
 		dlock_metrics_count(hold->metrics, DLOCK_METRIC_HANDED_OVER);
 	}
@@ -454,6 +457,7 @@ static dlock_status wait_for(
 
 	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
 	dlock_hold_count_waiting(hold, true);
+	DLOCK_PROBE(acquire__start, claim, manager->backend->ops->name, 0);
 	note_own_permits(manager, claim, limit, !wait.suspend);
 	wait.attempts = limit.attempts;
 	wait.pause = limit.pause;

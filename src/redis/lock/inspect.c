@@ -173,7 +173,44 @@ static dlock_status inspect_all(batch *own, const dlock_service *service, dlock_
 	return status;
 }
 
-dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error)
+/* All keys of a slot's master, until the list is full. */
+static dlock_status scan(const dlock_service *service, int slot, dlock_listing *out, dlock_error *error)
+{
+	char cursor[DLOCK_CURSOR_SIZE] = "0";
+	dlock_status status;
+
+	do {
+		dlock_route route;
+		begin_route(&route, service, slot, error);
+		status = dlock_route_ask(&route, dlock_request_scan(cursor, service->base.prefix));
+		if (status == DLOCK_OK) {
+			status = dlock_read_scan(route.call, route.conn, service->base.prefix, cursor, out, error);
+		}
+		dlock_route_end(&route);
+	} while (status == DLOCK_OK && strcmp(cursor, "0") != 0 && out->count < MOST_SEEN);
+	return status;
+}
+
+/* Of all masters: those that the topology knows by the first of their slots. Before the first question it knows none,
+ * so slot 0 is asked for in any case. */
+static dlock_status find_all(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
+{
+	const dlock_topology *topology = service->masters.topology;
+	dlock_status status = scan(service, 0, out, error);
+
+	(void) own;
+	for (int slot = 1; status == DLOCK_OK && dlock_topology_has_slots(topology) && slot < DLOCK_SLOTS; slot++) {
+		const dlock_endpoint *master = dlock_topology_master(topology, slot);
+		if (master && dlock_topology_first_slot(topology, master) == slot) {
+			status = scan(service, slot, out, error);
+		}
+	}
+	return status;
+}
+
+typedef dlock_status finder(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error);
+
+static dlock_status list(dlock_backend *backend, finder *find, int most, dlock_listing *out, dlock_error *error)
 {
 	const dlock_service *service = (const dlock_service *) backend;
 	batch *own = calloc(1, sizeof *own);
@@ -181,7 +218,7 @@ dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing 
 	if (!own) {
 		return dlock_out_of_memory(error);
 	}
-	dlock_status status = find_seen(own, service, out, error);
+	dlock_status status = find(own, service, out, error);
 	if (status == DLOCK_OK) {
 		status = inspect_all(own, service, out, error);
 	}
@@ -190,4 +227,14 @@ dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing 
 		dlock_listing_sort(out, most);
 	}
 	return status;
+}
+
+dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error)
+{
+	return list(backend, find_seen, most, out, error);
+}
+
+dlock_status dlock_service_list_all(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error)
+{
+	return list(backend, find_all, most, out, error);
 }

@@ -684,7 +684,8 @@ static void service_destroy(dlock_backend *backend)
 	.extend = service_extend, .check = service_check, .release = service_release, .abandon = service_abandon,          \
 	.top_up = service_top_up, .new_round = service_new_round, .is_same = service_is_same,                              \
 	.locked = service_locked, .inspect = dlock_service_inspect, .list = dlock_service_list,                            \
-	.break_claim = dlock_service_break, .dispose = service_dispose, .destroy = service_destroy
+	.list_all = dlock_service_list_all, .break_claim = dlock_service_break, .dispose = service_dispose,                \
+	.destroy = service_destroy
 
 static const dlock_backend_ops lone_ops = { .name = "single", .legacy_tokens = true, COMMON };
 static const dlock_backend_ops failing_over_ops = { .name = "replicated", COMMON };

@@ -87,6 +87,7 @@ const dlock_waiter *dlock_service_waiter(const dlock_claim *claim);
 dlock_status dlock_service_inspect(dlock_backend *backend, const char *resource, size_t len, int most,
 	dlock_inspection *out, dlock_error *error);
 dlock_status dlock_service_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
+dlock_status dlock_service_list_all(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
 dlock_status dlock_service_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error);
 

@@ -179,23 +179,13 @@ static dlock_call *seen_request(dlock_keys keys, const void *context)
 	return dlock_request_seen(DLOCK_ARG(DLOCK_SEEN_KEY), MOST_SEEN);
 }
 
-static bool is_listed(const dlock_listing *listing, const dlock_listed *one)
-{
-	for (int i = 0; i < listing->count; i++) {
-		if (listing->first[i].resource_len == one->resource_len
-			&& !memcmp(listing->first[i].resource, one->resource, one->resource_len)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Adds what is not there yet. */
 static dlock_status merge(dlock_listing *out, const dlock_listing *more, dlock_error *error)
 {
 	for (int i = 0; i < more->count; i++) {
 		const dlock_listed *one = &more->first[i];
-		if (!is_listed(out, one) && !dlock_listing_add(out, one->resource, one->resource_len)) {
+		if (!dlock_listing_has(out, one->resource, one->resource_len)
+			&& !dlock_listing_add(out, one->resource, one->resource_len)) {
 			return dlock_out_of_memory(error);
 		}
 	}

@@ -142,22 +142,20 @@ dlock_status dlock_read_permits_inspection(
 
 /* ---- lists ---- */
 
-dlock_status dlock_read_seen(
-	const dlock_call *call, const dlock_conn *conn, dlock_arg prefix, dlock_listing *out, dlock_error *error)
+static dlock_status read_keys(
+	const redisReply *keys, const dlock_conn *conn, dlock_arg prefix, dlock_listing *out, dlock_error *error)
 {
-	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
-		return DLOCK_CONNECTION;
-	}
-	if (call->reply->type != REDIS_REPLY_ARRAY) {
+	if (keys->type != REDIS_REPLY_ARRAY) {
 		return dlock_unexpected_reply(conn, error);
 	}
-	for (size_t i = 0; i < call->reply->elements; i++) {
+	for (size_t i = 0; i < keys->elements; i++) {
 		dlock_arg key;
-		if (!text_at(call->reply, i, &key)) {
+		if (!text_at(keys, i, &key)) {
 			return dlock_unexpected_reply(conn, error);
 		}
 		size_t len = key.len - prefix.len;
-		if (key.len <= prefix.len || len > DLOCK_RESOURCE_MAX || memcmp(key.text, prefix.text, prefix.len)) {
+		if (key.len <= prefix.len || len > DLOCK_RESOURCE_MAX || memcmp(key.text, prefix.text, prefix.len)
+			|| dlock_listing_has(out, key.text + prefix.len, len)) {
 			continue;
 		}
 		if (!dlock_listing_add(out, key.text + prefix.len, len)) {
@@ -165,6 +163,51 @@ dlock_status dlock_read_seen(
 		}
 	}
 	return DLOCK_OK;
+}
+
+dlock_status dlock_read_seen(
+	const dlock_call *call, const dlock_conn *conn, dlock_arg prefix, dlock_listing *out, dlock_error *error)
+{
+	return dlock_check_reply(call, conn, error) == DLOCK_OK ? read_keys(call->reply, conn, prefix, out, error)
+															: DLOCK_CONNECTION;
+}
+
+dlock_call *dlock_request_scan(const char *cursor, dlock_arg prefix)
+{
+	char *pattern = malloc(2 * prefix.len + 1), *out = pattern;
+
+	if (!pattern) {
+		return NULL;
+	}
+	for (size_t i = 0; i < prefix.len; i++) {
+		if (strchr("*?[]\\^", prefix.text[i]) && prefix.text[i]) {
+			*out++ = '\\';
+		}
+		*out++ = prefix.text[i];
+	}
+	*out++ = '*';
+	dlock_arg words[] = { DLOCK_ARG("SCAN"), DLOCK_ARG(cursor), DLOCK_ARG("MATCH"),
+		{ .text = pattern, .len = (size_t) (out - pattern) }, DLOCK_ARG("COUNT"), DLOCK_ARG("1000") };
+	dlock_call *call = dlock_call_command(words, 6);
+	free(pattern);
+	return call;
+}
+
+dlock_status dlock_read_scan(const dlock_call *call, const dlock_conn *conn, dlock_arg prefix,
+	char cursor[DLOCK_CURSOR_SIZE], dlock_listing *out, dlock_error *error)
+{
+	dlock_arg next;
+
+	if (dlock_check_reply(call, conn, error) != DLOCK_OK) {
+		return DLOCK_CONNECTION;
+	}
+	if (call->reply->type != REDIS_REPLY_ARRAY || call->reply->elements != 2 || !text_at(call->reply, 0, &next)
+		|| next.len >= DLOCK_CURSOR_SIZE) {
+		return dlock_unexpected_reply(conn, error);
+	}
+	memcpy(cursor, next.text, next.len);
+	cursor[next.len] = '\0';
+	return read_keys(call->reply->element[1], conn, prefix, out, error);
 }
 
 /* ---- breaking ---- */

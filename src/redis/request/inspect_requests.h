@@ -16,6 +16,14 @@ dlock_status dlock_read_permits_inspection(
 dlock_status dlock_read_seen(
 	const dlock_call *call, const dlock_conn *conn, dlock_arg prefix, dlock_listing *out, dlock_error *error);
 
+/* Some keys that begin with the prefix, from the cursor on, which is "0" at first and again in the end. */
+enum { DLOCK_CURSOR_SIZE = 24 };
+dlock_call *dlock_request_scan(const char *cursor, dlock_arg prefix);
+
+/* Adds them as dlock_read_seen() does, each once, and reads the next cursor. */
+dlock_status dlock_read_scan(const dlock_call *call, const dlock_conn *conn, dlock_arg prefix,
+	char cursor[DLOCK_CURSOR_SIZE], dlock_listing *out, dlock_error *error);
+
 /* DLOCK_OK: broken, and the ms until it is free. DLOCK_LOST, without a message: somebody else holds it, or nobody.
  * DLOCK_FAILED: not in this way. */
 dlock_status dlock_read_break(

@@ -171,38 +171,11 @@ static void abandon(dlock_claim *base)
 	dlock_zk_claim_leave((dlock_zk_claim *) base);
 }
 
-/* The nodes of a resource. With DLOCK_OK *listing is one whose response is there, to be released. */
-static dlock_status list(
-	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
-{
-	/* A claim that never creates anything, so that its session is found as for others. */
-	dlock_zk_claim claim = { .base = { .backend = &backend->base, .resource_len = resource_len } };
-	claim.base.resource = (char *) resource;
-	dlock_status status = dlock_zk_claim_place(&claim) ? DLOCK_OK : dlock_out_of_memory(error);
-	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
-
-	*listing = NULL;
-	while (status == DLOCK_OK && !*listing) {
-		if (claim.session && dlock_now() >= until) {
-			status = dlock_zk_no_response(claim.session, error);
-			break;
-		}
-		status = dlock_zk_claim_connect(&claim, until, NULL, error);
-		if (status == DLOCK_OK) {
-			*listing = dlock_zk_ask(claim.session, DLOCK_ZK_LIST, claim.parent);
-			status = dlock_zk_response_or_repeat(listing, claim.parent, NULL, error);
-		}
-	}
-	dlock_zk_claim_clear(&claim);
-	free(claim.parent);
-	return status;
-}
-
 static dlock_status locked(
 	dlock_backend *base, const char *resource, size_t resource_len, bool *locked, dlock_error *error)
 {
 	dlock_zk_op *listing;
-	dlock_status status = list((dlock_zk_backend *) base, resource, resource_len, &listing, error);
+	dlock_status status = dlock_zk_list((dlock_zk_backend *) base, resource, resource_len, &listing, error);
 	int32_t sequence;
 
 	*locked = false;
@@ -218,7 +191,7 @@ static dlock_status available(
 {
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
 	dlock_zk_op *listing;
-	dlock_status status = list(backend, resource, resource_len, &listing, error);
+	dlock_status status = dlock_zk_list(backend, resource, resource_len, &listing, error);
 
 	*permits = 0;
 	if (status == DLOCK_OK) {
@@ -226,106 +199,6 @@ static dlock_status available(
 		status = held < 0 ? dlock_out_of_memory(error) : DLOCK_OK;
 		*permits = held < base->capacity ? base->capacity - held : 0;
 	}
-	dlock_zk_op_release(listing);
-	return status;
-}
-
-/* ---- for those who look ---- */
-
-/* Of the name of a node that this or an older version has made; "": of another client. */
-static size_t id_of(const char *name, char id[DLOCK_TOKEN_ID_LEN + 1])
-{
-	char token[DLOCK_TOKEN_LEN + 1] = "";
-	const char *guid = !strncmp(name, "_c_", 3) ? name + 3 : "";
-
-	strncpy(token, guid, strcspn(guid, "-") == DLOCK_TOKEN_LEN ? DLOCK_TOKEN_LEN : 0);
-	return dlock_token_id(token, id) ? strlen(id) : 0;
-}
-
-static dlock_status add_parties(const dlock_zk_backend *backend, const dlock_zk_op *listing, int most,
-	dlock_inspection *out, dlock_error *error)
-{
-	char id[DLOCK_TOKEN_ID_LEN + 1];
-	int length;
-	dlock_zk_in_line *line = dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length);
-	bool good = line != NULL;
-
-	for (int i = 0; good && i < length; i++) {
-		bool holds = line[i].granted;
-		int64_t seen = *(holds ? &out->holding : &out->waiting) += 1;
-		if (seen <= most || (holds && seen == 1)) {
-			dlock_party *party = dlock_inspection_add(out, holds, id, id_of(line[i].name, id));
-			good = party != NULL;
-			if (good && backend->kind != DLOCK_ZK_LOCK) {
-				party->permits = line[i].permits;
-			}
-		}
-	}
-	free(line);
-	return good ? DLOCK_OK : dlock_out_of_memory(error);
-}
-
-static dlock_status inspect(dlock_backend *base, const char *resource, size_t resource_len, int most,
-	dlock_inspection *out, dlock_error *error)
-{
-	dlock_zk_backend *backend = (dlock_zk_backend *) base;
-	dlock_zk_op *listing;
-	dlock_status status = list(backend, resource, resource_len, &listing, error);
-
-	out->at = dlock_time_of_day();
-	if (status == DLOCK_OK) {
-		status = add_parties(backend, listing, most, out, error);
-	}
-	dlock_zk_op_release(listing);
-	return status;
-}
-
-static dlock_status delete_node(
-	dlock_zk_session *session, const char *parent, const char *name, dlock_error *error)
-{
-	char *path = dlock_zk_child_path(parent, name);
-	dlock_zk_op *op = path ? dlock_zk_ask(session, DLOCK_ZK_DELETE, path) : NULL;
-	dlock_status status = dlock_zk_response(op, NULL, error);
-
-	if (status == DLOCK_OK && op->rc != ZOK) {
-		status = op->rc == ZNONODE ? DLOCK_LOST : dlock_zk_failure(session, op->rc, path, error);
-		if (status == DLOCK_OK) {
-			status = dlock_fail(error, DLOCK_CONNECTION, "The connection to ZooKeeper broke: look again");
-		}
-	}
-	dlock_zk_op_release(op);
-	free(path);
-	return status;
-}
-
-/* The session learns it by its watch, or by its next probe. */
-static dlock_status break_claim(dlock_backend *base, const char *resource, size_t resource_len, const dlock_break *how,
-	dlock_nanos *left, dlock_error *error)
-{
-	dlock_zk_backend *backend = (dlock_zk_backend *) base;
-	dlock_zk_claim place = { .base = { .backend = base, .resource = (char *) resource, .resource_len = resource_len } };
-	char id[DLOCK_TOKEN_ID_LEN + 1];
-	dlock_zk_op *listing;
-	int length = 0;
-
-	if (!how->now) {
-		return dlock_fail(error, DLOCK_FAILED, "On ZooKeeper the session is the lease, which only its process can end: "
-			"a lock can only be given on at once");
-	}
-	dlock_status status = list(backend, resource, resource_len, &listing, error);
-	dlock_zk_in_line *line = status == DLOCK_OK
-		? dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length) : NULL;
-	bool good = status != DLOCK_OK || (line && dlock_zk_claim_place(&place));
-	status = good ? status : dlock_out_of_memory(error);
-	status = status == DLOCK_OK ? DLOCK_LOST : status;
-	for (int i = 0; good && i < length && line[i].granted && status == DLOCK_LOST; i++) {
-		if (id_of(line[i].name, id) > 0 && !strcmp(id, how->id)) {
-			status = delete_node(listing->session, place.parent, line[i].name, error);
-		}
-	}
-	*left = 0;
-	free(place.parent);
-	free(line);
 	dlock_zk_op_release(listing);
 	return status;
 }
@@ -366,8 +239,9 @@ static const dlock_backend_ops ops = {
 	.one_only = "must be one name on ZooKeeper; for several at once use DistributedLock on Redis",
 	.is_same = is_same,
 	.locked = locked,
-	.inspect = inspect,
-	.break_claim = break_claim,
+	.inspect = dlock_zk_inspect,
+	.list = dlock_zk_list_all,
+	.break_claim = dlock_zk_break,
 	.available = available,
 	.dispose = dispose,
 	.destroy = destroy,

@@ -105,7 +105,8 @@ dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 		return dlock_out_of_memory(error);
 	}
 	claim->token_used = true;
-	claim->creating = dlock_zk_create(claim->session, path, node_acl(claim), ZOO_EPHEMERAL | ZOO_SEQUENCE);
+	const char *said = claim->base.description ? dlock_description_text(claim->base.description) : "";
+	claim->creating = dlock_zk_create(claim->session, path, said, node_acl(claim), ZOO_EPHEMERAL | ZOO_SEQUENCE);
 	free(path);
 	if (!claim->creating) {
 		return dlock_out_of_memory(error);

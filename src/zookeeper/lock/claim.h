@@ -75,6 +75,19 @@ void dlock_zk_claim_clear(dlock_zk_claim *claim);
  * again while it is PRESENT. DLOCK_TIMEOUT where it had to wait and the deadline has passed. */
 dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
 
+/* ---- inspect.c ---- */
+
+/* The nodes of a resource. With DLOCK_OK *listing is one whose response is there, to be released. */
+dlock_status dlock_zk_list(
+	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error);
+
+/* For the back-end interface. */
+dlock_status dlock_zk_inspect(dlock_backend *backend, const char *resource, size_t resource_len, int most,
+	dlock_inspection *out, dlock_error *error);
+dlock_status dlock_zk_list_all(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
+dlock_status dlock_zk_break(dlock_backend *backend, const char *resource, size_t resource_len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error);
+
 /* ---- parents.c ---- */
 
 /* Makes what is missing of the chroot, of `root` and of the resource's node `parent`. DLOCK_OK: try again what failed,

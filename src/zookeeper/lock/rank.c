@@ -71,6 +71,14 @@ static bool read_semaphore(const char *name, contender *out)
 	return out->permits <= out->capacity && *text == '-' && is_number(text + 1);
 }
 
+bool dlock_zk_is_lock(const char *name)
+{
+	contender unused;
+
+	return !read_semaphore(name, &unused) && !ends_with_label(name, "__READ__") && !ends_with_label(name, "__WRIT__")
+		&& !ends_with_label(name, "__rlock__");
+}
+
 /* False: it takes no part. */
 static bool read_contender(dlock_zk_kind kind, const char *name, int32_t from, contender *out)
 {
@@ -226,7 +234,9 @@ dlock_zk_in_line *dlock_zk_line_up(dlock_zk_kind kind, char *const *children, in
 	int holders = out ? holders_of(line, *length, &held) : 0;
 
 	for (int i = 0; out && i < *length; i++) {
-		out[i] = (dlock_zk_in_line) { line[i].name, line[i].permits, i < holders };
+		out[i] = (dlock_zk_in_line) {
+			.name = line[i].name, .permits = line[i].permits, .granted = i < holders
+		};
 	}
 	free(line);
 	return out;

@@ -48,10 +48,14 @@ typedef struct {
 	const char *name;
 	int64_t permits;
 	bool granted;
+	bool shown; /* the caller's */
 } dlock_zk_in_line;
 
 /* All of them in order; the names are those of `children`. To be freed; NULL: out of memory. */
 dlock_zk_in_line *dlock_zk_line_up(dlock_zk_kind kind, char *const *children, int count, int *length);
+
+/* Is a node of this name a lock's, not a semaphore's, a reader's or a writer's? */
+bool dlock_zk_is_lock(const char *name);
 
 /* The permits that are held. Negative: out of memory. */
 int64_t dlock_zk_held_permits(dlock_zk_kind kind, char *const *children, int count);

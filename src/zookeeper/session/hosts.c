@@ -5,11 +5,13 @@
 #include "hosts.h"
 
 #include <netdb.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "../../base/thread.h"
 #include "../../base/token.h"
 
 typedef struct {
@@ -94,4 +96,62 @@ char *dlock_zk_hosts_odd(const char *hosts)
 		snprintf(odd, size, "%s%s%s", twice, *twice ? "," : "", hosts);
 	}
 	return odd;
+}
+
+/* ---- in a thread ---- */
+
+struct dlock_zk_look {
+	_Atomic int users; /* its owner and its thread: the last one frees it */
+	_Atomic bool ended;
+	char *given, *hosts;
+	char *odd;
+};
+
+void dlock_zk_look_leave(dlock_zk_look *look)
+{
+	if (look && atomic_fetch_sub(&look->users, 1) == 1) {
+		free(look->given);
+		free(look->hosts);
+		free(look->odd);
+		free(look);
+	}
+}
+
+static void *look_main(void *context)
+{
+	dlock_zk_look *look = context;
+
+	if (dlock_zk_hosts_are_even(look->given)) {
+		look->odd = dlock_zk_hosts_odd(look->hosts);
+	}
+	atomic_store(&look->ended, true);
+	dlock_zk_look_leave(look);
+	return NULL;
+}
+
+dlock_zk_look *dlock_zk_look_begin(const char *given, const char *hosts)
+{
+	dlock_zk_look *look = calloc(1, sizeof *look);
+
+	if (!look) {
+		return NULL;
+	}
+	look->users = 2;
+	look->given = strdup(given);
+	look->hosts = strdup(hosts);
+	if (look->given && look->hosts && dlock_thread_start(NULL, look_main, look) == 0) {
+		return look;
+	}
+	look->users = 1;
+	dlock_zk_look_leave(look);
+	return NULL;
+}
+
+bool dlock_zk_look_ended(const dlock_zk_look *look, char **odd)
+{
+	if (!atomic_load(&look->ended)) {
+		return false;
+	}
+	*odd = look->odd ? strdup(look->odd) : NULL;
+	return true;
 }

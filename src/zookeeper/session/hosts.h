@@ -14,4 +14,15 @@ bool dlock_zk_hosts_are_even(const char *hosts);
 /* The same hosts, one of them twice where the number is even. To be freed; NULL when out of memory. */
 char *dlock_zk_hosts_odd(const char *hosts);
 
+/* Both in a thread of its own, since a look-up takes as long as the resolver likes: of `given`, and if that is even
+ * then of `hosts`. NULL: no memory, or no thread. */
+typedef struct dlock_zk_look dlock_zk_look;
+dlock_zk_look *dlock_zk_look_begin(const char *given, const char *hosts);
+
+/* Has it ended? Then *odd, to be freed, is what `given` should be instead; NULL: it is good. */
+bool dlock_zk_look_ended(const dlock_zk_look *look, char **odd);
+
+/* Nobody waits for it any more; NULL is fine. What has not been taken is freed. */
+void dlock_zk_look_leave(dlock_zk_look *look);
+
 #endif

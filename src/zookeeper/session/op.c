@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lock/description.h"
 #include "watches.h"
 
 /* A new op, with a reference for the caller and one for the library. No handle: another strand may have discarded the
@@ -42,6 +43,7 @@ void dlock_zk_op_release(dlock_zk_op *op)
 	if (last) {
 		free(op->path);
 		free(op->children);
+		free(op->data);
 		free(op);
 	}
 }
@@ -121,6 +123,24 @@ static void got(int rc, const char *value, int value_len, const struct Stat *sta
 	responded(rc, context);
 }
 
+/* A response may have a length of -1, or one that is beyond any sense. */
+static void read_data(int rc, const char *value, int value_len, const struct Stat *stat, const void *context)
+{
+	dlock_zk_op *op = (dlock_zk_op *) context;
+	size_t len = value && value_len > 0 ? (size_t) value_len : 0;
+
+	if (rc == ZOK) {
+		op->stat = *stat;
+		op->data_len = len < DLOCK_DESCRIPTION_MAX ? len : DLOCK_DESCRIPTION_MAX;
+		op->data = malloc(op->data_len + 1);
+		rc = op->data ? ZOK : ZSYSTEMERROR;
+	}
+	if (op->data) {
+		memcpy(op->data, len ? value : "", op->data_len);
+	}
+	finish(op, rc);
+}
+
 static void synced(int rc, const char *path, const void *context)
 {
 	(void) path;
@@ -196,6 +216,8 @@ static int send_request(dlock_zk_op *op, zhandle_t *handle, dlock_zk_request req
 		return sent(op, zoo_aexists(handle, path, 0, responded_with_stat, op));
 	case DLOCK_ZK_LIST:
 		return sent(op, zoo_aget_children(handle, path, 0, listed, op));
+	case DLOCK_ZK_READ:
+		return sent(op, zoo_aget(handle, path, 0, read_data, op));
 	case DLOCK_ZK_DELETE:
 		return sent(op, zoo_adelete(handle, path, -1, responded, op));
 	case DLOCK_ZK_SYNC:
@@ -207,13 +229,14 @@ static int send_request(dlock_zk_op *op, zhandle_t *handle, dlock_zk_request req
 	}
 }
 
-dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode)
+dlock_zk_op *dlock_zk_create(
+	dlock_zk_session *session, const char *path, const char *data, const struct ACL_vector *acl, int mode)
 {
 	zhandle_t *handle;
 	dlock_zk_op *op = new_op(session, NULL, NULL, &handle);
 
 	if (op) {
-		sent(op, handle ? zoo_acreate2(handle, path, "", 0, acl, mode, created, op) : ZCLOSING);
+		sent(op, handle ? zoo_acreate2(handle, path, data, (int) strlen(data), acl, mode, created, op) : ZCLOSING);
 	}
 	return op;
 }

@@ -24,11 +24,14 @@ struct dlock_zk_op {
 	char *path; /* of the created node */
 	char **children;
 	int children_count;
+	char *data;
+	size_t data_len;
 };
 
 typedef enum {
 	DLOCK_ZK_EXISTS, /* stat */
 	DLOCK_ZK_LIST,   /* children */
+	DLOCK_ZK_READ,   /* stat and data, no more of it than a claim writes */
 	DLOCK_ZK_DELETE,
 	DLOCK_ZK_SYNC,
 	/* The news count one event when the node goes, or when its children change, which are listed, too. Where the
@@ -38,7 +41,8 @@ typedef enum {
 } dlock_zk_request;
 
 /* Each sends its request and returns at once; one that cannot be sent is done already. NULL: out of memory. */
-dlock_zk_op *dlock_zk_create(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode);
+dlock_zk_op *dlock_zk_create(
+	dlock_zk_session *session, const char *path, const char *data, const struct ACL_vector *acl, int mode);
 dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, const char *path);
 dlock_zk_op *dlock_zk_ask_watching(
 	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_news *news);

@@ -44,6 +44,28 @@ char *dlock_zk_parent_path(const char *root, const char *resource, size_t resour
 	return path;
 }
 
+static int digit(char c)
+{
+	const char *digits = "0123456789ABCDEF", *found = c ? strchr(digits, c) : NULL;
+
+	return found ? (int) (found - digits) : -1;
+}
+
+size_t dlock_zk_resource_of(const char *name, char *out)
+{
+	size_t len = 0;
+
+	if (strcmp(name, "%") == 0) {
+		return 0;
+	}
+	while (*name) {
+		bool encoded = *name == '%' && digit(name[1]) >= 0 && digit(name[2]) >= 0;
+		out[len++] = encoded ? (char) (16 * digit(name[1]) + digit(name[2])) : *name;
+		name += encoded ? 3 : 1;
+	}
+	return len;
+}
+
 char *dlock_zk_child_path(const char *parent, const char *child)
 {
 	size_t size = strlen(parent) + sizeof "/" + strlen(child);

@@ -12,6 +12,10 @@
  * memory. */
 char *dlock_zk_parent_path(const char *root, const char *resource, size_t resource_len);
 
+/* The resource of a node that is named like this below a root, into `out`, which has as many characters; its length.
+ * Names that other clients have given are taken as they are. */
+size_t dlock_zk_resource_of(const char *name, char *out);
+
 /* parent/_c_<guid>-<label>, to which the server appends the sequence number; and parent/child. To be freed. */
 char *dlock_zk_node_path(const char *parent, const char *guid, const char *label);
 char *dlock_zk_child_path(const char *parent, const char *child);

@@ -23,6 +23,7 @@
 typedef struct {
 	dlock_zk_session *session;
 	dlock_zk_diagnosis diagnosis;
+	dlock_zk_look *look; /* at the hosts' addresses; NULL: none is under way */
 	dlock_nanos recount_due;
 } worker;
 
@@ -127,19 +128,30 @@ static void diagnose(worker *own, dlock_loop *loop, dlock_nanos now)
 	pthread_mutex_unlock(&session->mutex);
 }
 
+static void end_look(worker *own)
+{
+	dlock_zk_look_leave(own->look);
+	own->look = NULL;
+}
+
 /* The hosts may have got more or fewer addresses. */
 static void recount(worker *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_zk_session *session = own->session;
 
-	own->recount_due = dlock_after(now, session->asked > DLOCK_SECOND ? session->asked : DLOCK_SECOND);
-	dlock_loop_wake_by(loop, own->recount_due);
-	if (!session->given || !dlock_zk_hosts_are_even(session->given)) {
+	if (!own->look && session->given) {
+		own->look = dlock_zk_look_begin(session->given, session->expanded);
+	}
+	char *odd = NULL;
+	if (own->look && !dlock_zk_look_ended(own->look, &odd)) {
+		dlock_loop_wake_by(loop, now + RETRY);
 		return;
 	}
-	char *odd = dlock_zk_hosts_odd(session->expanded);
+	end_look(own);
+	own->recount_due = dlock_after(now, session->asked > DLOCK_SECOND ? session->asked : DLOCK_SECOND);
+	dlock_loop_wake_by(loop, own->recount_due);
 	if (odd && dlock_zk_session_view(session).state != DLOCK_ZK_CONNECTED) {
-		zoo_set_servers(session->handle, odd);
+		zoo_set_servers(session->handle, odd); /* which looks these names up once more */
 		free(session->given);
 		session->given = odd;
 	} else {
@@ -177,7 +189,9 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	if (dlock_loop_is_time(loop, probe_due, now)) {
 		probe(session, now);
 	}
-	if (dlock_loop_is_time(loop, recount_due, now)) {
+	if (recount_due == DLOCK_FOREVER) {
+		end_look(own); /* there is a connection: next time the addresses may be others again */
+	} else if (dlock_loop_is_time(loop, recount_due, now)) {
 		recount(own, loop, now);
 	}
 	if (now >= diagnosis) {
@@ -199,6 +213,7 @@ static void *thread_main(void *context)
 	dlock_loop_add_bell(&session->thread_loop, &bell, &session->thread_wakeup);
 	dlock_loop_run(&session->thread_loop, work, &own, DLOCK_FOREVER, NULL);
 	dlock_zk_diagnosis_end(&own.diagnosis);
+	end_look(&own);
 	dlock_loop_end(&session->thread_loop);
 	zookeeper_close(session->handle);
 	dlock_zk_ops_discard(session); /* those that the library has not responded to when it closed */

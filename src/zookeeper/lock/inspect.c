@@ -1,0 +1,304 @@
+/* What is seen of locks from outside, and how one is broken. */
+
+#include "claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../session/path.h"
+
+/* The children of the node `place->parent`. The claim never creates anything: by it the session is found as for
+ * others. */
+static dlock_status list_at(dlock_zk_claim *place, dlock_zk_op **listing, dlock_error *error)
+{
+	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(&place->base)->options.session_timeout);
+	dlock_status status = DLOCK_OK;
+
+	*listing = NULL;
+	while (status == DLOCK_OK && !*listing) {
+		if (place->session && dlock_now() >= until) {
+			status = dlock_zk_no_response(place->session, error);
+			break;
+		}
+		status = dlock_zk_claim_connect(place, until, NULL, error);
+		if (status == DLOCK_OK) {
+			*listing = dlock_zk_ask(place->session, DLOCK_ZK_LIST, place->parent);
+			status = dlock_zk_response_or_repeat(listing, place->parent, NULL, error);
+		}
+	}
+	dlock_zk_claim_clear(place);
+	return status;
+}
+
+static dlock_zk_claim place_of(dlock_zk_backend *backend, const char *resource, size_t resource_len)
+{
+	dlock_zk_claim place = { .base = { .backend = &backend->base, .resource_len = resource_len } };
+
+	place.base.resource = (char *) resource;
+	return place;
+}
+
+dlock_status dlock_zk_list(
+	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
+{
+	dlock_zk_claim place = place_of(backend, resource, resource_len);
+
+	*listing = NULL;
+	dlock_status status =
+		dlock_zk_claim_place(&place) ? list_at(&place, listing, error) : dlock_out_of_memory(error);
+	free(place.parent);
+	return status;
+}
+
+/* ---- parties ---- */
+
+/* Of the name of a node that this or an older version has made; "": of another client. */
+static size_t id_of(const char *name, char id[DLOCK_TOKEN_ID_LEN + 1])
+{
+	char token[DLOCK_TOKEN_LEN + 1] = "";
+	const char *guid = !strncmp(name, "_c_", 3) ? name + 3 : "";
+
+	strncpy(token, guid, strcspn(guid, "-") == DLOCK_TOKEN_LEN ? DLOCK_TOKEN_LEN : 0);
+	return dlock_token_id(token, id) ? strlen(id) : 0;
+}
+
+/* What its node says: of another client, whose data may be anything, only since when it is there. A node that is gone,
+ * or may not be read, says nothing. */
+static void describe(dlock_party *party, bool holds, const dlock_zk_op *node)
+{
+	if (!node->done || node->rc != ZOK) {
+		return;
+	}
+	if (party->asked_at == 0) {
+		party->asked_at = node->stat.ctime * 1000;
+	}
+	party->fencing_token = holds ? node->stat.czxid : 0;
+	if (party->id[0]) {
+		dlock_party_describe(party, node->data, node->data_len);
+	}
+}
+
+static dlock_zk_op *read_node(dlock_zk_session *session, const char *parent, const char *name)
+{
+	char *path = dlock_zk_child_path(parent, name);
+	dlock_zk_op *op = path ? dlock_zk_ask(session, DLOCK_ZK_READ, path) : NULL;
+
+	free(path);
+	return op;
+}
+
+static dlock_status add_party(const dlock_zk_backend *backend, const dlock_zk_in_line *one, dlock_zk_op *node,
+	dlock_inspection *out, dlock_error *error)
+{
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+	size_t len = id_of(one->name, id);
+	dlock_status status = dlock_zk_response(node, NULL, error);
+	dlock_party *party = status == DLOCK_OK ? dlock_inspection_add(out, one->granted, id, len) : NULL;
+
+	if (!party) {
+		return status == DLOCK_OK ? dlock_out_of_memory(error) : status;
+	}
+	if (backend->kind != DLOCK_ZK_LOCK) {
+		party->permits = one->permits;
+	}
+	describe(party, one->granted, node);
+	return DLOCK_OK;
+}
+
+/* All of them are counted; of the first holder, and of no more than `most` holders and waiters each, the nodes are
+ * read, in one round trip. */
+static dlock_status add_parties(const dlock_zk_backend *backend, const dlock_zk_op *listing, const char *parent,
+	int most, dlock_inspection *out, dlock_error *error)
+{
+	int length;
+	dlock_zk_in_line *line = dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length);
+	dlock_zk_op **nodes = line ? calloc((size_t) length + 1, sizeof *nodes) : NULL;
+	dlock_status status = nodes ? DLOCK_OK : dlock_out_of_memory(error);
+
+	for (int i = 0; nodes && i < length; i++) {
+		int64_t place = *(line[i].granted ? &out->holding : &out->waiting) += 1;
+		line[i].shown = place <= most || (line[i].granted && place == 1);
+		nodes[i] = line[i].shown ? read_node(listing->session, parent, line[i].name) : NULL;
+	}
+	for (int i = 0; status == DLOCK_OK && i < length; i++) {
+		status = line[i].shown ? add_party(backend, &line[i], nodes[i], out, error) : DLOCK_OK;
+	}
+	for (int i = 0; nodes && i < length; i++) {
+		dlock_zk_op_release(nodes[i]);
+	}
+	free(nodes);
+	free(line);
+	return status;
+}
+
+dlock_status dlock_zk_inspect(dlock_backend *base, const char *resource, size_t resource_len, int most,
+	dlock_inspection *out, dlock_error *error)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+	dlock_zk_claim place = place_of(backend, resource, resource_len);
+	dlock_zk_op *listing = NULL;
+	dlock_status status =
+		dlock_zk_claim_place(&place) ? list_at(&place, &listing, error) : dlock_out_of_memory(error);
+
+	out->at = dlock_time_of_day();
+	if (status == DLOCK_OK) {
+		status = add_parties(backend, listing, place.parent, most, out, error);
+	}
+	dlock_zk_op_release(listing);
+	free(place.parent);
+	return status;
+}
+
+/* ---- the list ---- */
+
+enum { MOST_LISTED = 1000, BATCH = 256 };
+
+/* Is it a name of this prefix? Then *resource is what follows it, to be freed. False also when out of memory. */
+static bool read_name(const dlock_zk_backend *backend, const char *name, char **resource, size_t *len)
+{
+	size_t prefix = backend->base.prefix.len;
+	char *text = malloc(strlen(name) + 1);
+
+	*len = text ? dlock_zk_resource_of(name, text) : 0;
+	if (!text || *len < prefix || (prefix > 0 && memcmp(text, backend->base.prefix.text, prefix) != 0)) {
+		free(text);
+		return false;
+	}
+	*len -= prefix;
+	memmove(text, text + prefix, *len);
+	*resource = text;
+	return true;
+}
+
+/* Without a prefix ZkLock has one root with semaphores and read/write locks. */
+static bool has_locks(const dlock_zk_backend *backend, const dlock_zk_op *listing)
+{
+	for (int i = 0; i < listing->children_count; i++) {
+		if (backend->kind == DLOCK_ZK_LOCK && !dlock_zk_is_lock(listing->children[i])) {
+			return false;
+		}
+	}
+	return listing->children_count > 0;
+}
+
+static dlock_status add_resource(const dlock_zk_backend *backend, const char *name, const char *path,
+	const dlock_zk_op *listing, dlock_listing *out, dlock_error *error)
+{
+	char *resource;
+	size_t len;
+
+	if (listing->rc != ZOK) {
+		dlock_status status = listing->rc == ZNONODE || listing->rc == ZNOAUTH
+			? DLOCK_OK : dlock_zk_failure(listing->session, listing->rc, path, error);
+		return listing->rc == ZNONODE || listing->rc == ZNOAUTH || status != DLOCK_OK ? status
+			: dlock_fail(error, DLOCK_CONNECTION, "The connection to ZooKeeper broke: look again");
+	}
+	if (out->count >= MOST_LISTED || !has_locks(backend, listing) || !read_name(backend, name, &resource, &len)) {
+		return DLOCK_OK;
+	}
+	dlock_listed *one = dlock_listing_add(out, resource, len);
+	free(resource);
+	if (!one) {
+		return dlock_out_of_memory(error);
+	}
+	one->inspection.at = dlock_time_of_day();
+	return add_parties(backend, listing, path, 1, &one->inspection, error);
+}
+
+/* Some children of the root, whose own children are asked for in one round trip. */
+static dlock_status add_resources(const dlock_zk_backend *backend, const dlock_zk_op *all, int first,
+	dlock_listing *out, dlock_error *error)
+{
+	const char *root = backend->options.root[1] ? backend->options.root : "";
+	char *paths[BATCH] = { NULL };
+	dlock_zk_op *listings[BATCH] = { NULL };
+	int count = all->children_count - first < BATCH ? all->children_count - first : BATCH;
+	dlock_status status = DLOCK_OK;
+
+	for (int i = 0; i < count; i++) {
+		paths[i] = dlock_zk_child_path(root, all->children[first + i]);
+		listings[i] = paths[i] ? dlock_zk_ask(all->session, DLOCK_ZK_LIST, paths[i]) : NULL;
+	}
+	for (int i = 0; i < count && status == DLOCK_OK; i++) {
+		status = dlock_zk_response(listings[i], NULL, error);
+		if (status == DLOCK_OK) {
+			status = add_resource(backend, all->children[first + i], paths[i], listings[i], out, error);
+		}
+	}
+	for (int i = 0; i < count; i++) {
+		dlock_zk_op_release(listings[i]);
+		free(paths[i]);
+	}
+	return status;
+}
+
+dlock_status dlock_zk_list_all(dlock_backend *base, int most, dlock_listing *out, dlock_error *error)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+	dlock_zk_claim place = place_of(backend, "", 0);
+	dlock_zk_op *all = NULL;
+
+	place.parent = strdup(backend->options.root);
+	dlock_status status = place.parent ? list_at(&place, &all, error) : dlock_out_of_memory(error);
+	for (int first = 0; status == DLOCK_OK && first < all->children_count; first += BATCH) {
+		status = add_resources(backend, all, first, out, error);
+	}
+	dlock_zk_op_release(all);
+	free(place.parent);
+	if (status == DLOCK_OK) {
+		dlock_listing_sort(out, most);
+	}
+	return status;
+}
+
+/* ---- breaking ---- */
+
+static dlock_status delete_node(
+	dlock_zk_session *session, const char *parent, const char *name, dlock_error *error)
+{
+	char *path = dlock_zk_child_path(parent, name);
+	dlock_zk_op *op = path ? dlock_zk_ask(session, DLOCK_ZK_DELETE, path) : NULL;
+	dlock_status status = dlock_zk_response(op, NULL, error);
+
+	if (status == DLOCK_OK && op->rc != ZOK) {
+		status = op->rc == ZNONODE ? DLOCK_LOST : dlock_zk_failure(session, op->rc, path, error);
+		if (status == DLOCK_OK) {
+			status = dlock_fail(error, DLOCK_CONNECTION, "The connection to ZooKeeper broke: look again");
+		}
+	}
+	dlock_zk_op_release(op);
+	free(path);
+	return status;
+}
+
+/* The session learns it by its watch, or by its next probe. */
+dlock_status dlock_zk_break(dlock_backend *base, const char *resource, size_t resource_len, const dlock_break *how,
+	dlock_nanos *left, dlock_error *error)
+{
+	dlock_zk_backend *backend = (dlock_zk_backend *) base;
+	dlock_zk_claim place = place_of(backend, resource, resource_len);
+	char id[DLOCK_TOKEN_ID_LEN + 1];
+	dlock_zk_op *listing;
+	int length = 0;
+
+	if (!how->now) {
+		return dlock_fail(error, DLOCK_FAILED, "On ZooKeeper the session is the lease, which only its process can end: "
+			"a lock can only be given on at once");
+	}
+	dlock_status status = dlock_zk_list(backend, resource, resource_len, &listing, error);
+	dlock_zk_in_line *line = status == DLOCK_OK
+		? dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length) : NULL;
+	bool good = status != DLOCK_OK || (line && dlock_zk_claim_place(&place));
+	status = good ? status : dlock_out_of_memory(error);
+	status = status == DLOCK_OK ? DLOCK_LOST : status;
+	for (int i = 0; good && i < length && line[i].granted && status == DLOCK_LOST; i++) {
+		if (id_of(line[i].name, id) > 0 && !strcmp(id, how->id)) {
+			status = delete_node(listing->session, place.parent, line[i].name, error);
+		}
+	}
+	*left = 0;
+	free(place.parent);
+	free(line);
+	dlock_zk_op_release(listing);
+	return status;
+}

@@ -1,0 +1,172 @@
+/* Host names of a ZooKeeper ensemble whose addresses change, and a resolver that hangs, against a real server:
+ * zk_names_test HOST:PORT [word in the names of the tests to run]. Prints TAP. */
+
+#include <unistd.h>
+
+#include "helpers.h"
+#include "names.h"
+#include "tap.h"
+#include "zk_client.h"
+#include "zk_proxy.h"
+
+/* Nobody listens there. */
+#define NOBODY "127.0.0.2"
+#define FOR_EVER "100000"
+
+static proxy p;
+static char hosts[64];
+
+static void begin(const char *host)
+{
+	proxy_start(&p, zk_port);
+	snprintf(hosts, sizeof hosts, "%s:%d", host, p.port);
+}
+
+static void end(client *c)
+{
+	client_free(c);
+	proxy_stop(&p);
+}
+
+static bool comes_back(client *c)
+{
+	for (dlock_nanos end = dlock_now() + 60 * DLOCK_SECOND; dlock_now() < end;) {
+		dlock_claim *claim = claim_on(c, "names");
+		if (acquire(c, claim, 1000) == DLOCK_OK) {
+			return release(c, claim) == DLOCK_OK;
+		}
+		dlock_claim_free(claim);
+	}
+	return false;
+}
+
+static bool is_away(client *c)
+{
+	for (dlock_nanos end = dlock_now() + 60 * DLOCK_SECOND; dlock_now() < end;) {
+		dlock_claim *claim = claim_on(c, "names");
+		dlock_status status = acquire(c, claim, 0);
+		dlock_claim_free(claim);
+		if (status == DLOCK_CONNECTION) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Waits until the name is looked up `more` times more. */
+static bool is_asked(const char *name, int more)
+{
+	int before = names_asked(name);
+
+	for (dlock_nanos end = dlock_now() + 60 * DLOCK_SECOND; dlock_now() < end; usleep(10000)) {
+		if (names_asked(name) >= before + more) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void test_several(void)
+{
+	static const char *const lists[] = {
+		"zk.test 0 127.0.0.1," NOBODY "\n",
+		"zk.test 0 " NOBODY ",127.0.0.1\n",
+		"zk.test 0 " NOBODY ",127.0.0.3,127.0.0.1\n",
+		"zk.test 0 " NOBODY ",127.0.0.3,127.0.0.1,127.0.0.4\n",
+	};
+
+	for (int i = 0; i < (int) (sizeof lists / sizeof *lists); i++) {
+		names_are("%s", lists[i]);
+		begin("zk.test");
+		client c = client_at(hosts, zk_root, NULL);
+		check(comes_back(&c), "found, list %d", i + 1);
+		p.mode = PROXY_CUT;
+		is_asked("zk.test", 2);
+		p.mode = PROXY_PASS;
+		check(comes_back(&c), "and found again");
+		end(&c);
+	}
+}
+
+/* Of servers that were moved, and of those that were added: between odd and even numbers. */
+static void test_changes(void)
+{
+	static const char *const lists[] = { NOBODY, "127.0.0.1", NOBODY ",127.0.0.3", NOBODY ",127.0.0.1",
+		"127.0.0.3,127.0.0.4," NOBODY, "127.0.0.1,127.0.0.3,127.0.0.4," NOBODY };
+
+	names_are("zk.test 0 127.0.0.1\n");
+	begin("zk.test");
+	client c = client_at(hosts, zk_root, NULL);
+	check(comes_back(&c), "before");
+	for (int i = 0; i < (int) (sizeof lists / sizeof *lists); i++) {
+		names_are("zk.test 0 %s\n", lists[i]);
+		if (strstr(lists[i], "127.0.0.1")) {
+			p.mode = PROXY_PASS;
+			check(comes_back(&c), "back at %s", lists[i]);
+		}
+		p.mode = PROXY_CUT;
+		check(is_away(&c), "away with %s", lists[i]);
+	}
+	names_are("zk.test 0 -\n");
+	is_asked("zk.test", 2);
+	p.mode = PROXY_PASS;
+	names_are("zk.test 0 " NOBODY ",127.0.0.1\n");
+	check(comes_back(&c), "back after a time without any address");
+	end(&c);
+}
+
+/* While the library goes from one server to the next, the list changes under it again and again. */
+static void test_changes_beside(void)
+{
+	dlock_nanos usual = zk_session_timeout;
+
+	zk_session_timeout = DLOCK_SECOND; /* the list is looked at as often as that */
+	names_are("zk.test 0 127.0.0.1\n");
+	begin("zk.test");
+	client c = client_at(hosts, zk_root, NULL);
+	check(comes_back(&c), "before");
+	for (int i = 0; i < 3; i++) {
+		p.mode = PROXY_CUT;
+		names_are(i % 2 ? "zk.test 0 127.0.0.1\n" : "zk.test 0.01 " NOBODY ",127.0.0.1\n");
+		is_asked("zk.test", 12);
+		p.mode = PROXY_PASS;
+		check(comes_back(&c), "back, time %d", i + 1);
+	}
+	end(&c);
+	zk_session_timeout = usual;
+}
+
+/* A resolver that hangs keeps neither calls nor the end of the session. */
+static void test_hangs(void)
+{
+	names_are("zk.test 0 127.0.0.1\n");
+	begin("zk.test");
+	client c = client_at(hosts, zk_root, NULL);
+	check(comes_back(&c), "before");
+	names_are("zk.test " FOR_EVER " 127.0.0.1\n");
+	p.mode = PROXY_CUT;
+	check(is_away(&c), "a call ends");
+	check(count_threads() > 1, "while somebody waits for the resolver");
+	client other = client_at(hosts, zk_root, "digest:a:b"); /* a session of its own */
+	check(is_away(&other), "a new session is not there in time");
+	client_free(&c);
+	check(true, "the session ends");
+	names_are("zk.test 0 127.0.0.1\n");
+	p.mode = PROXY_PASS;
+	check(comes_back(&other), "the other one has a resolver again");
+	end(&other);
+}
+
+int main(int argc, char **argv)
+{
+	static const tap_test tests[] = {
+		{ "several", test_several }, { "changes", test_changes }, { "changes beside", test_changes_beside },
+		{ "hangs", test_hangs },
+	};
+
+	zk_session_timeout = 2 * DLOCK_SECOND;
+	zk_begin(argc, argv);
+	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
+	zk_end();
+	return tap_end();
+}
