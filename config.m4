@@ -274,37 +274,37 @@ if test "$PHP_DLOCK" != "no"; then
       src/php/class/lease.c
       src/php/class/lock_manager.c
       src/php/class/manager.c
-      src/php/class/permits_options.c
-      src/php/class/read_write_lock.c
+      src/php/class/permits/permits_options.c
+      src/php/class/permits/read_write_lock.c
       src/php/class/red_lock.c
-      src/php/class/reservation.c
+      src/php/class/stock/reservation.c
       src/php/class/resources.c
-      src/php/class/semaphore.c
+      src/php/class/permits/semaphore.c
       src/php/class/servers.c
-      src/php/class/stock.c
-      src/php/class/stock_order.c
+      src/php/class/stock/stock.c
+      src/php/class/stock/stock_order.c
       src/php/class/testing.c
       src/php/classes.c
       src/php/coroutine.c
       src/php/description.c
-      src/php/ending.c
-      src/php/errors.c
-      src/php/handle.c
-      src/php/hold.c
+      src/php/request/ending.c
+      src/php/request/errors.c
+      src/php/request/handle.c
+      src/php/request/hold.c
       src/php/info.c
       src/php/interrupts.c
-      src/php/holder_watch.c
-      src/php/loss_signal.c
+      src/php/request/holder_watch.c
+      src/php/request/loss_signal.c
       src/php/metrics.c
       src/php/metrics_text.c
-      src/php/request.c
+      src/php/request/request.c
       src/php/settings.c
       src/php/stats.c
       src/php/strand.c
-      src/php/turns.c
-      src/php/unkept.c
-      src/php/worker.c
+      src/php/request/turns.c
+      src/php/request/unkept.c
+      src/php/request/worker.c
     ]) $DLOCK_ZOOKEEPER_SOURCES $DLOCK_DATABASE_SOURCES,
     [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/database $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
+  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/database $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/php/class/permits $ext_builddir/src/php/class/stock $ext_builddir/src/php/request $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
 fi

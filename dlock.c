@@ -11,15 +11,15 @@
 #include "src/php/globals.h"
 #include "src/php/info.h"
 #include "src/php/class/lease.h"
-#include "src/php/loss_signal.h"
+#include "src/php/request/loss_signal.h"
 #include "src/php/class/manager.h"
-#include "src/php/class/read_write_lock.h"
-#include "src/php/request.h"
-#include "src/php/class/reservation.h"
+#include "src/php/class/permits/read_write_lock.h"
+#include "src/php/request/request.h"
+#include "src/php/class/stock/reservation.h"
 #include "src/php/settings.h"
-#include "src/php/class/stock.h"
+#include "src/php/class/stock/stock.h"
 #include "src/php/strand.h"
-#include "src/php/worker.h"
+#include "src/php/request/worker.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 

@@ -209,6 +209,7 @@ $functions = ['Dlock\setLabel' => '(?string $label): ?string', 'Dlock\metrics' =
     'Dlock\beginRequest' => '(): void', 'Dlock\endRequest' => '(): int'];
 $internal = ['Dlock\describe_server' => '(!array|string $server): array',
     'Dlock\break_lock' => '(object $locks, string $resource, string $id, string $by, bool $now = false): ?float',
+    'Dlock\list_all' => '(object $locks): array',
     'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
 foreach (array_filter($functions + $internal, fn ($name) => $name !== 'Dlock\describe_ensemble' || class_exists('ZkLock'), ARRAY_FILTER_USE_KEY) as $name => $signature) {
     $there[] = strtolower($name);

@@ -1,6 +1,6 @@
 #include "../../lock/renewal.h"
 #include "../classes.h"
-#include "../errors.h"
+#include "../request/errors.h"
 #include "../globals.h"
 #include "../settings.h"
 #include "../strand.h"

@@ -1,5 +1,5 @@
 #include "../classes.h"
-#include "../errors.h"
+#include "../request/errors.h"
 #include "manager.h"
 
 #include "zend_exceptions.h"

@@ -1,10 +1,10 @@
 #include "lease.h"
 
 #include "../classes.h"
-#include "../ending.h"
-#include "../errors.h"
+#include "../request/ending.h"
+#include "../request/errors.h"
 #include "../globals.h"
-#include "../handle.h"
+#include "../request/handle.h"
 #include "arguments.h"
 
 #include "zend_enum.h"

@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../hold.h"
+#include "../request/hold.h"
 #include "manager.h"
 
 /* Objects of Dlock\Lease: each owns a hold (hold.h), and releases it when the last variable is gone. */

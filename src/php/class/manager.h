@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../hold.h"
+#include "../request/hold.h"
 
 /* The object of each lock class, of a semaphore, and of a side of a read/write lock. */
 typedef struct {

@@ -1,6 +1,6 @@
 #include "../../redis/redlock/quorum.h"
 #include "../classes.h"
-#include "../errors.h"
+#include "../request/errors.h"
 #include "../globals.h"
 #include "arguments.h"
 #include "manager.h"

@@ -1,6 +1,6 @@
 #include "servers.h"
 
-#include "../errors.h"
+#include "../request/errors.h"
 #include "../globals.h"
 #include "../settings.h"
 #include "arguments.h"

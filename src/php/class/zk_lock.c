@@ -1,7 +1,7 @@
 #include "../../net/dsn.h"
 #include "../../zookeeper/lock/backend.h"
 #include "../../zookeeper/session/options.h"
-#include "../errors.h"
+#include "../request/errors.h"
 #include "../globals.h"
 #include "arguments.h"
 #include "manager.h"

@@ -1,8 +1,8 @@
 #ifndef DLOCK_PHP_TURNS_H
 #define DLOCK_PHP_TURNS_H
 
-#include "../base/process.h"
-#include "../stock/stock.h"
+#include "../../base/process.h"
+#include "../../stock/stock.h"
 
 /* Those that wait for units of a stock: what has to leave its queue when the request ends, whatever way it ends. */
 

@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../lock/backend.h"
+#include "../../lock/backend.h"
 
 /* From outcomes to exceptions: which class each status becomes. */
 

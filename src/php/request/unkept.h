@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../lock/claim.h"
+#include "../../lock/claim.h"
 
 /* To be called by a method that is about to return a new lease: warns where the code that called it drops the lease in
  * that very statement, as `if (!$locks->tryAcquire('job'))` does. In doubt it is silent. */

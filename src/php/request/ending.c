@@ -1,7 +1,7 @@
 #include "ending.h"
 
-#include "classes.h"
-#include "globals.h"
+#include "../classes.h"
+#include "../globals.h"
 
 #include "ext/standard/basic_functions.h"
 #include "zend_exceptions.h"

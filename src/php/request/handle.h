@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../lock/claim.h"
+#include "../../lock/claim.h"
 
 /* Handles of detached leases. */
 

@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../../stock/stock.h"
+#include "../../../stock/stock.h"
 
 /* What objects of Dlock\Stock, Dlock\Reservation and Dlock\Order share. */
 

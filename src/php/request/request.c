@@ -1,12 +1,12 @@
 #include "request.h"
 
-#include "description.h"
+#include "../description.h"
 #include "ending.h"
-#include "globals.h"
+#include "../globals.h"
 #include "hold.h"
 #include "loss_signal.h"
-#include "stats.h"
-#include "strand.h"
+#include "../stats.h"
+#include "../strand.h"
 #include "turns.h"
 
 void dlock_request_begin(void)

@@ -1,7 +1,7 @@
 #ifndef DLOCK_PHP_LOSS_SIGNAL_H
 #define DLOCK_PHP_LOSS_SIGNAL_H
 
-#include "globals.h"
+#include "../globals.h"
 
 /* Losses that are thrown into running PHP code: the renewal thread raises a signal, and the VM throws between two
  * opcodes. */

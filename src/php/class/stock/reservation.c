@@ -1,9 +1,9 @@
 #include "reservation.h"
 
-#include "arguments.h"
-#include "../classes.h"
-#include "../errors.h"
-#include "../globals.h"
+#include "../arguments.h"
+#include "../../classes.h"
+#include "../../request/errors.h"
+#include "../../globals.h"
 #include "stock_order.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 #include "worker.h"
 
-#include "globals.h"
+#include "../globals.h"
 #include "hold.h"
 #include "request.h"
 

@@ -1,9 +1,9 @@
 #include "permits_options.h"
 
-#include "../errors.h"
-#include "../globals.h"
-#include "../settings.h"
-#include "servers.h"
+#include "../../request/errors.h"
+#include "../../globals.h"
+#include "../../settings.h"
+#include "../servers.h"
 
 static dlock_endpoint *redis_server(HashTable *array, zend_string *dsn, uint32_t arg)
 {

@@ -1,6 +1,6 @@
 #include "turns.h"
 
-#include "globals.h"
+#include "../globals.h"
 
 dlock_turn *dlock_turn_new(void)
 {

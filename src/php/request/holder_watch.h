@@ -1,7 +1,7 @@
 #ifndef DLOCK_PHP_HOLDER_WATCH_H
 #define DLOCK_PHP_HOLDER_WATCH_H
 
-#include "../lock/claim.h"
+#include "../../lock/claim.h"
 
 /* In a child of fork(): whether the process still runs that holds what the child believes to work under. */
 

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #endif
 
-#include "../base/thread.h"
+#include "../../base/thread.h"
 
 static struct {
 	_Atomic dlock_process watcher; /* where there is a thread; 0: nowhere */

@@ -1,7 +1,7 @@
 #include "stock_order.h"
 
-#include "../classes.h"
-#include "../errors.h"
+#include "../../classes.h"
+#include "../../request/errors.h"
 
 #include "zend_enum.h"
 #include "zend_exceptions.h"

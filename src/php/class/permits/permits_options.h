@@ -1,10 +1,10 @@
 #ifndef DLOCK_PHP_PERMITS_OPTIONS_H
 #define DLOCK_PHP_PERMITS_OPTIONS_H
 
-#include "manager.h"
+#include "../manager.h"
 
-#include "../../net/endpoint.h"
-#include "../../zookeeper/session/options.h"
+#include "../../../net/endpoint.h"
+#include "../../../zookeeper/session/options.h"
 
 /* What Dlock\Semaphore and Dlock\ReadWriteLock share: both give permits. */
 

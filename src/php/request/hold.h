@@ -1,7 +1,7 @@
 #ifndef DLOCK_PHP_HOLD_H
 #define DLOCK_PHP_HOLD_H
 
-#include "../lock/registry.h"
+#include "../../lock/registry.h"
 
 /* A claim as PHP has it: what a request holds or waits for, from the first attempt on. While it is in the registry, the
  * request's end ends it, however that comes.

@@ -1,7 +1,7 @@
 #include "read_write_lock.h"
 
-#include "../classes.h"
-#include "../settings.h"
+#include "../../classes.h"
+#include "../../settings.h"
 #include "permits_options.h"
 
 /* The object only keeps its two sides, which are managers: a reader takes one permit of DLOCK_PERMITS_ALL, a writer all

@@ -1,6 +1,6 @@
-#include "../errors.h"
-#include "arguments.h"
-#include "manager.h"
+#include "../../request/errors.h"
+#include "../arguments.h"
+#include "../manager.h"
 #include "permits_options.h"
 
 /* Dlock\Semaphore: its constructor, and acquiring a number of permits. */

@@ -1,8 +1,8 @@
 #include "errors.h"
 
-#include "../redis/redlock/quorum.h"
-#include "classes.h"
-#include "interrupts.h"
+#include "../../redis/redlock/quorum.h"
+#include "../classes.h"
+#include "../interrupts.h"
 
 #include "zend_exceptions.h"
 
