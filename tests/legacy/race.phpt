@@ -19,8 +19,8 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
     $processes = [];
     for ($i = 0; $i < $new + $old; $i++) {
         $processes[] = $child = fork_child(function (callable $say, callable $hear) use ($resource, $i, $new) {
-            $lock = $i < $new ? new NewLock(new DistributedLock(redis_server(), ttl: 2, legacy: true), $resource)
-                : new GetsetLock(redis_raw(), "Lock:$resource");
+            $lock = $i < $new ? new NewLock(new DistributedLock(redis_server(), ttl: 30, legacy: true), $resource)
+                : new GetsetLock(redis_raw(), "Lock:$resource", 30);
             while (($at = $hear()) !== null) {
                 pass_time($at - wall_clock()); // all in the same moment
                 $say($lock->try());
