@@ -89,8 +89,12 @@ foreach (private_databases() as $kind => $server) {
                 $one->signal(SIGCONT);
                 break;
             case 2:
-                $sessions = $server->sessions();
-                $sessions === [] || $server->endSession($sessions[array_rand($sessions)]);
+                try {
+                    $sessions = $server->sessions();
+                    $sessions === [] || $server->endSession($sessions[array_rand($sessions)]);
+                } catch (PDOException $e) { // has the server crashed?
+                    throw new RuntimeException($e->getMessage() . "\n" . substr(file_get_contents("$server->dir/log"), -20_000), 0, $e);
+                }
                 break;
             case 3:
                 $cuts++;
