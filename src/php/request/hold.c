@@ -287,11 +287,12 @@ void dlock_hold_discard(dlock_hold *hold)
 	dlock_hold_free(hold);
 }
 
+/* A loss that is yet to be thrown is kept until then. */
 static void discard_unowned_lost(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
 
-	if (!hold->owned && !hold->is_acquired_now && finds_loss(hold)) {
+	if (!hold->owned && !hold->is_acquired_now && !hold->throws && finds_loss(hold)) {
 		dlock_claim_abandon(entry->claim);
 		dlock_hold_free(hold);
 	}
