@@ -324,12 +324,16 @@ $quiet('a ttl, released');
 
 // ---- lock(), attach(), max_hold ----
 if ($locks->name === 'DistributedLock') {
-    $name = $resource . '-' . ++$number;
-    same(true, $manager->lock($name, 0), 'lock()');
-    $e = thrown_by(function () use ($locks, $name) {
-        take_away($locks, $name);
-        endless();
-    });
+    // Where an answer takes longer than the lease lasts, lock() has nothing to lose, and says false.
+    for ($attempt = 0, $locked = false; $attempt < 5 && !$locked; $attempt++) {
+        $name = $resource . '-' . ++$number;
+        $e = thrown_by(function () use ($locks, $manager, $name, &$locked) {
+            if ($locked = $manager->lock($name, 0)) {
+                take_away($locks, $name);
+                endless();
+            }
+        });
+    }
     same([LeaseLostException::class, "The lock \"$name\" was lost while it was held"], [get_debug_type($e), $e?->getMessage()], 'lock()');
     same(false, $manager->release($name), 'lock(): release()');
 }
