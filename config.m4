@@ -79,7 +79,7 @@ if test "$PHP_DLOCK" != "no"; then
   AC_CHECK_HEADER([sys/sdt.h], [DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_USDT=1"])
 
   dnl ---- PostgreSQL ----
-  DLOCK_DATABASE_SOURCES=""
+  dlock_pgsql=no
   if test "$PHP_PGSQL_LOCK" != "no"; then
     AC_MSG_CHECKING([for libpq 14 or later])
     if $PKG_CONFIG --atleast-version=14 libpq; then
@@ -87,7 +87,7 @@ if test "$PHP_DLOCK" != "no"; then
       PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I libpq)])
       PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs libpq)], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_PGSQL=1"
-      DLOCK_DATABASE_SOURCES="$DLOCK_DATABASE_SOURCES src/database/postgresql.c"
+      dlock_pgsql=yes
     else
       AC_MSG_RESULT([no, building without locks in PostgreSQL])
       if test "$PHP_PGSQL_LOCK" = "yes"; then
@@ -97,6 +97,7 @@ if test "$PHP_DLOCK" != "no"; then
   fi
 
   dnl ---- MySQL, MariaDB ----
+  dlock_mysql=no
   if test "$PHP_MYSQL_LOCK" != "no"; then
     AC_MSG_CHECKING([for libmariadb 3.1 or later])
     if $PKG_CONFIG --atleast-version=3.1 libmariadb; then
@@ -104,7 +105,7 @@ if test "$PHP_DLOCK" != "no"; then
       PHP_EVAL_INCLINE([$($PKG_CONFIG --cflags-only-I libmariadb)])
       PHP_EVAL_LIBLINE([$($PKG_CONFIG --libs libmariadb)], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_MYSQL=1"
-      DLOCK_DATABASE_SOURCES="$DLOCK_DATABASE_SOURCES src/database/mysql.c"
+      dlock_mysql=yes
     else
       AC_MSG_RESULT([no, building without locks in MySQL and MariaDB])
       if test "$PHP_MYSQL_LOCK" = "yes"; then
@@ -114,7 +115,7 @@ if test "$PHP_DLOCK" != "no"; then
   fi
 
   dnl ---- ZooKeeper: its client comes without a pkg-config file ----
-  DLOCK_ZOOKEEPER_SOURCES=""
+  dlock_zookeeper=no
   if test "$PHP_ZOOKEEPER" != "no"; then
     case "$PHP_ZOOKEEPER" in
       yes|auto) dlock_zookeeper_dirs="/usr /usr/local /opt/homebrew" ;;
@@ -140,7 +141,6 @@ if test "$PHP_DLOCK" != "no"; then
       CPPFLAGS="$dlock_saved_CPPFLAGS"
     else
       AC_MSG_RESULT([no])
-      dlock_zookeeper=no
     fi
     if test "$dlock_zookeeper" = "yes"; then
       if test "$dlock_zookeeper_dir" != "/usr"; then
@@ -148,13 +148,18 @@ if test "$PHP_DLOCK" != "no"; then
       fi
       PHP_ADD_LIBRARY_WITH_PATH([zookeeper_mt], [$dlock_zookeeper_dir/$PHP_LIBDIR], [DLOCK_SHARED_LIBADD])
       DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_ZOOKEEPER=1 -DTHREADED"
-      DLOCK_ZOOKEEPER_SOURCES="src/php/class/zk_lock.c src/zookeeper/lock/backend.c src/zookeeper/lock/claim.c src/zookeeper/lock/inspect.c src/zookeeper/lock/parents.c src/zookeeper/lock/queue.c src/zookeeper/lock/rank.c src/zookeeper/session/diagnosis.c src/zookeeper/session/hosts.c src/zookeeper/session/node.c src/zookeeper/session/op.c src/zookeeper/session/options.c src/zookeeper/session/path.c src/zookeeper/session/pool.c src/zookeeper/session/response.c src/zookeeper/session/session.c src/zookeeper/session/session_thread.c src/zookeeper/session/watches.c"
     elif test "$PHP_ZOOKEEPER" = "auto"; then
       AC_MSG_NOTICE([building without ZkLock: the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR])
     else
       AC_MSG_ERROR([the multi-threaded ZooKeeper C client 3.5 or later was not found (Debian: libzookeeper-mt-dev); give its place by --with-zookeeper=DIR, or build without ZkLock by --without-zookeeper])
     fi
   fi
+
+  dnl What has no library here is left out.
+  dlock_left_out='^$'
+  test "$dlock_pgsql" = "yes" || dlock_left_out="$dlock_left_out|^src/database/postgresql\.c$"
+  test "$dlock_mysql" = "yes" || dlock_left_out="$dlock_left_out|^src/database/mysql\.c$"
+  test "$dlock_zookeeper" = "yes" || dlock_left_out="$dlock_left_out|^src/zookeeper/|^src/php/class/zk_lock\.c$"
 
   dnl A session's thread that hangs in the resolver is left behind when the process ends; its code must still be there.
   AC_MSG_CHECKING([whether the linker knows -z nodelete])
@@ -167,144 +172,11 @@ if test "$PHP_DLOCK" != "no"; then
   LDFLAGS="$dlock_saved_LDFLAGS"
 
   PHP_SUBST([DLOCK_SHARED_LIBADD])
-  PHP_NEW_EXTENSION([dlock], m4_normalize([
-      dlock.c
-      src/base/clock.c
-      src/base/error.c
-      src/base/process.c
-      src/base/thread.c
-      src/base/token.c
-      src/base/wait.c
-      src/base/wakeup.c
-      src/base/watch.c
-      src/net/channel.c
-      src/net/dial.c
-      src/net/dsn.c
-      src/net/loop.c
-      src/net/options.c
-      src/net/pool.c
-      src/net/resolve.c
-      src/net/endpoint.c
-      src/net/endpoint_parse.c
-      src/net/sleepers.c
-      src/net/tls.c
-      src/lock/backend.c
-      src/lock/claim.c
-      src/lock/description.c
-      src/lock/inspection.c
-      src/lock/operations.c
-      src/lock/pool_renewer.c
-      src/lock/registry.c
-      src/lock/renewal.c
-      src/lock/renewal_list.c
-      src/lock/renewal_thread.c
-      src/database/acquire.c
-      src/database/backend.c
-      src/database/background.c
-      src/database/call.c
-      src/database/inspect.c
-      src/database/question.c
-      src/database/renewal.c
-      src/database/session.c
-      src/database/sql_text.c
-      src/memcached/backend.c
-      src/memcached/conn.c
-      src/memcached/discard.c
-      src/memcached/item.c
-      src/memcached/renewal.c
-      src/memcached/request.c
-      src/memcached/server_clock.c
-      src/memory/backend.c
-      src/memory/map.c
-      src/memory/room.c
-      src/memory/stock.c
-      src/memory/stock_table.c
-      src/memory/table.c
-      src/redis/lock/acquire.c
-      src/redis/lock/epoch.c
-      src/redis/lock/inspect.c
-      src/redis/lock/keep.c
-      src/redis/lock/kinds.c
-      src/redis/lock/late_release.c
-      src/redis/lock/renewer.c
-      src/redis/lock/service.c
-      src/redis/lock/wait.c
-      src/redis/redlock/ballot.c
-      src/redis/redlock/quorum.c
-      src/redis/redlock/quorum_acquire.c
-      src/redis/redlock/quorum_attach.c
-      src/redis/redlock/quorum_inspect.c
-      src/redis/redlock/quorum_renewal.c
-      src/redis/redlock/quorum_votes.c
-      src/redis/redlock/uptime_rule.c
-      src/redis/request/inspect_requests.c
-      src/redis/request/keys.c
-      src/redis/request/permits_requests.c
-      src/redis/request/replicated_requests.c
-      src/redis/request/requests.c
-      src/redis/route/cluster.c
-      src/redis/route/route.c
-      src/redis/route/sentinel.c
-      src/redis/route/slot_map.c
-      src/redis/route/surveying.c
-      src/redis/route/topology.c
-      src/redis/script/scripts.c
-      src/redis/script/slot.c
-      src/redis/request/stock_requests.c
-      src/redis/stock/question.c
-      src/redis/stock/stocks.c
-      src/redis/stock/stocks_reserve.c
-      src/redis/wire/call.c
-      src/redis/wire/call_queue.c
-      src/redis/wire/conn.c
-      src/redis/wire/handshake.c
-      src/redis/wire/inbox.c
-      src/redis/wire/info.c
-      src/redis/wire/pool.c
-      src/redis/wire/reply.c
-      src/redis/wire/resp.c
-      src/redis/wire/survey.c
-      src/redis/wire/uptime.c
-      src/stock/order.c
-      src/php/backends.c
-      src/php/class/arguments.c
-      src/php/class/describe.c
-      src/php/class/inspection.c
-      src/php/class/distributed_lock.c
-      src/php/class/lease.c
-      src/php/class/lock_manager.c
-      src/php/class/manager.c
-      src/php/class/permits/permits_options.c
-      src/php/class/permits/read_write_lock.c
-      src/php/class/red_lock.c
-      src/php/class/stock/reservation.c
-      src/php/class/resources.c
-      src/php/class/permits/semaphore.c
-      src/php/class/servers.c
-      src/php/class/stock/stock.c
-      src/php/class/stock/stock_order.c
-      src/php/class/testing.c
-      src/php/classes.c
-      src/php/coroutine.c
-      src/php/description.c
-      src/php/request/ending.c
-      src/php/request/errors.c
-      src/php/request/handle.c
-      src/php/request/hold.c
-      src/php/info.c
-      src/php/interrupts.c
-      src/php/request/holder_watch.c
-      src/php/request/loss_signal.c
-      src/php/metrics.c
-      src/php/metrics_text.c
-      src/php/request/request.c
-      src/php/settings.c
-      src/php/stats.c
-      src/php/strand.c
-      src/php/request/turns.c
-      src/php/request/unkept.c
-      src/php/request/worker.c
-    ]) $DLOCK_ZOOKEEPER_SOURCES $DLOCK_DATABASE_SOURCES,
-    [$ext_shared],, [$DLOCK_DEFINES])
-  PHP_ADD_BUILD_DIR([$ext_builddir/src/base $ext_builddir/src/database $ext_builddir/src/lock $ext_builddir/src/memcached $ext_builddir/src/memory $ext_builddir/src/net $ext_builddir/src/php $ext_builddir/src/php/class $ext_builddir/src/php/class/permits $ext_builddir/src/php/class/stock $ext_builddir/src/php/request $ext_builddir/src/redis/lock $ext_builddir/src/redis/redlock $ext_builddir/src/redis/request $ext_builddir/src/redis/route $ext_builddir/src/redis/script $ext_builddir/src/redis/stock $ext_builddir/src/redis/wire $ext_builddir/src/stock $ext_builddir/src/zookeeper/lock $ext_builddir/src/zookeeper/session], [1])
+  dnl All that src/ has, so that a new file is a file and nothing else.
+  dlock_srcdir=PHP_EXT_SRCDIR([dlock])
+  dlock_sources=$(cd "$dlock_srcdir" && find src -name '*.c' | LC_ALL=C sort | $EGREP -v "$dlock_left_out")
+  PHP_NEW_EXTENSION([dlock], [dlock.c $dlock_sources], [$ext_shared],, [$DLOCK_DEFINES])
+  for dlock_dir in $(cd "$dlock_srcdir" && find src -type d); do
+    PHP_ADD_BUILD_DIR([$ext_builddir/$dlock_dir], [1])
+  done
 fi

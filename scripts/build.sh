@@ -52,6 +52,7 @@ configuration() {
 	echo "$phpize $php_config $flags ${DLOCK_CONFIGURE-} ${CC-}"
 	"$php_config" --version --extension-dir
 	cat config.m4
+	find src -name '*.c' -o -type d | sort
 }
 
 configure() {

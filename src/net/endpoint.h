@@ -156,8 +156,11 @@ void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *
 bool dlock_endpoint_add_seed(dlock_endpoint *server, const char *host, size_t len, int port, dlock_error *error);
 bool dlock_endpoint_parse_seed(dlock_endpoint *server, const char *text, size_t len, dlock_error *error);
 
-/* Sets the kind, and what follows from it, by the name of a scheme: "redis", "rediss", "unix", "sentinel", "cluster",
- * "memcached", "memory", "pgsql" or "mysql". */
+/* The schemes for a message: of DSNs, or those that an array may name. Returns the text. */
+enum { DLOCK_SCHEME_LIST = 160 };
+const char *dlock_endpoint_list_schemes(char text[DLOCK_SCHEME_LIST], bool of_dsn);
+
+/* Sets the kind, and what follows from it, by the name of a scheme. */
 bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error);
 
 /* The scheme that a DSN of this server begins with; and, as one, redis, rediss and unix. */

@@ -1,6 +1,7 @@
 /* Specifications of servers as text: DSNs. */
 #include "endpoint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -35,9 +36,28 @@ static const struct scheme {
 	{ "mysql", DLOCK_SCHEME_MYSQL, DLOCK_ENDPOINT_MYSQL, DLOCK_ENDPOINT_HOSTS, DLOCK_MYSQL_PORT, false },
 };
 
+enum { SCHEMES = sizeof schemes / sizeof *schemes };
+
+const char *dlock_endpoint_list_schemes(char text[DLOCK_SCHEME_LIST], bool of_dsn)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < SCHEMES; i++) {
+		/* What Sentinels or a cluster name is a scheme in DSNs only: an array has `sentinels` or `cluster`. */
+		bool is_found = schemes[i].discovery == DLOCK_ENDPOINT_SENTINEL || schemes[i].discovery == DLOCK_ENDPOINT_CLUSTER;
+		if (of_dsn || !is_found) {
+			len += (size_t) snprintf(text + len, DLOCK_SCHEME_LIST - len, "%s%s%s",
+				len == 0 ? "" : i == SCHEMES - 1 ? " or " : ", ", schemes[i].name, of_dsn ? "://" : "");
+		}
+	}
+	return text;
+}
+
 bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t len, dlock_error *error)
 {
-	for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+	char list[DLOCK_SCHEME_LIST];
+
+	for (int i = 0; i < SCHEMES; i++) {
 		if (len == strlen(schemes[i].name) && !strncasecmp(name, schemes[i].name, len)) {
 			server->kind = schemes[i].kind;
 			server->discovery = schemes[i].discovery;
@@ -50,9 +70,8 @@ bool dlock_endpoint_set_scheme(dlock_endpoint *server, const char *name, size_t 
 		return dlock_reject(
 			error, "must not be ZooKeeper: use ZkLock, Dlock\\Semaphore or Dlock\\ReadWriteLock");
 	}
-	return dlock_reject(error,
-		"must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, "
-		"pgsql:// or mysql://, like \"redis://127.0.0.1:6379\"");
+	return dlock_reject(error, "must begin with %s, like \"redis://127.0.0.1:6379\"",
+		dlock_endpoint_list_schemes(list, true));
 }
 
 static const struct scheme *scheme_of(const dlock_endpoint *server)

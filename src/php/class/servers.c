@@ -44,15 +44,17 @@ static bool reject_type(position at, const char *expected, const zval *given)
 
 static bool set_scheme(dlock_endpoint *server, const zval *value, position at)
 {
+	char list[DLOCK_SCHEME_LIST], message[DLOCK_SCHEME_LIST + 64];
 	dlock_error error;
 
 	if (Z_TYPE_P(value) != IS_STRING) {
 		return reject_type(at, "a string as scheme", value);
 	}
-	/* Those of Sentinel and Cluster are for DSNs: an array has `sentinels` or `cluster`. */
 	if (!dlock_endpoint_set_scheme(server, Z_STRVAL_P(value), Z_STRLEN_P(value), &error)
 		|| (server->discovery != DLOCK_ENDPOINT_FIXED && !dlock_endpoint_is_database(server))) {
-		return reject(at, "must have a scheme that is redis, rediss, unix, memcached, memory, pgsql or mysql");
+		snprintf(message, sizeof message, "must have a scheme that is %s",
+			dlock_endpoint_list_schemes(list, false));
+		return reject(at, message);
 	}
 	return true;
 }
