@@ -173,7 +173,8 @@ if test "$PHP_DLOCK" != "no"; then
 
   PHP_SUBST([DLOCK_SHARED_LIBADD])
   dnl All that src/ has, so that a new file is a file and nothing else.
-  dlock_srcdir=PHP_EXT_SRCDIR([dlock])
+  dlock_srcdir="$abs_srcdir"
+  test -f "$dlock_srcdir/php_dlock.h" || dlock_srcdir="$abs_srcdir/ext/dlock" # in PHP's own tree
   dlock_sources=$(cd "$dlock_srcdir" && find src -name '*.c' | LC_ALL=C sort | $EGREP -v "$dlock_left_out")
   PHP_NEW_EXTENSION([dlock], [dlock.c $dlock_sources], [$ext_shared],, [$DLOCK_DEFINES])
   for dlock_dir in $(cd "$dlock_srcdir" && find src -type d); do
