@@ -74,6 +74,8 @@ $without = median(array_column($data['requests'], 'without'));
 const OTHERS = '/phpredis|Symfony|Redlock class|one of five|^longest wait|^a replica confirms, to|mutex|^commands per/';
 $alike = array_count_values(array_column($data['claims'], 'claim'));
 $is_compared = fn (array $claim) => preg_match(OTHERS, $claim['claim']) === 1 && ($claim['processes'] === 50 || $alike[$claim['claim']] === 1);
+// Those of no other list.
+$is_left = fn (array $claim) => !$is_compared($claim) && !str_starts_with(verdict($claim), 'missed');
 ?>
 # Performance
 
@@ -106,7 +108,7 @@ mostly wins the next race: its own wait is short, and the others' is long.
 
 ## Ratios
 
-[Details](performance/details.md) has all ratios and tables.
+[Details](performance/details.md#where-dlock-is-slower-than-its-bars) lists the missed bars with their reasons, the other ratios, and all tables.
 
 <?= markdown(claim_rows(array_filter($data['claims'], $is_compared))) ?>
 
@@ -114,19 +116,6 @@ Of all ratios: <?= count($results->with_verdict('met')) ?> met, <?= count($resul
 "Bare C" is `bench/limit.c`: hiredis or the ZooKeeper client, and nothing in between. "Bare C direct" (`C: direct`) has a queue on the server and
 hands the lock to the next waiter; the column "bare C" is the same ratio of that program.
 
-## Where dlock is slower than its bars
-
-<?php if ($missed === []): ?>
-No bar was missed in this run.
-<?php else: ?>
-[Details](performance/details.md#where-dlock-is-slower-than-its-bars) has the reasons.
-
-<?php foreach (array_merge(...array_values($missed)) as $claim => $measured): ?>
-- <?= "$claim; measured {$of_processes($measured)}" ?>
-
-<?php endforeach ?>
-
-<?php endif ?>
 ## What is measured
 
 - `phpredis by hand`, `predis by hand`: `SET NX PX`, and a script by `EVALSHA` that deletes the key if the token is its own; a pause of 5 to
@@ -159,9 +148,9 @@ Made as [Performance](../performance.md), from the same run. Times are this mach
 <?php endforeach ?>
 <?php endif ?>
 
-## All ratios
+## Other ratios
 
-<?= markdown(claim_rows($data['claims'])) ?>
+<?= markdown(claim_rows(array_filter($data['claims'], $is_left))) ?>
 
 ## One process alone
 
@@ -260,9 +249,3 @@ and Redis servers share one CPU, so that all of their work counts: the times are
 <?= markdown(per_request_rows($data['requests'])) ?>
 
 "phpredis by hand" connects in each request, as do predis, Symfony Lock and the classes here; with `pconnect` phpredis keeps the connection.
-
-<?php foreach (['phpredis by hand, pconnect', 'phpredis by hand', 'Symfony Lock', 'SETNX class'] as $way): ?>
-<?php if (($data['requests']['DistributedLock']['later'] ?? 0) > 0 && ($data['requests'][$way]['later'] ?? 0) > 0): // in noise it may be otherwise ?>
-- What `DistributedLock` adds to a later request is <?= shown($data['requests']['DistributedLock']['later'] / $data['requests'][$way]['later']) ?> × what is added by: <?= $way ?>.
-<?php endif ?>
-<?php endforeach ?>
