@@ -36,26 +36,36 @@ stripped() {
 	sed -e 's/^[[:space:]]*//' -e '/^--#include /b' -e '/^--/d' -e '/^$/d' -e 's/[[:space:]]*--[^'\''"]*$//' "$1"
 }
 
-# A script as it is sent.
-minified() {
-	stripped "$1" | while IFS= read -r line; do
-		case $line in
-			'--#include '*) minified "$(dirname "$1")/${line#--#include }" ;;
-			*) printf '%s\n' "$line" ;;
-		esac
-	done
+# By the path of a file: what it has itself, and that with what it includes, as it is sent. Each is read once, however many include it.
+declare -A own=() sent=()
+
+read_script() {
+	local line text=
+	[ -z "${sent[$1]+read}" ] || return 0
+	own[$1]=$(stripped "$1")$'\n'
+	while IFS= read -r line; do
+		if [[ $line == '--#include '* ]]; then
+			line=${1%/*}/${line#--#include }
+			read_script "$line"
+			text+=${sent[$line]}
+		else
+			text+=$line$'\n'
+		fi
+	done <<< "${own[$1]%$'\n'}"
+	sent[$1]=$text
 }
 
 macro() {
-	local name
-	name=$(basename "$1" .lua)
+	local name=${1##*/}
+	name=${name%.lua}
 	echo "DLOCK_LUA_${name^^}"
 }
 
 # The text as a macro, in which what it includes stands by name. A line that just ends a block stands behind the one before.
 define_text() {
 	printf '\n#define %s \\\n' "$(macro "$1")"
-	stripped "$1" | sed -e 's/[\\"]/\\&/g' -e 's/$/\\n/' | awk '
+	printf '%s' "${own[$1]}" | awk '
+		{ gsub(/[\\"]/, "\\\\&"); $0 = $0 "\\n" }
 		/^--#include / { sub(/^--#include /, ""); sub(/\.lua\\n$/, ""); text[++lines] = "DLOCK_LUA_" toupper($0); next }
 		$0 == "end\\n" && text[lines] ~ /"$/ { sub(/"$/, "", text[lines]); text[lines] = text[lines] $0 "\""; next }
 		{ text[++lines] = "\"" $0 "\"" }
@@ -77,11 +87,12 @@ fi
 scripts=() pieces=()
 for script in "$source"/*.lua; do
 	if grep -q '^-- Included ' "$script"; then pieces+=("$script"); else scripts+=("$script"); fi
+	read_script "$script"
 done
 
 if [ "${1-}" = --texts ]; then
 	for script in "${scripts[@]}"; do
-		minified "$script" > "$3/$(basename "$script")"
+		printf '%s' "${sent[$script]}" > "$3/${script##*/}"
 	done
 	exit
 fi
@@ -91,7 +102,8 @@ texts() {
 	printf '/* Made from src/redis/script/lua by scripts/gen-lua.sh: change the scripts there. */\n\n'
 	printf '#define DLOCK_LUA_SCRIPTS(script)'
 	for script in "${scripts[@]}"; do
-		name=$(basename "$script" .lua) sha1=$(minified "$script" | sha1sum)
+		name=${script##*/} sha1=$(printf '%s' "${sent[$script]}" | sha1sum)
+		name=${name%.lua}
 		printf ' \\\n\tscript(%s, "%s", \\\n\t\t"%s", %s)' "${name^^}" "$name" "${sha1%% *}" "$(macro "$script")"
 	done
 	printf '\n'
@@ -102,14 +114,12 @@ texts() {
 
 # Head and text of each script, for `functions`.
 prototypes() {
-	local script
+	local script name
 	for script in "${scripts[@]}"; do
-		printf '@script %s\n' "$(basename "$script" .lua)"
+		name=${script##*/}
+		printf '@script %s\n' "${name%.lua}"
 		grep -E '^-- (keys|args): ' "$script" || true
-		echo '@text'
-		minified "$script"
-		echo '@own'
-		stripped "$script"
+		printf '@text\n%s@own\n%s' "${sent[$script]}" "${own[$script]}"
 	done
 	echo '@end'
 }

@@ -6,7 +6,7 @@
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
-#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 8; they wait more than they compute)
+#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 12; they wait more than they compute)
 #   DLOCK_TEST_SEED=7           the first seed of the simulator (default: 1); 100 virtual hours are run from there on
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
@@ -108,6 +108,7 @@ no_test_is_flaky() {
 
 # Runs what others keep up to date by hand, and might forget.
 run_checks() {
+	passed=0 failed=0
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
 	[ ! -x scripts/gen-reference.php ] || check "docs/reference.md is what the stub, dlock.c, settings.c and options.c give" scripts/gen-reference.php --check
 	[ ! -x scripts/gen-stubs.php ] || check "packages/stubs is what the stub gives" scripts/gen-stubs.php --check
@@ -119,6 +120,8 @@ run_checks() {
 	fi
 	check "configure refuses a PHP with 32-bit integers, and packages/debian/control names no architecture with them" scripts/check-64-bit.sh "$build"
 	check "no .phpt test is one that run-tests.php would run twice" no_test_is_flaky
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
 }
 
 # Programs with checks of their own, which run beside the .phpt tests.
@@ -151,9 +154,9 @@ end_part() {
 	fi
 }
 
+# What needs no build of the extension runs beside it, too: no processor is idle before the .phpt tests are. They go first, then the C tests.
 begin_parts() {
-	step "Beside each other"
-	begin_part "C unit tests" c env JOBS=4 tests/c/run.sh
+	begin_part "C unit tests" c env JOBS=6 nice -n 5 tests/c/run.sh
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# In virtual time it is no matter to wait for whatever the others need.
@@ -233,7 +236,7 @@ run_phpt() {
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
 	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-180} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
-		-j"${DLOCK_TEST_JOBS:-8}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
+		-j"${DLOCK_TEST_JOBS:-12}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
 		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
 }
@@ -299,26 +302,25 @@ main() {
 	scripts/install-deps.sh
 	mkdir -p build
 	clean_up_earlier
-	step "Build"
-	if [ -z "${DLOCK_MODULE-}" ]; then scripts/build.sh; fi
-
 	php=$("${PHP_CONFIG:-php-config}" --php-binary)
 	mkdir -p "$run"
 	trap clean_up EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	trap 'exit 129' HUP
-	[ "${DLOCK_SANITIZE:-0}" != 1 ] || sanitized_php
 
-	step "Checks"
-	run_checks
 	step "Servers"
 	tests/setup/servers.sh start "$run" $$
 	# shellcheck disable=SC1091
 	. "$run/env"
 	"${DLOCK_TEST_REDIS_SERVER:-redis-server}" --version
 	echo "Redis $DLOCK_TEST_REDIS $DLOCK_TEST_REDIS_AUTH, ZooKeeper $DLOCK_TEST_ZK"
+	step "Beside each other"
 	[ $# -gt 0 ] || begin_parts
+	echo "Build …"
+	[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
+	[ "${DLOCK_SANITIZE:-0}" != 1 ] || sanitized_php
+	begin_part "Checks" checks run_checks
 	run_phpt "$@"
 	show_diffs
 	end_parts

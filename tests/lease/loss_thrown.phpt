@@ -10,7 +10,7 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-$code = <<<'CODE'
+$beginning = <<<'CODE'
 use Dlock\Lease;
 use Dlock\LeaseLostException;
 use Dlock\LeaseState;
@@ -83,6 +83,10 @@ function factorial(int $n): int
     return $n < 2 ? 1 : $n * factorial($n - 1);
 }
 
+CODE;
+
+// What PHP's engine does with a loss is the same for all kinds of locks.
+$engine = <<<'CODE'
 // ---- loops and functions ----
 $e = null;
 try {
@@ -214,6 +218,9 @@ $into('after a call that blocks', function () {
 });
 
 echo "part\n"; // tells run-tests.php that the test is alive
+CODE;
+
+$end = <<<'CODE'
 // ---- two at a time ----
 $two = function (callable $do) use ($locks, $take): void {
     for ($attempt = 0, $begun = false; $attempt < 5 && !$begun; $attempt++) { // the first may be told before the second is gone
@@ -369,7 +376,6 @@ same(true, $theirs->result(), 'the one that was waited for');
 echo 'JIT: ', json_encode(function_exists('opcache_get_status') ? (opcache_get_status(false) ?: [])['jit']['on'] ?? null : null), "\n";
 CODE;
 
-// Two processes at a time.
 $opcache = (extension_loaded('Zend OPcache') ? '' : '-d zend_extension=opcache') . ' -d opcache.enable=1 -d opcache.enable_cli=1 -d opcache.file_update_protection=0';
 $settings = [
     'no opcache' => ['-d opcache.enable_cli=0', 'null'],
@@ -382,9 +388,9 @@ if ($all) {
 }
 foreach ($settings as $setting => [$options, $jit]) {
     $children = [];
-    // What PHP's engine does with a loss is the same for all kinds of locks.
-    foreach ($setting === 'no opcache' || $all ? renewed_locks_and_pools() : array_slice(renewed_locks_and_pools(), 0, 1) as $name => $locks) {
-        $children["$name, $setting"] = lease_child($code, $locks, unique("$name-$setting"), [], $options);
+    foreach ($setting === 'no opcache' || $all ? renewed_locks_and_pools() : array_slice(renewed_locks_and_pools(), 0, 1) as $name => $kind) {
+        $code = implode("\n", $children === [] || $all ? [$beginning, $engine, $end] : [$beginning, $end]);
+        $children["$name, $setting"] = lease_child($code, $kind, unique("$name-$setting"), [], $options);
     }
     foreach ($children as $name => $child) {
         for ($output = ''; ($line = $child->readLine(50)) !== null; $output .= "$line\n") {
@@ -392,7 +398,7 @@ foreach ($settings as $setting => [$options, $jit]) {
                 echo "$setting, part\n";
             }
         }
-        same("part\npart\npart\nJIT: $jit\n", $output, $name);
+        same(($child === reset($children) || $all ? "part\npart\n" : '') . "part\nJIT: $jit\n", $output, $name);
         same(0, $child->wait(), "$name: exit code");
     }
     echo "$setting\n";

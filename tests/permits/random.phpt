@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/permits_check.inc';
 $seed = (int) getenv('DLOCK_PERMITS_SEED');
 $operations = (int) getenv('DLOCK_PERMITS_OPERATIONS') ?: 1500;
 $check = new PermitsCheck();
-$wrong = $check->run($seed > 0 ? [$seed] : range(1, 30), $operations);
+$wrong = $check->run($seed > 0 ? [$seed] : range(1, 12), $operations);
 if ($wrong !== null) {
     echo "$wrong\n";
 }

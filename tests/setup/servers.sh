@@ -115,7 +115,7 @@ wait_until() {
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$until" ] || { say "$what: not ready after $deadline s"; return 1; }
-		sleep 0.02
+		sleep 0.1
 	done
 }
 
@@ -145,7 +145,7 @@ start_with_retry() {
 				say "$dir: not ready after $deadline s"
 				return 1
 			fi
-			sleep 0.02
+			sleep 0.1 # asking takes several processes each time
 		done
 		# It died: most likely the port was taken.
 	done
