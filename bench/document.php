@@ -6,6 +6,7 @@
  *   document.php [RESULTS]     RESULTS: data of another run (build/bench/results.json), which take the place of the old ones. Fails where README.md,
  *                              which is written by hand, has to say something else then
  *   document.php --permits FILE   takes the figures on permits from another run (build/bench/permits.json), and all others from the old data
+ *   document.php --stock FILE     the same for the figures of scripts/stock-costs.sh
  *   document.php --check       writes nothing, and fails when the files differ from what the data give
  */
 declare(strict_types=1);
@@ -68,7 +69,7 @@ function markdown(array $rows): string
 /** @return array<string, string> contents by path */
 function generate(): array
 {
-    $results = new Results(json_decode(file_get_contents(DATA), true, flags: JSON_THROW_ON_ERROR));
+    $results = new Results(read_json(DATA));
     if ($results->data['overlaps'] > 0) {
         throw new RuntimeException('two were under one lock at the same time: that is to be understood, not documented');
     }
@@ -102,10 +103,24 @@ function summary(Results $results): string
         . $row('50 processes, critical sections of 1 ms: sections per second', $sections);
 }
 
+/** @return array<string, mixed> */
+function read_json(string $file): array
+{
+    return json_decode(file_get_contents($file), true, flags: JSON_THROW_ON_ERROR);
+}
+
+/** @param array<string, mixed> $data */
+function write_data(array $data): void
+{
+    array_walk_recursive($data, fn (&$value) => $value = is_float($value) ? round($value, 4) : $value);
+    ini_set('serialize_precision', '-1');
+    file_put_contents(DATA, json_encode($data, JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
+}
+
 /** The figures and claims of another run take the place of those that are there. @param array<string, mixed> $new */
 function merge(array $new): void
 {
-    $data = json_decode(file_get_contents(DATA), true, flags: JSON_THROW_ON_ERROR);
+    $data = read_json(DATA);
     $data['medians'] = array_replace_recursive($data['medians'], $new['medians']);
     $name = fn (array $result) => "$result[claim], $result[processes]";
     $claims = array_combine(array_map($name, $data['claims']), $data['claims']);
@@ -113,16 +128,16 @@ function merge(array $new): void
         $claims[$name($result)] = $result;
     }
     $data['claims'] = array_values($claims);
-    array_walk_recursive($data, fn (&$value) => $value = is_float($value) ? round($value, 4) : $value);
-    ini_set('serialize_precision', '-1');
-    file_put_contents(DATA, json_encode($data, JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
+    write_data($data);
 }
 
 $option = $argv[1] ?? null;
 if ($option === '--permits') {
-    merge(json_decode(file_get_contents($argv[2]), true, flags: JSON_THROW_ON_ERROR));
+    merge(read_json($argv[2]));
+} elseif ($option === '--stock') {
+    write_data(array_replace(read_json(DATA), ['stock_costs' => read_json($argv[2])]));
 } elseif ($option !== null && $option !== '--check') {
-    copy($option, DATA);
+    write_data(read_json($option) + array_intersect_key(read_json(DATA), ['stock_costs' => true]));
 }
 $stale = false;
 foreach (generate() as $file => $contents) {
@@ -133,7 +148,7 @@ foreach (generate() as $file => $contents) {
         $stale = true;
     }
 }
-$summary = summary(new Results(json_decode(file_get_contents(DATA), true, flags: JSON_THROW_ON_ERROR)));
+$summary = summary(new Results(read_json(DATA)));
 if (!str_contains(file_get_contents('README.md'), $summary)) {
     fwrite(STDERR, "README.md must say:\n$summary");
     $stale = true;

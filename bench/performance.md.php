@@ -222,6 +222,14 @@ confirmed, and last for <?= PERMITS['abandoned_ttl'] ?> ms. "PHP": <?= PERMITS['
 
 <?= markdown($sale) ?>
 
+<?php $costs = $data['stock_costs'] ?? null ?>
+<?php if ($costs !== null): ?>
+The server's CPU for each request of a sale, in <?= $costs['rounds'] ?> rounds of their own (`scripts/stock-costs.sh --before <?= $costs['before'] ?> --document`, on <?= $costs['date'] ?>, commit <?= $costs['commit'] ?>).
+"Requests per second of it" is a ratio: how many `Stock` serves for each that the other one does. Sold out: all refused. A whole sale: <?= number_format($costs['sales']['a whole sale'][0]) ?> units, <?= number_format($costs['sales']['a whole sale'][1]) ?> requests. 90 % abandoned: <?= number_format($costs['sales']['90 % abandoned'][0]) ?> units, and reservations of <?= $costs['sales']['90 % abandoned'][2] / 1000 ?> s.
+
+<?= markdown(stock_rows($costs)) ?>
+
+<?php endif ?>
 What acquiring and releasing one permit costs the server, beside that number of holders; µs, as Redis counts the time of its commands. Redisson's are scripts with the commands of
 its `RPermitExpirableSemaphore`, which has no queue and no fencing token, and goes by the clients' clocks.
 

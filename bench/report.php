@@ -101,6 +101,18 @@ function sale_rows(array $medians): array
     return $rows;
 }
 
+/** What scripts/stock-costs.sh has measured. @param array<string, mixed> $costs @return list<list<string>> */
+function stock_rows(array $costs): array
+{
+    $rows = [['', 'bare counter, µs', 'dlock ' . $costs['before'] . ', µs', 'Stock, µs', 'requests per second of it', 'rounds', 'bar', '']];
+    foreach ($costs['ratios'] as $ratio) {
+        $us = fn (string $what) => shown($costs['medians'][$what] ?? null);
+        $rows[] = ["$ratio[what], to " . ($ratio['to'] === 'counter' ? 'a bare counter' : "dlock $costs[before]"), $us('counter'), $us("$ratio[what], before"), $us("$ratio[what], stock"),
+            shown($ratio['measured']), shown($ratio['low']) . '–' . shown($ratio['high']), '≥ ' . shown((float) $ratio['bar']), verdict($ratio)];
+    }
+    return $rows;
+}
+
 /** @return list<list<string>> */
 function semaphore_rows(array $medians): array
 {

@@ -1,7 +1,10 @@
 <?php
 /* What a sale of a stock costs the server: CPU for each request, beside a bare counter and the scripts of an earlier commit.
  *
- *   stock-costs.php ROUNDS CROWD [BEFORE]     the program of bench/crowd.c; a folder with that of an earlier commit, and its scripts_lua.h
+ *   stock-costs.php ROUNDS CROWD RESULTS [BEFORE]
+ *
+ * CROWD: the program of bench/crowd.c. RESULTS: the file that is written. BEFORE: a folder with the program of an earlier commit, its
+ * scripts_lua.h, and its name.
  */
 declare(strict_types=1);
 
@@ -66,8 +69,8 @@ function crowd(string $address, string $program, int $requests, string ...$more)
     return [$usage->since($before, 1)['cpu'] / $requests, (int) explode(' ', $lines[0])[1]];
 }
 
-[, $rounds, $crowd] = $argv;
-$before = $argv[3] ?? null;
+[, $rounds, $crowd, $file] = $argv;
+$before = $argv[4] ?? null;
 $server = redis_private();
 $redis = $server->raw();
 $ways = ['stock' => new Scripts($redis, $crowd, __DIR__ . '/../src/redis/script/scripts_lua.h')]
@@ -87,9 +90,14 @@ foreach ($costs as $what => $values) {
     printf("  %-32s %6.2f %6.2f %6.2f\n", $what, median($values), min($values), max($values));
 }
 echo "Requests per second of it, to those of the other: median of the rounds' ratios\n";
+$ratios = [];
 foreach (TARGETS as [$name, $way, $other, $target]) {
     $others = $costs[$other === 'counter' ? 'counter' : "$name, $other"] ?? null;
     if ($others !== null) {
-        printf("  %-32s %6.2f   target %.2f\n", "$name, to $other", median(array_map(fn (float $us, float $of) => $of / $us, $costs["$name, $way"], $others)), $target);
+        $of_rounds = array_map(fn (float $us, float $of) => $of / $us, $costs["$name, $way"], $others);
+        $ratios[] = ['what' => $name, 'to' => $other, 'measured' => median($of_rounds), 'low' => min($of_rounds), 'high' => max($of_rounds), 'relation' => '>=', 'bar' => $target, 'aim' => null];
+        printf("  %-32s %6.2f   target %.2f\n", "$name, to $other", median($of_rounds), $target);
     }
 }
+file_put_contents($file, json_encode(['date' => date('Y-m-d'), 'rounds' => (int) $rounds, 'commit' => trim((string) shell_exec('git describe --always --dirty 2> /dev/null')),
+    'before' => $before === null ? null : trim(file_get_contents("$before/commit")), 'sales' => SALES, 'medians' => array_map(median(...), $costs), 'ratios' => $ratios]));

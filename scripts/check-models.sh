@@ -62,6 +62,7 @@ attached='assertion violated .*attached'
 older='assertion violated .*overtaken'
 useless='assertion violated .*server.*>=2'
 passed_over='assertion violated .*(ahead|queued|waited)'
+untold='assertion violated .*tickets'
 vain='assertion violated .*(in_vain|room<)'
 miscounted='assertion violated .*(used|sold|had|stock)'
 left_over='assertion violated .*left'
@@ -253,7 +254,10 @@ holds stock 'never oversold, exact counts: two articles, all or nothing' '-DTWO 
 holds stock 'never oversold, exact counts: questions that come late, extensions of any length' '-DREQUESTS=2 -DPIECES=1 -DSTRAYS -DSHORTER'
 holds stock 'never oversold, exact counts: pieces put in and taken out' '-DREQUESTS=2 -DPIECES=1 -DRESTOCKS'
 holds stock 'no buyer has more than the limit' '-DPIECES=1 -DW2=1 -DLIMIT=1 -DPLAIN'
-[ "$long" = 0 ] || holds stock 'never oversold, nobody overtaken: a queue' '-DPIECES=1 -DW2=1 -DWAITS -DPLAIN'
+baskets='-DTWO -DPIECES=1 -DWAITS -DPLAIN -DTTL=1'
+holds stock 'all or nothing, nobody overtaken or forgotten: an order of both articles waits' "$baskets"
+holds stock 'all or nothing, nobody overtaken or forgotten: two orders of both articles wait' "$baskets -DBASKETS=2"
+[ "$long" = 0 ] || holds stock 'never oversold, nobody overtaken or forgotten: a queue' '-DPIECES=1 -DW2=1 -DWAITS -DPLAIN'
 [ "$long" = 0 ] || holds stock 'never oversold, exact counts: three requests, questions that come late' '-DSTRAYS -DLIMIT=1'
 
 bites stock GIVEN_BACK_TWICE 'counts that are not exact' "$miscounted"
@@ -272,6 +276,13 @@ bites stock EXTEND_REVIVES 'counts that are not exact' "$miscounted"
 bites stock EXTEND_SHORTENS 'oversold' "$owners" '-DREQUESTS=2 -DPIECES=1 -DSHORTER'
 bites stock BELIEF_FROM_REPLY 'oversold' "$owners"
 bites stock OVERTAKING 'overtaken' "$passed_over" '-DPIECES=1 -DW2=1 -DWAITS -DPLAIN'
+bites stock FORGOTTEN 'asleep though there are pieces' "$untold" '-DPIECES=1 -DW2=1 -DWAITS -DPLAIN'
+bites stock PARTLY_GRANTED 'a part of what should be had together' "$left_over" "$baskets"
+bites stock NOT_TOLD 'an order of both articles asleep in its turn' "$untold" "$baskets"
+bites stock NOT_KEPT 'an order of both articles overtaken' "$passed_over" "$baskets"
+bites stock FIRST_LACK_ONLY 'oversold' "$miscounted" "$baskets"
+bites stock PLACE_LOST 'an order of both articles overtaken in its second queue' "$passed_over" "$baskets"
+bites stock LEFT_WITHOUT_ASKING 'asleep though there are pieces' "$untold" "$baskets"
 # Where the promise ends
 bites stock GONE_FOR_GOOD 'bought, though it was said to be gone: both questions late' "$left_over" '-DSTRAYS'
 bites stock REQUEST_REUSED 'oversold: cancelled by a question of before' "$owners" '-DREQUESTS=2 -DPIECES=1 -DSTRAYS'

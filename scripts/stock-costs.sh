@@ -3,23 +3,27 @@
 # commit: server CPU for each request, all ways in turn, against a Redis of its own. Prints medians and their ratios. Fails when
 # it cannot measure, not when a target is missed.
 #
-#   scripts/stock-costs.sh [--rounds N] [--before COMMIT]     9 rounds, some five seconds each
+#   scripts/stock-costs.sh [--rounds N] [--before COMMIT] [--document]     9 rounds, a few minutes
 #
-#   DLOCK_MODULE=/path/dlock.so                               that build instead of making one
+#   --document                      writes the table into docs/performance/details.md; needs --before
+#   DLOCK_MODULE=/path/dlock.so     that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
 . scripts/php.inc.sh
 
-rounds=9 before=""
+rounds=9 before="" document=""
+usage() { echo "usage: scripts/stock-costs.sh [--rounds N] [--before COMMIT] [--document]" >&2; exit 2; }
 while [ $# -gt 0 ]; do
 	case $1 in
-		--rounds) rounds=${2-} ;;
-		--before) before=${2-} ;;
-		*) echo "usage: scripts/stock-costs.sh [--rounds N] [--before COMMIT]" >&2; exit 2 ;;
+		--rounds) rounds=${2-}; shift ;;
+		--before) before=${2-}; shift ;;
+		--document) document=1 ;;
+		*) usage ;;
 	esac
-	shift $(($# > 1 ? 2 : 1))
+	shift $(($# > 0))
 done
+[ -z "$document" ] || [ -n "$before" ] || usage
 [[ $rounds =~ ^[1-9][0-9]{0,2}$ ]] || { echo "stock-costs: --rounds takes a number" >&2; exit 2; }
 
 begin_run stock-costs
@@ -31,5 +35,7 @@ if [ -n "$before" ]; then
 	compile "$run/before/crowd.c" "$run/before/crowd"
 	header=$(git ls-tree -r --name-only "$before" src | grep '/scripts_lua\.h$')
 	git show "$before:$header" > "$run/before/scripts_lua.h"
+	git rev-parse --short "$before" > "$run/before/commit"
 fi
-run_php posix bench/stock-costs.php "$rounds" "$run/crowd" ${before:+"$run/before"}
+run_php posix bench/stock-costs.php "$rounds" "$run/crowd" "$run/costs.json" ${before:+"$run/before"}
+[ -z "$document" ] || bench/document.php --stock "$run/costs.json"

@@ -16,8 +16,11 @@
  *   -DPIECES=2      of the article
  *   -DW2=2          that the third request wants
  *   -DTWO           two articles, of which the first request wants both; -DPIECES=1
+ *   -DBASKETS=2     the second one does, too
  *   -DLIMIT=1       the most pieces of each buyer
- *   -DWAITS         a request that gets nothing waits in a queue, and is granted what comes free
+ *   -DWAITS         a request that gets nothing waits in a queue, and is granted what comes free; with TWO, one of both articles waits in the
+ *                   queue of the first that it lacks, and is told to ask
+ *   -DTTL=1         ticks of a reservation
  *   -DRESTOCKS      a piece is put in by a change that has a name, and one is taken out by a change without
  *   -DSHORTER       the first one may be extended by less than is left
  *   -DSTRAYS        a question of the first one may also be carried out at any time after it was asked again, or given up
@@ -45,6 +48,16 @@
  *   -DEXTEND_SHORTENS     a lease is set to what is asked for, though it may be less (with SHORTER)
  *   -DBELIEF_FROM_REPLY   the lease is counted from the answer
  *   -DOVERTAKING          a newcomer takes what is free, though others wait (with WAITS)
+ *   -DFORGOTTEN           what is given back is offered to none of those that wait (with WAITS)
+ *
+ * and with TWO and WAITS:
+ *
+ *   -DPARTLY_GRANTED      one that waits for both articles is granted the one that is free
+ *   -DNOT_TOLD            one that waits for both articles is not told to ask
+ *   -DNOT_KEPT            the pieces of one that was told to ask are given to those behind it
+ *   -DFIRST_LACK_ONLY     one that waits gets both articles as soon as the one in whose queue it waits is free
+ *   -DPLACE_LOST          one that goes on to the other queue is the last there
+ *   -DLEFT_WITHOUT_ASKING one that goes on to the other queue leaves what is free here to nobody
  */
 
 #define I 3
@@ -62,9 +75,14 @@
 #ifndef LIMIT
 #define LIMIT 9
 #endif
+#ifndef BASKETS
+#define BASKETS 1
+#endif
 #ifdef TWO
-#define WANTS(a, i) ((i) == 0 || (a) == (i) - 1 -> 1 : 0)
+#define SEVERAL(i) ((i) < BASKETS)
+#define WANTS(a, i) (SEVERAL(i) || (a) == (i) - 1 -> 1 : 0)
 #else
+#define SEVERAL(i) false
 #ifndef W2
 #define W2 2
 #endif
@@ -72,7 +90,9 @@
 #endif
 #define BUYER(i) ((i) == 2) /* the first two requests are of one buyer */
 
+#ifndef TTL
 #define TTL 2
+#endif
 #define SHORT 1
 #define GRACE 1
 
@@ -90,10 +110,18 @@ typedef Article {
 };
 Article article[A];
 #ifdef WAITS
-bool queued[I];
+byte queued[I];        /* in the queue of this article, from 1 */
 byte ticket[I];        /* those that have a ticket, in its order */
 byte tickets;
 bool granted[I];       /* was granted its pieces in the queue, and has not asked since */
+#ifdef TWO
+bool notified[I];      /* was told to ask, and has not */
+#define NOTIFIED(i) notified[i]
+#define NOTIFY(i, it) notified[i] = it
+#else
+#define NOTIFIED(i) false
+#define NOTIFY(i, it) skip
+#endif
 #endif
 #ifdef RESTOCKS
 bool put_in;           /* the change that has a name was made, */
@@ -133,6 +161,9 @@ byte ahead[I];         /* bits for the live waiters that asked before */
 
 byte k, w, next, reply, a, ttl;
 bool may, changed;
+#ifdef WAITS
+byte kept, lacks;
+#endif
 
 /* ---- what is checked ---- */
 
@@ -174,6 +205,10 @@ inline check_counts()
 #ifdef TWO
 	check_article(1);
 	assert((article[0].left[0] == SOLD) == (article[1].left[0] == SOLD)); /* all of a purchase, or nothing */
+#ifdef WAITS
+	assert(article[0].left[0] == article[1].left[0]); /* all of an order, or nothing */
+	assert(!SEVERAL(1) || article[0].left[1] == article[1].left[1]); /* all of an order, or nothing */
+#endif
 #endif
 #ifdef RESTOCKS
 	assert(article[0].stock == PIECES + put_in - taken_out); /* a change is made once */
@@ -219,7 +254,8 @@ inline pass(b, who)
 	fi
 }
 
-#define FITS(b, who) (article[b].used + article[b].sold + WANTS(b, who) <= article[b].stock)
+#define FITS_BESIDE(n, b, who) (article[b].used + article[b].sold + n + WANTS(b, who) <= article[b].stock)
+#define FITS(b, who) FITS_BESIDE(0, b, who)
 #ifdef LIMIT_OF_SOLD
 #define ALLOWED(b, who) ((BUYER(who) -> BOUGHT(b, 2) : BOUGHT(b, 0) + BOUGHT(b, 1)) + WANTS(b, who) <= LIMIT)
 #else
@@ -234,10 +270,14 @@ inline take(b, who, ticks)
 
 #ifdef WAITS
 #define HAS_TICKET(i) ((tickets > 0 && ticket[0] == i) || (tickets > 1 && ticket[1] == i) || (tickets > 2 && ticket[2] == i))
-#define NOBODY_QUEUED (!queued[0] && !queued[1] && !queued[2])
+#define WAITS_IN(b, i) (queued[i] == (b) + 1)
+#define NOBODY_IN(b) (!WAITS_IN(b, 0) && !WAITS_IN(b, 1) && !WAITS_IN(b, 2))
+#define IS_AHEAD(j, b, i) ((ahead[i] & BIT(j)) && WAITS_IN(b, j))
+#define NOBODY_AHEAD(b, i) (!IS_AHEAD(0, b, i) && !IS_AHEAD(1, b, i) && !IS_AHEAD(2, b, i))
 inline forget(who)
 {
-	queued[who] = false;
+	queued[who] = 0;
+	NOTIFY(who, false);
 	ahead[0] = ahead[0] & ~BIT(who);
 	ahead[1] = ahead[1] & ~BIT(who);
 	ahead[2] = ahead[2] & ~BIT(who)
@@ -262,7 +302,8 @@ inline drop_ticket(who)
 	k = 0; w = 0
 }
 
-inline enqueue(who)
+#define NOBODY 255
+inline draw_ticket(who)
 {
 	k = 0;
 	do
@@ -273,31 +314,47 @@ inline enqueue(who)
 	:: k == tickets -> ticket[tickets] = who; tickets++
 	:: else
 	fi;
-	k = 0;
-	queued[who] = true
+	k = 0
 }
 
-/* To all that fit, in order, for GRACE. A waiter that may not have its pieces is told so, and goes. Messages may be lost: each waiter asks
- * again some time anyway. */
-inline serve(self)
+#ifdef NOT_TOLD
+#define TELLS false
+#else
+#define TELLS true
+#endif
+#ifdef NOT_KEPT
+#define KEEPS 0
+#else
+#define KEEPS 1
+#endif
+#ifdef PARTLY_GRANTED
+#define IS_ASKED(i) false
+#else
+#define IS_ASKED(i) SEVERAL(i)
+#endif
+
+/* To all that fit, in order, for GRACE; one that wants both articles is told to ask, and its piece kept. A waiter that may not have its pieces is
+ * told so, and goes. Messages may be lost: each waiter asks again some time anyway. `self` asks now: `may` says that it is its turn. */
+inline serve(b, self)
 {
-	k = 0;
+	k = 0; kept = 0;
 	do
 	:: k < tickets ->
 		next = ticket[k];
 		k++;
 		if
-		:: queued[next] ->
+		:: next == self && FITS_BESIDE(kept, b, next) -> kept = kept + WANTS(b, next); may = true
+		:: next != self && WAITS_IN(b, next) ->
 			if
-			:: article[0].left[next] > OVER || !ALLOWED(0, next) -> forget(next)
-			:: article[0].left[next] <= OVER && ALLOWED(0, next) && FITS(0, next) ->
-				forget(next);
-				assert(ahead[next] == 0); /* overtaken */
-				take(0, next, (next == self -> TTL : GRACE));
-				granted[next] = (next != self);
+			:: article[b].left[next] > OVER || !ALLOWED(b, next) -> forget(next)
+			:: article[b].left[next] <= OVER && ALLOWED(b, next) && FITS_BESIDE(kept, b, next) ->
 				if
-				:: next == self -> may = true
-				:: else
+				:: IS_ASKED(next) -> NOTIFY(next, TELLS); kept = kept + KEEPS
+				:: else ->
+					assert(NOBODY_AHEAD(b, next)); /* overtaken */
+					forget(next);
+					take(b, next, GRACE);
+					granted[next] = true
 				fi
 			:: else /* it is passed, and stays where it is */
 			fi
@@ -305,11 +362,48 @@ inline serve(self)
 		fi
 	:: else -> break
 	od;
-	k = 0; next = 0
+	k = 0; next = 0; kept = 0
 }
-#define NOBODY 255
-#else
-#define NOBODY_QUEUED true
+
+inline serve_all(i)
+{
+	if
+	:: WANTS(0, i) > 0 -> serve(0, NOBODY)
+	:: else
+	fi;
+#ifdef TWO
+	if
+	:: WANTS(1, i) > 0 -> serve(1, NOBODY)
+	:: else
+	fi
+#endif
+}
+
+/* Behind a script that was on this article, the first one that waits has what it wants, or knows that it is its turn. */
+inline check_served(b)
+{
+	k = 0;
+	do
+	:: k < tickets && !WAITS_IN(b, ticket[k]) -> k++
+	:: else -> break
+	od;
+	assert(k == tickets || !FITS(b, ticket[k]) || NOTIFIED(ticket[k])); /* forgotten */
+	k = 0
+}
+
+inline check_queues(i)
+{
+	if
+	:: WANTS(0, i) > 0 -> check_served(0)
+	:: else
+	fi;
+#ifdef TWO
+	if
+	:: WANTS(1, i) > 0 -> check_served(1)
+	:: else
+	fi
+#endif
+}
 #endif
 
 /* ---- the scripts, each atomic: `reply` is what is answered ---- */
@@ -319,12 +413,10 @@ inline serve(self)
 #define NO 0
 
 /* lua/stock_reserve.lua, stock_basket.lua */
+#ifndef WAITS
 inline reserve(i)
 {
 	may = true; ttl = TTL; changed = false;
-#ifdef WAITS
-	ahead[i] = (HAS_TICKET(i) -> ahead[i] : queued[0] + 2 * queued[1] + 4 * queued[2]);
-#endif
 	a = 0;
 	do
 	:: a < A ->
@@ -337,7 +429,7 @@ inline reserve(i)
 			:: else
 			fi
 #else
-			may = may && ALLOWED(a, i) && FITS(a, i) && NOBODY_QUEUED;
+			may = may && ALLOWED(a, i) && FITS(a, i);
 			changed = true
 #endif
 		:: WANTS(a, i) > 0 && article[a].left[i] == SOLD -> may = false
@@ -353,50 +445,121 @@ inline reserve(i)
 	od;
 	a = 0;
 	reply = NO;
-#ifdef OVERTAKING
-	may = (article[0].left[i] != SOLD && (article[0].left[i] > OVER || (ALLOWED(0, i) && FITS(0, i))));
-#endif
 	if
 	:: may ->
 		do
 		:: a < A ->
 			if
-			:: WANTS(a, i) > 0 && article[a].left[i] <= OVER ->
-#ifdef WAITS
-				assert(ahead[i] == 0); /* overtaken */
-#endif
-				take(a, i, ttl)
+			:: WANTS(a, i) > 0 && article[a].left[i] <= OVER -> take(a, i, ttl)
 			:: else
 			fi;
 			a++
 		:: else -> break
 		od;
-		reply = YES_NOW;
-#ifdef WAITS
-		article[0].left[i] = (granted[i] -> OVER + TTL : article[0].left[i]);
-		ttl = article[0].left[i] - OVER;
-		granted[i] = false;
-		forget(i);
-		serve(NOBODY);
-#endif
+		reply = YES_NOW
 	:: !may && article[FIRST(i)].left[i] == SOLD ->
 		reply = YES_BEFORE
-	:: else ->
-#ifdef WAITS
-		if
-		:: ALLOWED(0, i) -> enqueue(i)
-		:: else -> forget(i)
-		fi;
-		serve(i);
-		if
-		:: may -> reply = YES_NOW; ttl = TTL
-		:: else
-		fi
-#endif
+	:: else
 	fi;
 	a = 0;
 	may = false; changed = false
 }
+#else
+#ifdef OVERTAKING
+#define PASSES(b) true
+#else
+#define PASSES(b) NOBODY_IN(b)
+#endif
+/* Of one article, whether its time has come: who waits there is before it. */
+inline look(b, i)
+{
+	may = PASSES(b) && FITS(b, i);
+	if
+	:: !PASSES(b) -> draw_ticket(i); serve(b, i)
+	:: else
+	fi;
+#ifdef FIRST_LACK_ONLY
+	may = may || (queued[i] > 0 && !WAITS_IN(b, i));
+#endif
+	lacks = (lacks == 0 && !may -> (b) + 1 : lacks)
+}
+
+inline take_one(b, i)
+{
+	assert(NOBODY_AHEAD(b, i)); /* overtaken */
+	take(b, i, TTL)
+}
+
+#define ALL_ALLOWED(i) ((WANTS(0, i) == 0 || ALLOWED(0, i)) && (A == 1 || WANTS(A - 1, i) == 0 || ALLOWED(A - 1, i)))
+inline reserve(i)
+{
+	ahead[i] = (HAS_TICKET(i) -> ahead[i] : (queued[0] > 0) + 2 * (queued[1] > 0) + 4 * (queued[2] > 0));
+	NOTIFY(i, false);
+	lacks = 0;
+	ttl = TTL;
+	if
+	:: article[FIRST(i)].left[i] == SOLD -> reply = YES_BEFORE
+	:: article[FIRST(i)].left[i] != SOLD && article[FIRST(i)].left[i] > OVER ->
+		article[FIRST(i)].left[i] = (granted[i] -> OVER + TTL : article[FIRST(i)].left[i]);
+		ttl = article[FIRST(i)].left[i] - OVER;
+		reply = YES_NOW
+	:: article[FIRST(i)].left[i] <= OVER && !ALL_ALLOWED(i) -> reply = NO
+	:: else ->
+		if
+		:: WANTS(0, i) > 0 -> look(0, i)
+		:: else
+		fi;
+#ifdef TWO
+		if
+		:: WANTS(1, i) > 0 -> look(1, i)
+		:: else
+		fi;
+#endif
+		if
+		:: lacks > 0 ->
+#ifdef PLACE_LOST
+			if
+			:: queued[i] > 0 && queued[i] != lacks -> drop_ticket(i)
+			:: else
+			fi;
+#endif
+			draw_ticket(i);
+			queued[i] = lacks;
+			reply = NO
+		:: else ->
+			if
+			:: WANTS(0, i) > 0 -> take_one(0, i)
+			:: else
+			fi;
+#ifdef TWO
+			if
+			:: WANTS(1, i) > 0 -> take_one(1, i)
+			:: else
+			fi;
+#endif
+			reply = YES_NOW
+		fi
+	fi;
+	if
+	:: reply != YES_BEFORE ->
+		if
+		:: lacks == 0 -> granted[i] = false; forget(i)
+		:: else
+		fi;
+#ifdef LEFT_WITHOUT_ASKING
+		if
+		:: lacks == 0 -> serve_all(i)
+		:: else
+		fi;
+#else
+		serve_all(i);
+#endif
+		check_queues(i)
+	:: else
+	fi;
+	may = false; lacks = 0
+}
+#endif
 
 /* lua/stock_confirm.lua. All that an order is for has the same state. */
 #define IS_LIVE(i) (article[FIRST(i)].left[i] > OVER && article[FIRST(i)].left[i] != SOLD)
@@ -483,7 +646,10 @@ inline cancel(i)
 	;
 	granted[i] = false;
 	forget(i);
-	serve(NOBODY)
+#ifndef FORGOTTEN
+	serve_all(i);
+#endif
+	check_queues(i)
 #endif
 }
 
@@ -582,7 +748,7 @@ proctype Connection(byte i)
 #endif
 #ifdef WAITS
 	/* A slow waiter is taken for dead, and forgotten. */
-	:: d_step { queued[i] -> forget(i) }
+	:: d_step { queued[i] > 0 -> forget(i) }
 #endif
 	od
 }
@@ -597,7 +763,7 @@ proctype Connection(byte i)
 
 #define HAS_ANY_LEFT(i) (article[FIRST(i)].left[i] > OVER || article[A - 1].left[i] > OVER)
 #ifdef WAITS
-#define QUEUED(i) queued[i]
+#define QUEUED(i) (queued[i] > 0)
 #else
 #define QUEUED(i) false
 #endif
@@ -620,7 +786,7 @@ inline answered(i, what)
 inline leave_order(i)
 {
 	if
-	:: !queued[i] -> drop_ticket(i)
+	:: queued[i] == 0 -> drop_ticket(i)
 	:: else
 	fi
 }
@@ -699,7 +865,7 @@ proctype Process(byte i)
 #endif
 #ifdef WAITS
 	:: d_step { MAY_FAIL(i) && state[i] == WAITING -> answered(i, HAS) }
-	:: d_step { MAY_FAIL(i) && state[i] == HAS && HAS_TICKET(i) && !queued[i] -> drop_ticket(i) }
+	:: d_step { MAY_FAIL(i) && state[i] == HAS && HAS_TICKET(i) && queued[i] == 0 -> drop_ticket(i) }
 #endif
 
 	/* The name is used no more, and the process goes on with another one; or with the same. */
@@ -731,7 +897,7 @@ proctype Keeper()
 #endif
 			put_in = true;
 #ifdef WAITS
-			serve(NOBODY);
+			serve(0, NOBODY);
 #endif
 			check_counts() }
 	:: d_step { taken_out == 0 ->
@@ -744,7 +910,7 @@ proctype Keeper()
 			taken_out = changed;
 			changed = false;
 #ifdef WAITS
-			serve(NOBODY);
+			serve(0, NOBODY);
 #endif
 			check_counts() }
 	od
