@@ -343,6 +343,78 @@ static void test_copied(void)
 	check_copy(3, false, "the replica may have confirmed something elsewhere: not granted");
 }
 
+/* ---- the last look at a grant ---- */
+
+/* A replica has attached since the base of an epoch that the nodes can prove, so that each grant is doubted, then
+ * proved, and looked at once more. Sends that look as text. */
+static client doubting_client(void)
+{
+	client c = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=20&nodes=2");
+
+	grow_old();
+	settle_known_epoch(servers.master, GUARD, 1, 0);
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "connected, and the scripts are known");
+	server_do(servers.master, "CLIENT KILL TYPE replica");
+	eventually(is_up, servers.replica);
+	pair_is_in_step(&servers);
+	return c;
+}
+
+static void *take_away_between(void *unused)
+{
+	(void) unused;
+	bool stopped = eventually(is_stopped, &servers.endpoint);
+	server_do(servers.master, "SET Lock:doubted somebody");
+	atomic_store(&servers.endpoint.stop, NULL);
+	return stopped ? unused : &servers;
+}
+
+/* The nodes prove that the master knows all leases; what it knows of this one is to be asked. */
+static void test_gone_while_proved(void)
+{
+	client c = doubting_client();
+	pthread_t thread;
+	void *failed;
+
+	dlock_claim *claim = claim_on(&c, "doubted", LEASE);
+	atomic_store(&servers.endpoint.stop, dlock_scripts[DLOCK_SCRIPT_SETTLE_NOW].sha1);
+	pthread_create(&thread, NULL, take_away_between, NULL);
+	dlock_status status = acquire(&c, claim, 0);
+	pthread_join(thread, &failed);
+	check(!failed && status != DLOCK_OK, "a lock that is gone when the nodes have answered is not held (%d): %s", status,
+		c.error.message);
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
+static void *lose_answer(void *unused)
+{
+	(void) unused;
+	bool lost = eventually(has_swallowed, &servers.endpoint);
+	atomic_store(&servers.endpoint.swallowed, 0);
+	return lost ? NULL : &servers;
+}
+
+/* Executed late, a second sending would take back what another client has by then. */
+static void test_last_look_once(void)
+{
+	client c = doubting_client();
+	pthread_t thread;
+	void *failed;
+
+	dlock_claim *claim = claim_on(&c, "doubted", LEASE);
+	atomic_store(&servers.endpoint.swallow, dlock_scripts[DLOCK_SCRIPT_UNCHANGED].source);
+	pthread_create(&thread, NULL, lose_answer, NULL);
+	dlock_status status = acquire(&c, claim, 0);
+	pthread_join(thread, &failed);
+	check(!failed && status == DLOCK_CONNECTION, "a last look without an answer is not sent again (%d): %s", status,
+		c.error.message);
+	client_drain(&c);
+	check(eventually_nobody(servers.master, "doubted"), "and the lock is given back");
+	dlock_claim_free(claim);
+	client_free(&c);
+}
+
 static void *come_back_later(void *unused)
 {
 	(void) unused;
@@ -608,9 +680,6 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(new_set),
-		
-		
-		
 		TEST(flush),
 		TEST(there_and_back),
 		TEST(demoted),
@@ -622,6 +691,8 @@ int main(int argc, char **argv)
 		TEST(moved_back),
 		TEST(promoted),
 		TEST(copied),
+		TEST(gone_while_proved),
+		TEST(last_look_once),
 		TEST(moved_back_meanwhile),
 		TEST(moved_back_unguarded),
 		TEST(moved_back_and_attached),

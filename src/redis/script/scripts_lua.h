@@ -114,7 +114,7 @@
 	script(STOCK_LEAVE, "stock_leave", \
 		"766143b8f0f3961ca2226b5b1e969af13cfa6616", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
-		"a605f19e1624791ddc0f278d7b102d93d86c6836", DLOCK_LUA_STOCK_LINEAGE) \
+		"5528ac6aac62edb4404445dae94407d50b2a46b3", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
@@ -2327,6 +2327,14 @@
 	"return has\n"
 
 #define DLOCK_LUA_STOCK_LINEAGE \
+	"local known, settled_since, full_copies, partial, last = string.match(redis.call('GET', KEYS[1]) or '',\n" \
+	"'^(%x+) 1 (%d+) %d+ (%d+) (%d+) (%d+) ')\n" \
+	"local says = known and redis.pcall('INFO', 'replication')\n" \
+	"if type(says) == 'string' and string.find(says, '\\nmaster_replid:' .. known, 1, true)\n" \
+	"and string.match(says, '\\nmaster_repl_offset:(%d+)') - last <= 262144\n" \
+	"and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full_copies .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
+	"return {1, tonumber(settled_since)}\nend\n" \
 	DLOCK_LUA_EPOCH \
 	"local FINAL = 10000\n" \
 	"local id, state, since, before, attached, seen, nodes = string.match(redis.call('GET', KEYS[1]) or '',\n" \
