@@ -30,8 +30,10 @@ function lines_of(array $locks): array
     return table($rows);
 }
 
+const MOST_LISTED = 1000;
+
 /** Those of a RedLock are looked for on each of its servers, and then by all of them. @return list<\Dlock\Inspection> */
-function all_locks(Arguments $arguments): array
+function all_locks(Arguments $arguments, bool &$is_full): array
 {
     $locks = $arguments->locks();
     if (!$locks instanceof \RedLock) {
@@ -39,9 +41,10 @@ function all_locks(Arguments $arguments): array
     }
     $names = [];
     foreach ($arguments->each_server() as $server) {
-        $names = [...$names, ...array_column(\Dlock\list_all($server), 'resource')];
+        $names = [...$names, ...$found = array_column(\Dlock\list_all($server), 'resource')];
+        $is_full = $is_full || count($found) >= MOST_LISTED;
     }
-    $all = array_map(fn (string $name) => $locks->inspect($name, 1), array_slice(array_unique($names), 0, 1000));
+    $all = array_map(fn (string $name) => $locks->inspect($name, 1), array_slice(array_unique($names), 0, MOST_LISTED));
     return array_values(array_filter($all, fn (\Dlock\Inspection $lock) => $lock->holders || $lock->waiting));
 }
 
@@ -50,8 +53,12 @@ function list_locks(Arguments $arguments): int
     if ($arguments->names) {
         throw new Misuse('ls takes no name; "show" does');
     }
-    $locks = $arguments->has('all') ? all_locks($arguments) : $arguments->locks()->inspectAll(1000);
+    $is_full = false;
+    $locks = $arguments->has('all') ? all_locks($arguments, $is_full) : $arguments->locks()->inspectAll(MOST_LISTED);
     echo $arguments->has('json') ? json($locks) : implode("\n", lines_of($locks)), "\n";
+    if ($is_full || count($locks) >= MOST_LISTED) {
+        fwrite(STDERR, 'dlock: it lists no more than ' . MOST_LISTED . " locks, and there may be more\n");
+    }
     return 0;
 }
 

@@ -100,6 +100,17 @@ dlock_claim *claim_on(client *c, const char *name)
 	return dlock_claim_new(c->backend, name, strlen(name), 0, NULL, &c->error);
 }
 
+dlock_claim *claim_on_several(client *c, const char *letters)
+{
+	dlock_name names[DLOCK_SEVERAL_MAX];
+	int count = 0;
+
+	for (; letters[count]; count++) {
+		names[count] = (dlock_name) { &letters[count], 1 };
+	}
+	return dlock_claim_new_of(c->backend, names, count, 0, NULL, &c->error);
+}
+
 dlock_status acquire(client *c, dlock_claim *claim, int ms)
 {
 	dlock_wait wait = { .deadline = ms < 0 ? DLOCK_FOREVER : dlock_now() + ms * DLOCK_MS };

@@ -38,6 +38,9 @@ void client_free(client *c);
 
 dlock_claim *claim_on(client *c, const char *name);
 
+/* On several: names of one letter. */
+dlock_claim *claim_on_several(client *c, const char *letters);
+
 /* Waits for `ms` at most; negative: for ever. Prints errors. */
 dlock_status acquire(client *c, dlock_claim *claim, int ms);
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "../../src/zookeeper/lock/claim.h"
 #include "helpers.h"
 #include "tap.h"
 #include "zk_client.h"
@@ -65,6 +66,76 @@ static void test_lost_replies(void)
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(p.mode == PROXY_PASS && children("lost") == 0, "no node is left of it (%d, %d)", p.mode, children("lost"));
 	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all in one session");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+static bool has_nodes(int number)
+{
+	return settles_at("p", number) && settles_at("q", number) && settles_at("r", number);
+}
+
+/* The same of several locks, whose nodes are created and deleted by one transaction each. */
+static void test_lost_replies_of_several(void)
+{
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	dlock_claim *claim = claim_on_several(&c, "pqr");
+	check(acquire(&c, claim, -1) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "warm");
+	p.op = OP_MULTI;
+	for (int i = 0; i < 2; i++) {
+		proxy_mode mode = i ? PROXY_LOSE : PROXY_LOSE_REPLY;
+		claim = claim_on_several(&c, "pqr");
+		char token[sizeof claim->token];
+		memcpy(token, claim->token, sizeof token);
+		p.mode = mode;
+		check(acquire(&c, claim, 30000) == DLOCK_OK, "acquired though the %s was lost", i ? "creation" : "reply");
+		check(p.cuts == 2 * i + 1 && p.mode == PROXY_PASS, "the connection was cut indeed (%d)", p.cuts);
+		check(has_nodes(1) && claim->fencing_token > 0, "a node in each");
+		check(i || strcmp(token, claim->token) == 0, "they were found by their guid");
+		p.mode = mode;
+		check(release(&c, claim) == DLOCK_OK && has_nodes(0), "released though that was lost as well");
+	}
+	claim = claim_on_several(&c, "pqr");
+	dlock_wait wait = { .deadline = dlock_now() + 30 * DLOCK_SECOND, .interrupted = interrupted };
+	p.mode = PROXY_LOSE_REPLY;
+	interrupt_now();
+	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted at once");
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	interrupt_clear();
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
+	check(p.mode == PROXY_PASS && has_nodes(0), "no node is left of it");
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all in one session");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+/* Somebody deletes a part while the reply is under way: what is left is not taken for all. */
+static void test_part_of_several(void)
+{
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	dlock_claim *claim = claim_on_several(&c, "pqr");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "acquired");
+	dlock_zk_claim *own = (dlock_zk_claim *) claim;
+	check(zoo_delete(zk_observer, own->parts[1].node, -1) == ZOK, "a part is deleted");
+	p.op = OP_MULTI;
+	p.mode = PROXY_LOSE_REPLY;
+	dlock_status status = release(&c, claim);
+	check(status == DLOCK_OK || status == DLOCK_LOST, "the reply to the release is lost (%d)", status);
+	check(has_nodes(0), "nothing is left");
+
+	claim = claim_on_several(&c, "pqr");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "acquired");
+	own = (dlock_zk_claim *) claim;
+	check(zoo_delete(zk_observer, own->parts[2].node, -1) == ZOK, "a part is deleted");
+	check(becomes(claim, DLOCK_CLAIM_LOST), "it is lost");
+	check(has_nodes(0) && release(&c, claim) == DLOCK_LOST, "and the rest is given back");
 	client_free(&c);
 	proxy_stop(&p);
 }
@@ -382,7 +453,8 @@ static void test_rests(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		{ "lost replies", test_lost_replies }, { "odd responses", test_odd_responses }, { "expiry", test_expiry },
+		{ "lost replies", test_lost_replies },
+		{ "several lost replies", test_lost_replies_of_several }, { "several in part", test_part_of_several }, { "odd responses", test_odd_responses }, { "expiry", test_expiry },
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
 		{ "one of several", test_one_of_several }, { "rests", test_rests },

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PROXY_PAIRS = 16, OP_DELETE = 2, OP_CREATE2 = 15 };
+enum { PROXY_PAIRS = 16, OP_DELETE = 2, OP_MULTI = 14, OP_CREATE2 = 15 };
 
 typedef enum {
 	PROXY_PASS,

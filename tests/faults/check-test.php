@@ -87,6 +87,10 @@ check('a permit that was given back', history(['a' => [$of(2, 3, lease(1, 0, 10,
 check('tokens of holders that meet', history(['a' => [$of(1, 3, lease(1, 0, 10, [50], 2))], 'b' => [$of(2, 3, lease(1, 5, 20, [60], 1))]]));
 check('a token that falls, of holders that exclude each other', history(['a' => [$of(2, 3, lease(1, 0, 10, [50], 2))], 'b' => [$of(1, 3, lease(1, 5, 20, [60], 3))],
     'c' => [$of(2, 3, lease(1, 5, 70, [80], 1))]]), [$tokens]);
+$reader = $of(1, 9, lease(1, 0, 10, [20], 1));
+$writer = $of(9, 9, lease(2, 15, 20, [30], 3));
+check('a reader that becomes the writer', history(['a' => [$reader, $writer], 'b' => [$of(1, 9, lease(1, 0, 10, [19], 2))]]));
+check('a reader that becomes the writer while another one reads', history(['a' => [$reader, $writer], 'b' => [$of(1, 9, lease(1, 0, 10, [21], 2))]]), [$permits]);
 
 // Stocks: b wants 2 of 3 pieces that a put in
 $trade = fn (string $what, int $n, int $asked, ?int $answered, mixed $result, string $id = 'b/1', ?string $error = null, int $pieces = 2, bool $ok = false) => [

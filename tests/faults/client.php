@@ -16,6 +16,7 @@ final class Client extends Participant
     private Locks $locks;
     private readonly Record $record;
     private int $permits = 1; // that it asks for
+    private int $last = 0; // number that an operation has had
     private ?int $value = null; // of the record, as far as the present lease has to do with it; -1: refused
 
     protected function begin(): void
@@ -28,7 +29,7 @@ final class Client extends Participant
 
     protected function turn(): void
     {
-        $this->number++;
+        $this->number = ++$this->last;
         $this->value = null;
         // Anew for each: else how often the one before looked, a matter of timing, would decide.
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
@@ -133,11 +134,52 @@ final class Client extends Participant
             'e' => $e ? $e::class . ': ' . substr($e->getMessage(), 0, 200) : null]);
     }
 
+    // ---- a reader becomes the writer, and the writer a reader; for the checker that is another lease ----
+
+    private function upgrade(Dlock\Lease $lease): void
+    {
+        $timeout = $this->chance->happens(0.4) ? 0.0 : $this->chance->between(0.01, Setting::LONGEST_TIMEOUT / 3);
+        $reader = $this->number;
+        $held = null;
+        [$this->number, $this->permits] = [++$this->last, Setting::capacity($this->class)];
+        $upgraded = $this->ask($lease->resource, round($timeout, 3), null, function () use ($lease, $timeout, &$held) {
+            $lease->upgrade($timeout);
+            $held = nanoseconds();
+            return $lease;
+        });
+        if ($upgraded) { // it has read until now
+            $this->journal->write('held', ['n' => $reader, 't0' => $held, 't1' => $held, 'held' => true]);
+        } else {
+            [$this->number, $this->permits] = [$reader, 1];
+        }
+        $this->journal->write('upgrade', ['n' => $this->number, 'ok' => (bool) $upgraded]);
+    }
+
+    /** Where it is not known what became of it, others may read. */
+    private function downgrade(Dlock\Lease $lease): void
+    {
+        $started = nanoseconds();
+        try {
+            $lease->downgrade();
+            $done = true;
+        } catch (Dlock\DlockException) {
+            $done = false;
+        }
+        $this->journal->write('released', ['n' => $this->number, 't0' => $started, 't1' => nanoseconds(), 'ok' => $done]);
+        [$this->number, $this->permits, $this->value] = [++$this->last, 1, -1];
+        $this->asked($lease->resource, 0.0, null);
+        $this->journal->write('got', ['n' => $this->number, 't0' => $started, 't1' => nanoseconds(), 'ok' => true, 'fence' => null, 'e' => null]);
+        $this->journal->write('downgrade', ['n' => $this->number, 'ok' => $done]);
+    }
+
     // ---- while it is held ----
 
     private function hold(Dlock\Lease $lease, ?float $ttl): void
     {
         $lease->isHeld() && $this->believes($lease);
+        if (Setting::hasUpgrades($this->class) && $this->permits === 1 && $this->chance->happens(0.25)) {
+            $this->upgrade($lease);
+        }
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
         // Others may have permits beside one that holds some for long.
         $length = $this->chance->weighted($this->config['lengths'] ?? ['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]
@@ -149,6 +191,10 @@ final class Client extends Participant
             'over a fail-over' => $this->chance->between(1.0, 5.0),
             'too long' => ($ttl ?? $this->ttls['default']) * $this->chance->between(0.9, 1.4),
         });
+        if (Setting::hasUpgrades($this->class) && $this->permits > 1 && $this->chance->happens(0.2)) {
+            $this->downgrade($lease);
+            $this->work($lease, $this->chance->between(0, 0.03));
+        }
         $end = $this->chance->weighted(['release' => 14, 'destruct' => 3, 'fork' => 1.2] + (Setting::isOnZooKeeper($this->class) ? [] : ['hand on' => 1.5])
             + ($this->kind === 'steady' || $this->isChild || isset($this->config['strand']) ? [] : ['exit' => 0.5, 'kill' => 0.4, 'exec' => 0.4]));
         switch ($end) {

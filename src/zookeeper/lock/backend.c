@@ -15,8 +15,60 @@
  * node before its own.
  *  4. To release, or to leave the queue, delete the node. If the session ends, the server deletes it.
  *
+ * For several locks one transaction creates a node in each queue, or in none. Transactions have an order, which is that
+ * of their nodes in each queue that they share: so among claims that wait for each other one is the first, and there is
+ * no circle. All are held when the claim is the first in all queues.
+ *
  * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's
  * exclude ours. The session is the lease: a lock is held for as long as the session is known to live (session.h). */
+
+/* Nobody looks whether its nodes are still there. Those that were found gone are not ours any more. */
+static void forget(dlock_zk_claim *claim)
+{
+	for (int i = 0; claim->parts && i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		if (part->held && dlock_zk_own_node_is_gone(part->held)) {
+			free(part->node);
+			part->node = NULL;
+		}
+		dlock_zk_own_node_remove(part->held);
+		part->held = NULL;
+	}
+}
+
+/* Has it all its nodes? */
+static bool is_whole(const dlock_zk_claim *claim)
+{
+	int i = 0;
+
+	while (i < claim->base.count && claim->parts[i].node) {
+		i++;
+	}
+	return i == claim->base.count;
+}
+
+/* Is one of them gone? */
+static bool is_gone(const dlock_zk_claim *claim)
+{
+	bool gone = false;
+
+	for (int i = 0; !gone && i < claim->base.count; i++) {
+		gone = claim->parts[i].held && dlock_zk_own_node_is_gone(claim->parts[i].held);
+	}
+	return gone;
+}
+
+static bool watch_nodes(dlock_zk_claim *claim)
+{
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		part->held = dlock_zk_own_node_add(claim->session, part->node, claim);
+		if (!part->held) {
+			return false;
+		}
+	}
+	return true;
+}
 
 /* The lock is ours; it can be relied upon once the session's bound says so, which it normally does already. */
 static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
@@ -30,8 +82,7 @@ static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock
 			return DLOCK_OK;
 		}
 		if (view.state == DLOCK_ZK_CONNECTED && dlock_now() < view.deadline) {
-			claim->held = dlock_zk_own_node_add(session, claim->node);
-			if (!claim->held) {
+			if (!watch_nodes(claim)) {
 				return dlock_out_of_memory(error);
 			}
 			dlock_claim_move(&claim->base, DLOCK_CLAIM_HELD);
@@ -58,23 +109,13 @@ static dlock_status step(dlock_zk_claim *claim, const dlock_wait *wait, dlock_er
 			return dlock_zk_claim_finish_create(claim, wait, error);
 		case DLOCK_ZK_UNKNOWN:
 			return dlock_zk_claim_recover(claim, wait, error);
+		case DLOCK_ZK_NAMED:
+			return dlock_zk_claim_identify(claim, wait, error);
 		case DLOCK_ZK_PRESENT:
 			return dlock_zk_queue_wait(claim, wait, error);
 		default:
 			return confirm(claim, wait, error);
 	}
-}
-
-/* Nobody looks whether its node is still there. */
-static void forget(dlock_zk_claim *claim)
-{
-	dlock_zk_own_node_remove(claim->held);
-	claim->held = NULL;
-}
-
-static bool is_gone(const dlock_zk_claim *claim)
-{
-	return claim->held && dlock_zk_own_node_is_gone(claim->held);
 }
 
 static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
@@ -88,11 +129,11 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
 		/* Connections that break again and again must not carry it on for ever. */
 		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
-			status = claim->node || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_response(claim->session, error);
+			status = claim->phase >= DLOCK_ZK_NAMED || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_response(claim->session, error);
 			break;
 		}
 		status = dlock_zk_claim_connect(claim, until, wait, error);
-		if (status == DLOCK_CONNECTION && claim->node && dlock_now() >= wait->deadline) {
+		if (status == DLOCK_CONNECTION && claim->phase >= DLOCK_ZK_NAMED && dlock_now() >= wait->deadline) {
 			status = DLOCK_TIMEOUT; /* it was in the queue, and its time is up */
 		}
 		if (status == DLOCK_OK) {
@@ -102,6 +143,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	if (status == DLOCK_INTERRUPTED) {
 		dlock_claim_move(base, claim->phase == DLOCK_ZK_ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
+		forget(claim);
 		dlock_zk_claim_leave(claim);
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
@@ -152,15 +194,14 @@ static dlock_status release(dlock_claim *base, dlock_error *error)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
 	/* One that is gone is not ours, though a node may have its name again. */
-	bool ours = claim->node && !is_gone(claim) && dlock_zk_claim_is_alive(claim);
-
 	forget(claim);
+	bool ours = claim->phase >= DLOCK_ZK_NAMED && is_whole(claim) && dlock_zk_claim_is_alive(claim);
 	dlock_status status = ours ? dlock_zk_claim_delete(claim, error) : DLOCK_LOST;
 
-	if (status == DLOCK_OK || status == DLOCK_LOST) {
-		dlock_zk_claim_clear_node(claim);
+	if (status == DLOCK_OK) {
+		dlock_zk_claim_clear_nodes(claim);
 	} else {
-		dlock_zk_claim_leave(claim);
+		dlock_zk_claim_leave(claim); /* of several that were not all ours, the rest */
 	}
 	return status == DLOCK_LOST ? lost(base, error) : status;
 }
@@ -214,8 +255,7 @@ static bool is_same(const dlock_backend *a, const dlock_backend *b)
 static void dispose(dlock_claim *base)
 {
 	forget((dlock_zk_claim *) base);
-	dlock_zk_claim_clear((dlock_zk_claim *) base);
-	free(((dlock_zk_claim *) base)->parent);
+	dlock_zk_claim_unplace((dlock_zk_claim *) base);
 }
 
 static void destroy(dlock_backend *base)
@@ -236,7 +276,6 @@ static const dlock_backend_ops ops = {
 	.abandon = abandon,
 	.refresh = refresh,
 	.bound = bound,
-	.one_only = "must be one name on ZooKeeper; for several at once use DistributedLock on Redis",
 	.is_same = is_same,
 	.locked = locked,
 	.inspect = dlock_zk_inspect,

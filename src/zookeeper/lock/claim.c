@@ -6,17 +6,41 @@
 #include "../session/path.h"
 #include "../session/watches.h"
 
+char *dlock_zk_resource_path(const dlock_zk_backend *backend, const char *resource, size_t resource_len)
+{
+	char *name = dlock_backend_name(&backend->base, resource, resource_len);
+	char *path = name
+		? dlock_zk_parent_path(backend->options.root, name, backend->base.prefix.len + resource_len) : NULL;
+
+	free(name);
+	return path;
+}
+
 bool dlock_zk_claim_place(dlock_zk_claim *claim)
 {
 	const dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
-	size_t len = claim->base.resource_len;
-	char *name = claim->parent ? NULL : dlock_backend_name(&backend->base, claim->base.resource, len);
 
-	if (name) {
-		claim->parent = dlock_zk_parent_path(backend->options.root, name, backend->base.prefix.len + len);
-		free(name);
+	if (!claim->parts) {
+		claim->parts = calloc((size_t) claim->base.count, sizeof *claim->parts);
 	}
-	return claim->parent;
+	for (int i = 0; claim->parts && i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		const dlock_name *name = &claim->base.names[i];
+		if (!part->parent && !(part->parent = dlock_zk_resource_path(backend, name->text, name->len))) {
+			return false;
+		}
+	}
+	return claim->parts;
+}
+
+void dlock_zk_claim_unplace(dlock_zk_claim *claim)
+{
+	dlock_zk_claim_clear(claim);
+	for (int i = 0; claim->parts && i < claim->base.count; i++) {
+		free(claim->parts[i].parent);
+	}
+	free(claim->parts);
+	claim->parts = NULL;
 }
 
 bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim)
@@ -24,34 +48,47 @@ bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim)
 	return claim->session && dlock_zk_session_view(claim->session).state < DLOCK_ZK_EXPIRED;
 }
 
-void dlock_zk_claim_clear_node(dlock_zk_claim *claim)
+static void forget_node(dlock_zk_part *part)
+{
+	free(part->node);
+	part->node = NULL;
+}
+
+void dlock_zk_claim_clear_nodes(dlock_zk_claim *claim)
 {
 	if (claim->session) {
 		dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
 	}
 	dlock_zk_op_release(claim->creating);
-	dlock_zk_op_release(claim->listing);
-	claim->creating = claim->listing = NULL;
-	free(claim->node);
-	claim->node = NULL;
+	claim->creating = NULL;
+	for (int i = 0; claim->parts && i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		dlock_zk_op_release(part->listing);
+		part->listing = NULL;
+		part->granted = false;
+		forget_node(part);
+	}
 	claim->phase = DLOCK_ZK_ABSENT;
 }
 
 void dlock_zk_claim_leave(dlock_zk_claim *claim)
 {
-	if (dlock_zk_claim_is_alive(claim)) {
-		if (claim->node) {
-			dlock_zk_discard_node(claim->session, claim->node, NULL);
-		} else if (claim->phase != DLOCK_ZK_ABSENT) {
-			dlock_zk_discard_node(claim->session, claim->parent, claim->base.token);
+	bool alive = claim->phase != DLOCK_ZK_ABSENT && dlock_zk_claim_is_alive(claim);
+
+	for (int i = 0; alive && i < claim->base.count; i++) {
+		const dlock_zk_part *part = &claim->parts[i];
+		if (part->node) {
+			dlock_zk_discard_node(claim->session, part->node, NULL);
+		} else if (claim->phase < DLOCK_ZK_NAMED) {
+			dlock_zk_discard_node(claim->session, part->parent, claim->base.token);
 		}
 	}
-	dlock_zk_claim_clear_node(claim);
+	dlock_zk_claim_clear_nodes(claim);
 }
 
 void dlock_zk_claim_clear(dlock_zk_claim *claim)
 {
-	dlock_zk_claim_clear_node(claim);
+	dlock_zk_claim_clear_nodes(claim);
 	dlock_zk_session_release(claim->session);
 	claim->session = NULL;
 }
@@ -73,7 +110,7 @@ dlock_status dlock_zk_claim_connect(
 			}
 		}
 		/* Once it is in the queue there is nothing left to try. */
-		dlock_nanos latest = wait && (claim->node || wait->deadline > until) ? wait->deadline : until;
+		dlock_nanos latest = wait && (claim->phase >= DLOCK_ZK_NAMED || wait->deadline > until) ? wait->deadline : until;
 		dlock_status status = dlock_zk_session_connect(claim->session, latest, wait, error);
 		if (status != DLOCK_LOST) {
 			return status;
@@ -91,56 +128,127 @@ static void label_of(const dlock_zk_claim *claim, char label[DLOCK_ZK_LABEL_SIZE
 	dlock_zk_label(dlock_zk_backend_of(&claim->base)->kind, claim->base.permits, claim->base.backend->capacity, label);
 }
 
+/* The paths of the nodes to be created. False: out of memory. */
+static bool name_nodes(const dlock_zk_claim *claim, char *paths[DLOCK_SEVERAL_MAX])
+{
+	char label[DLOCK_ZK_LABEL_SIZE];
+	bool named = true;
+
+	label_of(claim, label);
+	for (int i = 0; i < claim->base.count; i++) {
+		paths[i] = dlock_zk_node_path(claim->parts[i].parent, claim->base.token, label);
+		named &= paths[i] != NULL;
+	}
+	return named;
+}
+
 /* Create and list go out together: the server keeps the order, so one round trip tells the name and whether it is
  * first. */
 dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 {
+	const char *said = claim->base.description ? dlock_description_text(claim->base.description) : "";
+	char *paths[DLOCK_SEVERAL_MAX];
+
 	if (claim->token_used && !dlock_token(claim->base.token)) {
 		return dlock_fail(error, DLOCK_FAILED, "The system gave no random bytes for a token");
 	}
-	char label[DLOCK_ZK_LABEL_SIZE];
-	label_of(claim, label);
-	char *path = dlock_zk_node_path(claim->parent, claim->base.token, label);
-	if (!path) {
-		return dlock_out_of_memory(error);
-	}
 	claim->token_used = true;
-	const char *said = claim->base.description ? dlock_description_text(claim->base.description) : "";
-	claim->creating = dlock_zk_create(claim->session, path, said, node_acl(claim), ZOO_EPHEMERAL | ZOO_SEQUENCE);
-	free(path);
+	if (name_nodes(claim, paths)) {
+		claim->creating = dlock_zk_create(
+			claim->session, paths, claim->base.count, said, node_acl(claim), ZOO_EPHEMERAL | ZOO_SEQUENCE);
+	}
+	for (int i = 0; i < claim->base.count; i++) {
+		free(paths[i]);
+	}
 	if (!claim->creating) {
 		return dlock_out_of_memory(error);
 	}
 	claim->phase = DLOCK_ZK_CREATING;
 	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
-	claim->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
-	return claim->listing ? DLOCK_OK : dlock_out_of_memory(error);
+	for (int i = 0; i < claim->base.count; i++) {
+		claim->parts[i].listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parts[i].parent);
+		if (!claim->parts[i].listing) {
+			return dlock_out_of_memory(error);
+		}
+	}
+	return DLOCK_OK;
+}
+
+static dlock_status is_odd(const dlock_zk_claim *claim, const dlock_zk_part *part, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.150s: %.150s: an answer of an unexpected form",
+		claim->session->hosts, part->parent);
 }
 
 /* What the server says is ours is checked once, here: the name is taken apart later. */
-static dlock_status adopt(dlock_zk_claim *claim, const char *node, const struct Stat *stat, dlock_error *error)
+static dlock_status adopt(dlock_zk_claim *claim, dlock_zk_part *part, const char *node, dlock_error *error)
 {
 	char label[DLOCK_ZK_LABEL_SIZE];
 
 	label_of(claim, label);
-	if (!dlock_zk_is_made_of(node, claim->parent, claim->base.token, label) || stat->czxid <= 0) {
-		return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.150s: %.150s: an answer of an unexpected form",
-			claim->session->hosts, claim->parent);
+	if (!dlock_zk_is_made_of(node, part->parent, claim->base.token, label)) {
+		return is_odd(claim, part, error);
 	}
-	claim->node = strdup(node);
-	if (!claim->node) {
-		return dlock_out_of_memory(error);
+	forget_node(part);
+	part->node = strdup(node);
+	return part->node ? DLOCK_OK : dlock_out_of_memory(error);
+}
+
+/* The transaction that has created the nodes, all at once: the order in each queue is that of these, and so is that of
+ * the fencing tokens. */
+static dlock_status take_number(
+	dlock_zk_claim *claim, const dlock_zk_part *part, const struct Stat *stat, dlock_error *error)
+{
+	if (stat->czxid <= 0 || (part != claim->parts && stat->czxid != claim->base.fencing_token)) {
+		return is_odd(claim, part, error);
 	}
 	claim->base.fencing_token = stat->czxid;
-	claim->phase = DLOCK_ZK_PRESENT;
 	return DLOCK_OK;
+}
+
+static dlock_status take_nodes(dlock_zk_claim *claim, const dlock_zk_op *created, dlock_error *error)
+{
+	dlock_status status = DLOCK_OK;
+
+	for (int i = 0; status == DLOCK_OK && i < claim->base.count; i++) {
+		status = adopt(claim, &claim->parts[i], created->paths[i], error);
+	}
+	if (status == DLOCK_OK && claim->base.count == 1) {
+		status = take_number(claim, claim->parts, &created->stat, error);
+	}
+	if (status == DLOCK_OK) {
+		claim->phase = claim->base.count == 1 ? DLOCK_ZK_PRESENT : DLOCK_ZK_NAMED;
+	}
+	return status;
+}
+
+/* The lists that were asked for behind the creation tell which resources have no node. */
+static dlock_status make_parents(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
+	dlock_status status = DLOCK_OK;
+	bool missing[DLOCK_SEVERAL_MAX];
+
+	for (int i = 0; i < claim->base.count; i++) {
+		missing[i] = claim->parts[i].listing->rc == ZNONODE;
+	}
+	dlock_zk_claim_clear_nodes(claim);
+	for (int i = 0; status == DLOCK_OK && i < claim->base.count; i++) {
+		if (missing[i]) {
+			status = dlock_zk_make_parents(
+				backend->pool, claim->session, backend->options.root, claim->parts[i].parent, wait, error);
+		}
+	}
+	return status;
 }
 
 dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
-	dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
-	dlock_status status = dlock_zk_response(claim->listing, wait, error); /* comes second, so both are there */
+	dlock_status status = DLOCK_OK;
 
+	for (int i = claim->base.count - 1; status == DLOCK_OK && i >= 0; i--) { /* the last comes last */
+		status = dlock_zk_response(claim->parts[i].listing, wait, error);
+	}
 	if (status == DLOCK_OK) {
 		status = dlock_zk_response(claim->creating, wait, error);
 	}
@@ -151,43 +259,50 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 	int rc = created->rc;
 	claim->creating = NULL;
 	if (rc == ZOK) {
-		status = adopt(claim, created->path, &created->stat, error);
+		status = take_nodes(claim, created, error);
 	} else if (rc == ZNONODE) {
-		dlock_zk_claim_clear_node(claim);
-		status = dlock_zk_make_parents(
-			backend->pool, claim->session, backend->options.root, claim->parent, wait, error);
+		status = make_parents(claim, wait, error);
 	} else if (dlock_zk_is_loss(rc)) {
 		claim->phase = DLOCK_ZK_UNKNOWN;
 	} else {
-		status = dlock_zk_failure(claim->session, rc, claim->parent, error);
-		dlock_zk_claim_clear_node(claim);
+		status = dlock_zk_failure(claim->session, rc, claim->parts[created->refused].parent, error);
+		dlock_zk_claim_clear_nodes(claim);
 	}
 	dlock_zk_op_release(created);
 	return status;
 }
 
-/* The node of this claim's guid among the children, if this session owns it: adopted. */
-static dlock_status find_node(
-	dlock_zk_claim *claim, const dlock_zk_op *listing, const dlock_wait *wait, dlock_error *error)
+/* The node of this claim's guid among the children is its part's. */
+static dlock_status find_node(dlock_zk_claim *claim, dlock_zk_part *part, const dlock_zk_op *listing, dlock_error *error)
 {
 	for (int i = 0; i < listing->children_count; i++) {
-		if (!dlock_zk_is_node_of(listing->children[i], claim->base.token)) {
-			continue;
+		if (dlock_zk_is_node_of(listing->children[i], claim->base.token)) {
+			char *node = dlock_zk_child_path(part->parent, listing->children[i]);
+			dlock_status status = node ? adopt(claim, part, node, error) : dlock_out_of_memory(error);
+			free(node);
+			return status;
 		}
-		char *node = dlock_zk_child_path(claim->parent, listing->children[i]);
-		dlock_zk_op *stat = node ? dlock_zk_ask(claim->session, DLOCK_ZK_EXISTS, node) : NULL;
-		dlock_status status = dlock_zk_response_or_repeat(&stat, claim->parent, wait, error);
-		bool ours = stat && stat->rc == ZOK && stat->stat.ephemeralOwner == dlock_zk_session_view(claim->session).id;
-		if (ours) {
-			status = adopt(claim, node, &stat->stat, error);
-		} else if (stat) {
-			claim->phase = DLOCK_ZK_ABSENT;
-		}
-		dlock_zk_op_release(stat);
-		free(node);
-		return status;
 	}
-	claim->phase = DLOCK_ZK_ABSENT;
+	return DLOCK_OK;
+}
+
+/* With DLOCK_OK: *found tells how many nodes there are; negative: ask again. */
+static dlock_status find_nodes(
+	dlock_zk_claim *claim, dlock_zk_op *listings[], int *found, const dlock_wait *wait, dlock_error *error)
+{
+	*found = 0;
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		dlock_status status = dlock_zk_response_or_repeat(&listings[i], part->parent, wait, error);
+		if (status == DLOCK_OK && listings[i]) {
+			status = find_node(claim, part, listings[i], error);
+		}
+		if (status != DLOCK_OK || !listings[i]) {
+			*found = -1;
+			return status;
+		}
+		*found += part->node != NULL;
+	}
 	return DLOCK_OK;
 }
 
@@ -195,21 +310,80 @@ static dlock_status find_node(
  * either executed or is refused from now on, since the session has moved to this connection. */
 dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
-	dlock_zk_op_release(claim->listing);
-	claim->listing = NULL;
-	dlock_zk_op *sync = dlock_zk_ask(claim->session, DLOCK_ZK_SYNC, claim->parent);
-	dlock_zk_op *listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
-	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
-	if (status == DLOCK_OK && listing && sync && sync->done && sync->rc == ZOK) {
-		status = find_node(claim, listing, wait, error);
+	dlock_zk_op *listings[DLOCK_SEVERAL_MAX];
+	int found;
+
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_op_release(claim->parts[i].listing);
+		claim->parts[i].listing = NULL;
+		forget_node(&claim->parts[i]);
+	}
+	dlock_zk_op *sync = dlock_zk_ask(claim->session, DLOCK_ZK_SYNC, claim->parts[0].parent);
+	for (int i = 0; i < claim->base.count; i++) {
+		listings[i] = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parts[i].parent);
+	}
+	dlock_status status = find_nodes(claim, listings, &found, wait, error);
+	if (status == DLOCK_OK && found >= 0 && sync && sync->done && sync->rc == ZOK) {
+		claim->phase = found > 0 ? DLOCK_ZK_NAMED : DLOCK_ZK_ABSENT;
 	}
 	dlock_zk_op_release(sync);
-	dlock_zk_op_release(listing);
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_op_release(listings[i]);
+	}
 	return status;
 }
 
-/* The node is an ephemeral one of our session, so while that lives the node goes by an explicit delete only. A delete
- * that finds nothing after one of ours had no response is therefore the second of the two. */
+/* One that is not there, or not ours, is left alone; then so are the others, and it begins anew. */
+dlock_status dlock_zk_claim_identify(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_zk_op *stats[DLOCK_SEVERAL_MAX];
+	int64_t id = dlock_zk_session_view(claim->session).id;
+	dlock_status status = DLOCK_OK;
+	bool answered = true, all = true;
+
+	for (int i = 0; i < claim->base.count; i++) {
+		const char *node = claim->parts[i].node;
+		stats[i] = node ? dlock_zk_ask(claim->session, DLOCK_ZK_EXISTS, node) : NULL;
+	}
+	for (int i = 0; status == DLOCK_OK && answered && i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		if (part->node) {
+			status = dlock_zk_response_or_repeat(&stats[i], part->parent, wait, error);
+			answered = stats[i];
+		}
+		if (status == DLOCK_OK && part->node && answered) {
+			bool ours = stats[i]->rc == ZOK && stats[i]->stat.ephemeralOwner == id;
+			status = ours && all ? take_number(claim, part, &stats[i]->stat, error) : DLOCK_OK;
+			if (!ours) {
+				forget_node(part);
+			}
+		}
+		all &= part->node != NULL;
+	}
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_op_release(stats[i]);
+	}
+	if (status == DLOCK_OK && answered && all) {
+		claim->phase = DLOCK_ZK_PRESENT;
+	} else if (status == DLOCK_OK && answered) {
+		dlock_zk_claim_leave(claim);
+	}
+	return status;
+}
+
+static dlock_zk_op *send_delete(const dlock_zk_claim *claim)
+{
+	char *paths[DLOCK_SEVERAL_MAX];
+
+	for (int i = 0; i < claim->base.count; i++) {
+		paths[i] = claim->parts[i].node;
+	}
+	return dlock_zk_delete(claim->session, paths, claim->base.count);
+}
+
+/* The nodes are ephemeral ones of our session, so while that lives they go by an explicit delete only. A delete that
+ * finds nothing after one of ours had no response is therefore the second of the two; where somebody has deleted one of
+ * several, the others are left. */
 dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 {
 	dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);
@@ -220,15 +394,18 @@ dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 		if (status != DLOCK_OK) {
 			return status;
 		}
-		dlock_zk_op *op = dlock_zk_ask(claim->session, DLOCK_ZK_DELETE, claim->node);
-		status = dlock_zk_response_or_repeat(&op, claim->node, NULL, error);
-		if (op) {
-			status = op->rc == ZNONODE && !tried ? DLOCK_LOST : DLOCK_OK;
-			dlock_zk_op_release(op);
-			return status;
+		dlock_zk_op *op = send_delete(claim);
+		status = dlock_zk_response_or_repeat(&op, claim->parts[0].node, NULL, error);
+		bool answered = op, gone = op && op->rc == ZNONODE;
+		if (gone) {
+			forget_node(&claim->parts[op->refused]);
 		}
-		if (status != DLOCK_OK) {
-			return status;
+		dlock_zk_op_release(op);
+		if (gone && tried) {
+			dlock_zk_claim_leave(claim);
+		}
+		if (status != DLOCK_OK || answered) {
+			return gone && !tried ? DLOCK_LOST : status;
 		}
 		tried = true;
 		if (dlock_now() >= until) {

@@ -8,7 +8,8 @@
 #include "../session/response.h"
 #include "rank.h"
 
-/* A claim's node and the session that owns it, from the creation of the node to its end. */
+/* A claim's nodes and the session that owns them, from their creation to their end: one, or of several locks one each,
+ * made by one transaction. */
 
 typedef struct {
 	dlock_backend base;
@@ -18,23 +19,32 @@ typedef struct {
 } dlock_zk_backend;
 
 typedef enum {
-	DLOCK_ZK_ABSENT,   /* no node of this claim; there may be an unowned one */
+	DLOCK_ZK_ABSENT,   /* no node of this claim; there may be unowned ones */
 	DLOCK_ZK_CREATING, /* the response to `creating` is due */
-	DLOCK_ZK_UNKNOWN,  /* it was lost: there may be a node with our guid */
-	DLOCK_ZK_PRESENT,  /* `node` is ours; its position in the queue is to be found out */
+	DLOCK_ZK_UNKNOWN,  /* it was lost: there may be nodes with our guid */
+	/* From here on there are nodes. */
+	DLOCK_ZK_NAMED,    /* not known whether they are ours, nor the transaction that made them */
+	DLOCK_ZK_PRESENT,  /* they are; their position in the queues is to be found out */
 	DLOCK_ZK_GRANTED
 } dlock_zk_phase;
 
+/* A claim's part on one resource. */
+typedef struct {
+	char *parent; /* the resource's node */
+	char *node;   /* the claim's below it; NULL: none, or it was found gone */
+	dlock_zk_op *listing;
+	bool granted; /* it was, when last looked at; so it is while the node is there */
+	dlock_zk_node *held; /* from the acquisition until nobody relies on it, and the renewal thread looks no more */
+} dlock_zk_part;
+
 typedef struct {
 	dlock_claim base;
-	dlock_zk_session *session; /* the one that owns the node */
-	char *parent;
-	char *node;
+	dlock_zk_session *session; /* the one that owns the nodes */
+	dlock_zk_part *parts;      /* one for each name; NULL: not placed yet */
 	dlock_zk_phase phase;
-	bool token_used; /* a node may have been made with it, so another one must not be */
-	dlock_zk_op *creating, *listing;
-	dlock_zk_news news; /* of what it waits for in the queue */
-	dlock_zk_node *held; /* from the acquisition until nobody relies on it, and the renewal thread looks no more */
+	bool token_used; /* nodes may have been made with it, so others must not be */
+	dlock_zk_op *creating;
+	dlock_zk_news news; /* of what it waits for in the queues */
 } dlock_zk_claim;
 
 static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
@@ -42,7 +52,10 @@ static inline dlock_zk_backend *dlock_zk_backend_of(const dlock_claim *claim)
 	return (dlock_zk_backend *) claim->backend;
 }
 
-/* Sets the path of the resource's node, where it is not yet. False: out of memory. */
+/* The path of a resource's node, to be freed. NULL: out of memory. */
+char *dlock_zk_resource_path(const dlock_zk_backend *backend, const char *resource, size_t resource_len);
+
+/* Makes the parts, where there are none yet. False: out of memory. */
 bool dlock_zk_claim_place(dlock_zk_claim *claim);
 
 /* Does the session still live as far as is known? If not, its nodes are gone, too. */
@@ -53,21 +66,24 @@ bool dlock_zk_claim_is_alive(const dlock_zk_claim *claim);
 dlock_status dlock_zk_claim_connect(
 	dlock_zk_claim *claim, dlock_nanos until, const dlock_wait *wait, dlock_error *error);
 
-/* The steps to a node: ABSENT -> CREATING -> PRESENT, or UNKNOWN and from there to PRESENT or ABSENT. DLOCK_OK: look at
- * the phase. */
+/* The steps to the nodes: ABSENT -> CREATING -> PRESENT, of several with NAMED in between; or UNKNOWN and from there to
+ * NAMED or ABSENT. DLOCK_OK: look at the phase. */
 dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error);
 dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
+dlock_status dlock_zk_claim_identify(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
 
-/* Deletes the node. DLOCK_OK: it was there until now. DLOCK_LOST, without a message: it was not. */
+/* Deletes the nodes. DLOCK_OK: they were there until now. DLOCK_LOST, without a message: one was not, and is forgotten;
+ * the others are there still. */
 dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error);
 
-/* Leaves the queue, or the lock: what there is or may be of a node is deleted in the background. */
+/* Leaves the queues, or the locks: what there is or may be of nodes is deleted in the background. */
 void dlock_zk_claim_leave(dlock_zk_claim *claim);
 
-/* In memory only: nothing is sent. The second forgets the session as well. */
-void dlock_zk_claim_clear_node(dlock_zk_claim *claim);
+/* In memory only: nothing is sent. The first forgets the nodes, the second the session as well, the third frees. */
+void dlock_zk_claim_clear_nodes(dlock_zk_claim *claim);
 void dlock_zk_claim_clear(dlock_zk_claim *claim);
+void dlock_zk_claim_unplace(dlock_zk_claim *claim);
 
 /* ---- queue.c ---- */
 

@@ -7,46 +7,37 @@
 
 #include "../session/path.h"
 
-/* The children of the node `place->parent`. The claim never creates anything: by it the session is found as for
- * others. */
-static dlock_status list_at(dlock_zk_claim *place, dlock_zk_op **listing, dlock_error *error)
+/* The children of a node; `path` NULL: out of memory. */
+static dlock_status list_at(dlock_zk_backend *backend, const char *path, dlock_zk_op **listing, dlock_error *error)
 {
-	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(&place->base)->options.session_timeout);
-	dlock_status status = DLOCK_OK;
+	/* It never creates anything: by it the session is found as for others. */
+	dlock_zk_claim claim = { .base = { .backend = &backend->base } };
+	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
+	dlock_status status = path ? DLOCK_OK : dlock_out_of_memory(error);
 
 	*listing = NULL;
 	while (status == DLOCK_OK && !*listing) {
-		if (place->session && dlock_now() >= until) {
-			status = dlock_zk_no_response(place->session, error);
+		if (claim.session && dlock_now() >= until) {
+			status = dlock_zk_no_response(claim.session, error);
 			break;
 		}
-		status = dlock_zk_claim_connect(place, until, NULL, error);
+		status = dlock_zk_claim_connect(&claim, until, NULL, error);
 		if (status == DLOCK_OK) {
-			*listing = dlock_zk_ask(place->session, DLOCK_ZK_LIST, place->parent);
-			status = dlock_zk_response_or_repeat(listing, place->parent, NULL, error);
+			*listing = dlock_zk_ask(claim.session, DLOCK_ZK_LIST, path);
+			status = dlock_zk_response_or_repeat(listing, path, NULL, error);
 		}
 	}
-	dlock_zk_claim_clear(place);
+	dlock_zk_claim_clear(&claim);
 	return status;
-}
-
-static dlock_zk_claim place_of(dlock_zk_backend *backend, const char *resource, size_t resource_len)
-{
-	dlock_zk_claim place = { .base = { .backend = &backend->base, .resource_len = resource_len } };
-
-	place.base.resource = (char *) resource;
-	return place;
 }
 
 dlock_status dlock_zk_list(
 	dlock_zk_backend *backend, const char *resource, size_t resource_len, dlock_zk_op **listing, dlock_error *error)
 {
-	dlock_zk_claim place = place_of(backend, resource, resource_len);
+	char *path = dlock_zk_resource_path(backend, resource, resource_len);
+	dlock_status status = list_at(backend, path, listing, error);
 
-	*listing = NULL;
-	dlock_status status =
-		dlock_zk_claim_place(&place) ? list_at(&place, listing, error) : dlock_out_of_memory(error);
-	free(place.parent);
+	free(path);
 	return status;
 }
 
@@ -135,17 +126,16 @@ dlock_status dlock_zk_inspect(dlock_backend *base, const char *resource, size_t 
 	dlock_inspection *out, dlock_error *error)
 {
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
-	dlock_zk_claim place = place_of(backend, resource, resource_len);
-	dlock_zk_op *listing = NULL;
-	dlock_status status =
-		dlock_zk_claim_place(&place) ? list_at(&place, &listing, error) : dlock_out_of_memory(error);
+	char *path = dlock_zk_resource_path(backend, resource, resource_len);
+	dlock_zk_op *listing;
+	dlock_status status = list_at(backend, path, &listing, error);
 
 	out->at = dlock_time_of_day();
 	if (status == DLOCK_OK) {
-		status = add_parties(backend, listing, place.parent, most, out, error);
+		status = add_parties(backend, listing, path, most, out, error);
 	}
 	dlock_zk_op_release(listing);
-	free(place.parent);
+	free(path);
 	return status;
 }
 
@@ -235,16 +225,13 @@ static dlock_status add_resources(const dlock_zk_backend *backend, const dlock_z
 dlock_status dlock_zk_list_all(dlock_backend *base, int most, dlock_listing *out, dlock_error *error)
 {
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
-	dlock_zk_claim place = place_of(backend, "", 0);
-	dlock_zk_op *all = NULL;
+	dlock_zk_op *all;
+	dlock_status status = list_at(backend, backend->options.root, &all, error);
 
-	place.parent = strdup(backend->options.root);
-	dlock_status status = place.parent ? list_at(&place, &all, error) : dlock_out_of_memory(error);
 	for (int first = 0; status == DLOCK_OK && first < all->children_count; first += BATCH) {
 		status = add_resources(backend, all, first, out, error);
 	}
 	dlock_zk_op_release(all);
-	free(place.parent);
 	if (status == DLOCK_OK) {
 		dlock_listing_sort(out, most);
 	}
@@ -276,7 +263,6 @@ dlock_status dlock_zk_break(dlock_backend *base, const char *resource, size_t re
 	dlock_nanos *left, dlock_error *error)
 {
 	dlock_zk_backend *backend = (dlock_zk_backend *) base;
-	dlock_zk_claim place = place_of(backend, resource, resource_len);
 	char id[DLOCK_TOKEN_ID_LEN + 1];
 	dlock_zk_op *listing;
 	int length = 0;
@@ -286,18 +272,19 @@ dlock_status dlock_zk_break(dlock_backend *base, const char *resource, size_t re
 			"a lock can only be given on at once");
 	}
 	dlock_status status = dlock_zk_list(backend, resource, resource_len, &listing, error);
+	char *path = dlock_zk_resource_path(backend, resource, resource_len);
 	dlock_zk_in_line *line = status == DLOCK_OK
 		? dlock_zk_line_up(backend->kind, listing->children, listing->children_count, &length) : NULL;
-	bool good = status != DLOCK_OK || (line && dlock_zk_claim_place(&place));
+	bool good = status != DLOCK_OK || (line && path);
 	status = good ? status : dlock_out_of_memory(error);
 	status = status == DLOCK_OK ? DLOCK_LOST : status;
 	for (int i = 0; good && i < length && line[i].granted && status == DLOCK_LOST; i++) {
 		if (id_of(line[i].name, id) > 0 && !strcmp(id, how->id)) {
-			status = delete_node(listing->session, place.parent, line[i].name, error);
+			status = delete_node(listing->session, path, line[i].name, error);
 		}
 	}
 	*left = 0;
-	free(place.parent);
+	free(path);
 	free(line);
 	dlock_zk_op_release(listing);
 	return status;

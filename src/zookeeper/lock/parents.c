@@ -9,7 +9,7 @@
 static dlock_status make(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode,
 	const dlock_wait *wait, int *rc, dlock_error *error)
 {
-	dlock_zk_op *op = dlock_zk_create(session, path, "", acl, mode);
+	dlock_zk_op *op = dlock_zk_create(session, &(char *) { (char *) path }, 1, "", acl, mode);
 	dlock_status status = dlock_zk_response(op, wait, error);
 
 	*rc = status == DLOCK_OK ? op->rc : ZOK;

@@ -1,4 +1,4 @@
-/* Where a claim stands in its queue, and what it waits for there: that the nodes go which keep it from its turn. */
+/* Where a claim stands in its queues, and what it waits for there: that the nodes go which keep it from its turn. */
 
 #include "claim.h"
 
@@ -10,8 +10,21 @@
 
 /* Of a semaphore as many nodes have to be watched as it has permits, since its holders end in any order. Where these
  * are more, the list of the nodes is watched instead: it costs a waiter less, but each that comes or goes wakes them
- * all. */
+ * all. Of several locks it is one node in each queue. */
 enum { MOST_WATCHED = 32 };
+
+/* Where a claim stands. A part's listing is there as long as its rank. */
+typedef struct {
+	dlock_zk_rank ranks[DLOCK_SEVERAL_MAX];
+	int obstacles, looked_at;
+	bool gone, again; /* a node is; a response is missing */
+} standing;
+
+/* One node to be watched, and the request for it. */
+typedef struct {
+	char *path;
+	dlock_zk_op *op; /* NULL: it has been watched all the time */
+} obstacle;
 
 static bool is_among(const char *name, const dlock_zk_op *listing)
 {
@@ -29,48 +42,65 @@ static dlock_status await_news(dlock_zk_claim *claim, unsigned long seen, const 
 		claim->session, (dlock_zk_rest) { .news = &claim->news, .seen = seen }, wait->deadline, wait);
 }
 
-/* Waits until the list of nodes changes, if the obstacles are all on it. */
-static dlock_status await_list(
-	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
+/* Are the obstacles all on the list, which is watched from now on? */
+static dlock_status finish_list(const dlock_zk_claim *claim, const char *parent, const dlock_zk_rank *rank,
+	dlock_zk_op *watch, const dlock_wait *wait, bool *there, dlock_error *error)
 {
-	unsigned long seen = dlock_zk_session_events(claim->session, &claim->news);
-
-	dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
-	dlock_zk_op *watch = dlock_zk_ask_watching(claim->session, DLOCK_ZK_WATCH_CHILDREN, claim->parent, &claim->news);
 	dlock_status status = dlock_zk_response(watch, wait, error);
-	bool there = status == DLOCK_OK && watch->rc == ZOK;
 
-	for (int i = 0; there && i < rank->count; i++) {
-		there = is_among(rank->obstacles[i], watch);
+	*there = status == DLOCK_OK && watch->rc == ZOK;
+	for (int i = 0; *there && i < rank->count; i++) {
+		*there = is_among(rank->obstacles[i], watch);
 	}
-	if (there) {
-		status = await_news(claim, seen, wait);
-	} else if (status == DLOCK_OK && watch->rc != ZOK && watch->rc != ZNONODE) {
-		status = dlock_zk_failure(claim->session, watch->rc, claim->parent, error);
-	}
-	dlock_zk_op_release(watch);
-	return status;
+	return status == DLOCK_OK && watch->rc != ZOK && watch->rc != ZNONODE
+		? dlock_zk_failure(claim->session, watch->rc, parent, error) : status;
 }
 
-/* One node to be watched, and the request for it. */
-typedef struct {
-	char *path;
-	dlock_zk_op *op; /* NULL: it has been watched all the time */
-} obstacle;
-
-/* Asks for the watches that are missing. False: out of memory. */
-static bool send_watches(dlock_zk_claim *claim, const dlock_zk_rank *rank, obstacle obstacles[])
+/* Waits until a list of nodes changes, if the obstacles are all on them. */
+static dlock_status await_lists(
+	dlock_zk_claim *claim, const standing *own, const dlock_wait *wait, dlock_error *error)
 {
-	char *paths[MOST_WATCHED];
+	unsigned long seen = dlock_zk_session_events(claim->session, &claim->news);
+	dlock_zk_op *watches[DLOCK_SEVERAL_MAX] = { NULL };
+	dlock_status status = DLOCK_OK;
+	bool there = true;
 
-	for (int i = 0; i < rank->count; i++) {
-		paths[i] = obstacles[i].path = dlock_zk_child_path(claim->parent, rank->obstacles[i]);
-		if (!paths[i]) {
-			return false;
+	dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
+	for (int i = 0; i < claim->base.count; i++) {
+		if (own->ranks[i].count > 0) {
+			watches[i] = dlock_zk_ask_watching(
+				claim->session, DLOCK_ZK_WATCH_CHILDREN, claim->parts[i].parent, &claim->news);
 		}
 	}
-	dlock_zk_watch_only(claim->session, &claim->news, paths, rank->count);
-	for (int i = 0; i < rank->count; i++) {
+	for (int i = 0; status == DLOCK_OK && there && i < claim->base.count; i++) {
+		if (own->ranks[i].count > 0) {
+			status = finish_list(
+				claim, claim->parts[i].parent, &own->ranks[i], watches[i], wait, &there, error);
+		}
+	}
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_op_release(watches[i]);
+	}
+	return status == DLOCK_OK && there ? await_news(claim, seen, wait) : status;
+}
+
+/* Asks for the watches that are missing. False: out of memory. */
+static bool send_watches(dlock_zk_claim *claim, const standing *own, obstacle obstacles[])
+{
+	char *paths[DLOCK_SEVERAL_MAX];
+	int count = 0;
+
+	for (int i = 0; i < claim->base.count; i++) {
+		for (int j = 0; j < own->ranks[i].count; j++, count++) {
+			obstacles[count].path = dlock_zk_child_path(claim->parts[i].parent, own->ranks[i].obstacles[j]);
+			paths[count] = obstacles[count].path;
+			if (!paths[count]) {
+				return false;
+			}
+		}
+	}
+	dlock_zk_watch_only(claim->session, &claim->news, paths, count);
+	for (int i = 0; i < count; i++) {
 		if (!dlock_zk_is_watched(claim->session, paths[i], &claim->news)
 			&& !(obstacles[i].op = dlock_zk_ask_watching(claim->session, DLOCK_ZK_WATCH, paths[i], &claim->news))) {
 			return false;
@@ -100,16 +130,16 @@ static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle o
 
 /* Waits until an obstacle goes, or the session changes. */
 static dlock_status await_obstacles(
-	dlock_zk_claim *claim, const dlock_zk_rank *rank, const dlock_wait *wait, dlock_error *error)
+	dlock_zk_claim *claim, const standing *own, const dlock_wait *wait, dlock_error *error)
 {
-	obstacle obstacles[MOST_WATCHED] = { { NULL, NULL } };
+	obstacle obstacles[DLOCK_SEVERAL_MAX] = { { NULL, NULL } };
 	unsigned long seen = dlock_zk_session_events(claim->session, &claim->news);
 	int rc = ZOK;
-	dlock_status status = send_watches(claim, rank, obstacles)
-		? finish_watches(claim, obstacles, rank->count, wait, &rc, error)
+	dlock_status status = send_watches(claim, own, obstacles)
+		? finish_watches(claim, obstacles, own->obstacles, wait, &rc, error)
 		: dlock_out_of_memory(error);
 
-	for (int i = 0; i < rank->count; i++) {
+	for (int i = 0; i < own->obstacles; i++) {
 		dlock_zk_op_release(obstacles[i].op);
 		free(obstacles[i].path);
 	}
@@ -119,40 +149,90 @@ static dlock_status await_obstacles(
 	}
 	if (status == DLOCK_OK && rc == ZNOAUTH) {
 		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(). */
-		return await_list(claim, rank, wait, error);
+		return await_lists(claim, own, wait, error);
 	}
 	return status == DLOCK_OK && rc == ZOK ? await_news(claim, seen, wait) : status;
 }
 
-dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+static dlock_status look_at(dlock_zk_claim *claim, int i, standing *own, const dlock_wait *wait, dlock_error *error)
 {
-	const char *name = claim->node + strlen(claim->parent) + 1;
-	dlock_zk_op *listing = claim->listing;
-	dlock_zk_rank rank;
+	dlock_zk_part *part = &claim->parts[i];
+	dlock_zk_rank *rank = &own->ranks[i];
+	dlock_status status = dlock_zk_response_or_repeat(&part->listing, part->parent, wait, error);
 
-	claim->listing = NULL;
-	if (!listing || listing->rc != ZOK) {
-		dlock_zk_op_release(listing);
-		listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, claim->parent);
-	}
-	dlock_status status = dlock_zk_response_or_repeat(&listing, claim->parent, wait, error);
-	if (status != DLOCK_OK || !listing) {
+	if (status != DLOCK_OK || !part->listing) {
+		own->again = true;
 		return status;
 	}
-	if (!dlock_zk_rank_find(
-			&rank, dlock_zk_backend_of(&claim->base)->kind, listing->children, listing->children_count, name)) {
-		status = dlock_out_of_memory(error);
-	} else if (!rank.present) {
-		dlock_zk_claim_clear_node(claim); /* deleted by somebody, perhaps with the whole resource */
-	} else if (rank.granted) {
-		claim->phase = DLOCK_ZK_GRANTED;
+	if (!dlock_zk_rank_find(rank, dlock_zk_backend_of(&claim->base)->kind, part->listing->children,
+			part->listing->children_count, part->node + strlen(part->parent) + 1)) {
+		return dlock_out_of_memory(error);
+	}
+	part->granted = rank->granted;
+	if (!rank->present) {
+		free(part->node);
+		part->node = NULL;
+		own->gone = true;
+	}
+	own->obstacles += rank->count;
+	own->looked_at++;
+	return DLOCK_OK;
+}
+
+/* At those in which its turn was not yet. */
+static dlock_status look(dlock_zk_claim *claim, standing *own, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_status status = DLOCK_OK;
+
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_part *part = &claim->parts[i];
+		if (part->listing && part->listing->rc != ZOK) {
+			dlock_zk_op_release(part->listing);
+			part->listing = NULL;
+		}
+		if (!part->granted && !part->listing) {
+			part->listing = dlock_zk_ask(claim->session, DLOCK_ZK_LIST, part->parent);
+		}
+	}
+	for (int i = 0; status == DLOCK_OK && !own->again && i < claim->base.count; i++) {
+		if (!claim->parts[i].granted) {
+			status = look_at(claim, i, own, wait, error);
+		}
+	}
+	return status;
+}
+
+/* Its turn has come in each, in some of them before the last look: there a node may have been deleted meanwhile. */
+static void finish(dlock_zk_claim *claim, const standing *own)
+{
+	for (int i = 0; own->looked_at < claim->base.count && i < claim->base.count; i++) {
+		claim->parts[i].granted = false;
+	}
+	claim->phase = own->looked_at < claim->base.count ? DLOCK_ZK_PRESENT : DLOCK_ZK_GRANTED;
+}
+
+dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	standing own = { .obstacles = 0 };
+	dlock_status status = look(claim, &own, wait, error);
+
+	if (status != DLOCK_OK || own.again) {
+		/* again */
+	} else if (own.gone) {
+		dlock_zk_claim_leave(claim); /* deleted by somebody, perhaps with the whole resource */
+	} else if (own.obstacles == 0) {
+		finish(claim, &own);
 	} else if (dlock_now() >= wait->deadline) {
 		status = DLOCK_TIMEOUT;
 	} else {
 		claim->base.waited = true;
-		status = (rank.count > MOST_WATCHED ? await_list : await_obstacles)(claim, &rank, wait, error);
+		bool many = claim->base.count == 1 && own.obstacles > MOST_WATCHED;
+		status = (many ? await_lists : await_obstacles)(claim, &own, wait, error);
 	}
-	dlock_zk_rank_free(&rank);
-	dlock_zk_op_release(listing);
+	for (int i = 0; i < claim->base.count; i++) {
+		dlock_zk_rank_free(&own.ranks[i]);
+		dlock_zk_op_release(claim->parts[i].listing);
+		claim->parts[i].listing = NULL;
+	}
 	return status;
 }

@@ -12,8 +12,9 @@ struct dlock_zk_node {
 	dlock_zk_session *session;
 	/* Under the session's mutex. */
 	bool asked;                     /* a response about it is due, with this node as its context */
-	bool removed;                   /* of own ones, as the next */
+	bool removed;                   /* of own ones, as the next two */
 	_Atomic bool gone;
+	const void *together;
 	char guid[DLOCK_TOKEN_LEN + 1]; /* of unowned ones: is looked for below `path`; "": that is the node */
 	char path[];
 };
@@ -52,6 +53,20 @@ static void free_node(dlock_zk_node *node)
 	free(node);
 }
 
+/* What is left of several is given back at once, though their owner may not look for long. Where there is no memory for
+ * it, the owner does so. */
+static void give_rest_back(dlock_zk_session *session, const void *together)
+{
+	for (dlock_zk_node *node = session->own_nodes; node; node = node->next) {
+		bool is_left = node->together == together && !node->removed && !node->gone;
+		dlock_zk_node *unowned = is_left ? new_node(session, node->path) : NULL;
+		if (unowned) {
+			link_node(unowned, &session->unowned_nodes);
+			node->gone = true;
+		}
+	}
+}
+
 static void looked(void *context, const dlock_zk_op *op)
 {
 	dlock_zk_node *node = context;
@@ -62,6 +77,7 @@ static void looked(void *context, const dlock_zk_op *op)
 		free_node(node);
 	} else if (op->rc == ZNONODE || (op->rc == ZOK && op->stat.ephemeralOwner != session->id)) {
 		node->gone = session->own_lost = true;
+		give_rest_back(session, node->together);
 		dlock_zk_session_event(session, NULL);
 		dlock_wakeup_send(&session->thread_wakeup);
 	}
@@ -114,11 +130,12 @@ static void listed(void *context, const dlock_zk_op *op)
 
 /* ---- own nodes ---- */
 
-dlock_zk_node *dlock_zk_own_node_add(dlock_zk_session *session, const char *path)
+dlock_zk_node *dlock_zk_own_node_add(dlock_zk_session *session, const char *path, const void *together)
 {
 	dlock_zk_node *node = new_node(session, path);
 
 	if (node) {
+		node->together = together;
 		pthread_mutex_lock(&session->mutex);
 		link_node(node, &session->own_nodes);
 		pthread_mutex_unlock(&session->mutex);

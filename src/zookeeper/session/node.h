@@ -7,16 +7,16 @@
  * has any more.
  *
  * With each probe it asks for the own ones: somebody may delete one, as is done to break a stuck lock, and the session
- * lives on. So a lock that was broken is known to be lost a quarter of the session timeout later. Unowned ones are
- * deleted, over and over until the server has responded or the session is over; for the first time at once, before any
+ * lives on. So a lock that was broken is known to be lost a quarter of the session timeout later; of several that are
+ * held together the others are then unowned. Unowned ones are deleted, over and over until the server has responded or the session is over; for the first time at once, before any
  * later request of the owner's. */
 
 typedef struct dlock_zk_node dlock_zk_node;
 
 /* ---- the owner's ---- */
 
-/* NULL: out of memory. */
-dlock_zk_node *dlock_zk_own_node_add(dlock_zk_session *session, const char *path);
+/* Where one of those with the same `together` is gone, all are. NULL: out of memory. */
+dlock_zk_node *dlock_zk_own_node_add(dlock_zk_session *session, const char *path, const void *together);
 /* Is it deleted, or another session's? */
 bool dlock_zk_own_node_is_gone(const dlock_zk_node *node);
 void dlock_zk_own_node_remove(dlock_zk_node *node); /* NULL is fine */

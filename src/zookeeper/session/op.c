@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lock/backend.h"
 #include "../../lock/description.h"
 #include "watches.h"
 
@@ -41,7 +42,8 @@ void dlock_zk_op_release(dlock_zk_op *op)
 	bool last = --op->references == 0;
 	pthread_mutex_unlock(&session->mutex);
 	if (last) {
-		free(op->path);
+		free(op->paths);
+		free(op->results);
 		free(op->children);
 		free(op->data);
 		free(op);
@@ -96,15 +98,55 @@ static void responded(int rc, const void *context)
 	finish((dlock_zk_op *) context, rc);
 }
 
+/* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library
+ * no memory for them. */
+static char **copy_names(const struct String_vector *names)
+{
+	if (names->count < 0 || (names->count > 0 && !names->data)) {
+		return NULL;
+	}
+	size_t size = (size_t) names->count * sizeof(char *) + 1;
+	for (int i = 0; i < names->count; i++) {
+		if (!names->data[i]) {
+			return NULL;
+		}
+		size += strlen(names->data[i]) + 1;
+	}
+	char **copy = malloc(size);
+	if (!copy) {
+		return NULL;
+	}
+	char *text = (char *) (copy + names->count);
+	for (int i = 0; i < names->count; i++) {
+		size_t len = strlen(names->data[i]) + 1;
+		copy[i] = memcpy(text, names->data[i], len);
+		text += len;
+	}
+	return copy;
+}
+
 static void created(int rc, const char *path, const struct Stat *stat, const void *context)
 {
 	dlock_zk_op *op = (dlock_zk_op *) context;
 
 	if (rc == ZOK) {
-		op->path = path ? strdup(path) : NULL;
+		op->paths = copy_names(&(struct String_vector) { 1, &(char *) { (char *) path } });
 		op->stat = *stat;
 		/* Without a name, or memory for it: as if there were no response, then it is found by its guid. */
-		rc = op->path ? ZOK : ZCONNECTIONLOSS;
+		rc = op->paths ? ZOK : ZCONNECTIONLOSS;
+	}
+	finish(op, rc);
+}
+
+/* To a transaction. The others of one that is refused have an error of their own. */
+static void responded_to_several(int rc, const void *context)
+{
+	dlock_zk_op *op = (dlock_zk_op *) context;
+
+	if (rc != ZOK) {
+		while (op->refused + 1 < op->count && op->results[op->refused].err != rc) {
+			op->refused++;
+		}
 	}
 	finish(op, rc);
 }
@@ -145,33 +187,6 @@ static void synced(int rc, const char *path, const void *context)
 {
 	(void) path;
 	responded(rc, context);
-}
-
-/* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library
- * no memory for them. */
-static char **copy_names(const struct String_vector *names)
-{
-	if (names->count < 0 || (names->count > 0 && !names->data)) {
-		return NULL;
-	}
-	size_t size = (size_t) names->count * sizeof(char *) + 1;
-	for (int i = 0; i < names->count; i++) {
-		if (!names->data[i]) {
-			return NULL;
-		}
-		size += strlen(names->data[i]) + 1;
-	}
-	char **copy = malloc(size);
-	if (!copy) {
-		return NULL;
-	}
-	char *text = (char *) (copy + names->count);
-	for (int i = 0; i < names->count; i++) {
-		size_t len = strlen(names->data[i]) + 1;
-		copy[i] = memcpy(text, names->data[i], len);
-		text += len;
-	}
-	return copy;
 }
 
 static void listed(int rc, const struct String_vector *names, const void *context)
@@ -229,14 +244,73 @@ static int send_request(dlock_zk_op *op, zhandle_t *handle, dlock_zk_request req
 	}
 }
 
-dlock_zk_op *dlock_zk_create(
-	dlock_zk_session *session, const char *path, const char *data, const struct ACL_vector *acl, int mode)
+/* What the server puts behind the path of a node: a number with its sign. */
+enum { SUFFIX = sizeof "-2147483648" };
+
+/* Room for the paths of the nodes, which the library fills in. False: out of memory. */
+static bool make_room(dlock_zk_op *op, char *const *paths, int count)
+{
+	size_t size = (size_t) count * sizeof *op->paths;
+
+	for (int i = 0; i < count; i++) {
+		size += strlen(paths[i]) + SUFFIX;
+	}
+	op->results = calloc((size_t) count, sizeof *op->results);
+	op->paths = calloc(1, size);
+	if (!op->results || !op->paths) {
+		return false;
+	}
+	char *text = (char *) (op->paths + count);
+	for (int i = 0; i < count; i++) {
+		op->paths[i] = text;
+		text += strlen(paths[i]) + SUFFIX;
+	}
+	op->count = count;
+	return true;
+}
+
+static int send_several(dlock_zk_op *op, zhandle_t *handle, const zoo_op_t *parts)
+{
+	return sent(op, handle ? zoo_amulti(handle, op->count, parts, op->results, responded_to_several, op) : ZCLOSING);
+}
+
+dlock_zk_op *dlock_zk_create(dlock_zk_session *session, char *const *paths, int count, const char *data,
+	const struct ACL_vector *acl, int mode)
 {
 	zhandle_t *handle;
+	zoo_op_t parts[DLOCK_SEVERAL_MAX];
+	dlock_zk_op *op = new_op(session, NULL, NULL, &handle);
+	int len = (int) strlen(data);
+
+	if (op && count == 1) {
+		sent(op, handle ? zoo_acreate2(handle, paths[0], data, len, acl, mode, created, op) : ZCLOSING);
+	} else if (op && !make_room(op, paths, count)) {
+		sent(op, ZSYSTEMERROR);
+	} else if (op) {
+		for (int i = 0; i < count; i++) {
+			zoo_create_op_init(&parts[i], paths[i], data, len, acl, mode, op->paths[i],
+				(int) (strlen(paths[i]) + SUFFIX));
+		}
+		send_several(op, handle, parts);
+	}
+	return op;
+}
+
+dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, char *const *paths, int count)
+{
+	zhandle_t *handle;
+	zoo_op_t parts[DLOCK_SEVERAL_MAX];
 	dlock_zk_op *op = new_op(session, NULL, NULL, &handle);
 
-	if (op) {
-		sent(op, handle ? zoo_acreate2(handle, path, data, (int) strlen(data), acl, mode, created, op) : ZCLOSING);
+	if (op && count == 1) {
+		send_request(op, handle, DLOCK_ZK_DELETE, paths[0]);
+	} else if (op && !make_room(op, paths, count)) {
+		sent(op, ZSYSTEMERROR);
+	} else if (op) {
+		for (int i = 0; i < count; i++) {
+			zoo_delete_op_init(&parts[i], paths[i], -1);
+		}
+		send_several(op, handle, parts);
 	}
 	return op;
 }

@@ -20,8 +20,11 @@ struct dlock_zk_op {
 	/* The rest is fixed once it is done. */
 	bool done;
 	int rc;
-	struct Stat stat;
-	char *path; /* of the created node */
+	struct Stat stat;         /* where several nodes were created, of none */
+	char **paths;             /* of the created nodes */
+	zoo_op_result_t *results; /* of several nodes, as the next two; for the library */
+	int count;
+	int refused;              /* the first that could not be created or deleted */
 	char **children;
 	int children_count;
 	char *data;
@@ -40,9 +43,12 @@ typedef enum {
 	DLOCK_ZK_WATCH_CHILDREN
 } dlock_zk_request;
 
-/* Each sends its request and returns at once; one that cannot be sent is done already. NULL: out of memory. */
-dlock_zk_op *dlock_zk_create(
-	dlock_zk_session *session, const char *path, const char *data, const struct ACL_vector *acl, int mode);
+/* Each sends its request and returns at once; one that cannot be sent is done already. NULL: out of memory.
+ *
+ * The first two are for one node or several: all of these in one transaction, or none. */
+dlock_zk_op *dlock_zk_create(dlock_zk_session *session, char *const *paths, int count, const char *data,
+	const struct ACL_vector *acl, int mode);
+dlock_zk_op *dlock_zk_delete(dlock_zk_session *session, char *const *paths, int count);
 dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, const char *path);
 dlock_zk_op *dlock_zk_ask_watching(
 	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_news *news);

@@ -66,6 +66,8 @@ final class History
     /** @var array<string, int> */
     public array $values = [];
     public int $looks = 0, $attached = 0, $attachedTwice = 0;
+    /** @var array<string, int> how often locks were broken, readers became writers, and the other way round */
+    public array $done = ['broke' => 0, 'upgrade' => 0, 'downgrade' => 0];
     /** How often the pools were looked at on the server, and what was wrong there. */
     public int $audits = 0;
     /** @var list<string> */
@@ -137,6 +139,13 @@ final class History
                 case 'attach':
                     $this->attached += $entry['ok'];
                     $this->attachedTwice += $entry['again'] && !$entry['ok'];
+                    break;
+                case 'broke':
+                    $this->done['broke'] += $entry['done'];
+                    break;
+                case 'upgrade':
+                case 'downgrade':
+                    $this->done[$entry['o']] += $entry['ok'];
                     break;
                 case 'child':
                     $this->children[] = ['client' => $name] + $entry;

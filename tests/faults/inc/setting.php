@@ -131,6 +131,12 @@ final class Setting
         return self::servers($class) === 'ZooKeeper';
     }
 
+    /** Can a reader become the writer? */
+    public static function hasUpgrades(string $class): bool
+    {
+        return self::kind($class) === 'ReadWriteLock' && !self::isOnZooKeeper($class);
+    }
+
     public static function hasPermits(string $class): bool
     {
         return self::capacity($class) !== 1;
