@@ -21,7 +21,8 @@ typedef enum {
 	MY_SETTING_UP, /* `statement` of the set-up is under way */
 	MY_CREATING,   /* a statement of mysql.sql */
 	MY_IDLE,
-	MY_CALLING
+	MY_CALLING,
+	MY_UNDOING /* a call has failed, and its transaction may be open: others would wait for its locks */
 } my_stage;
 
 /* What of a statement is under way. */
@@ -427,12 +428,24 @@ static bool is_of_server(unsigned code)
 	return code < 2000 || code >= 3000;
 }
 
+static void note_refusal(my_link *link, my_outcome outcome)
+{
+	dlock_db_call *call = link->call;
+
+	set_problem(link, outcome == REFUSED ? mysql_error(link->mysql) : "an answer of an unexpected form",
+		outcome == REFUSED ? mysql_errno(link->mysql) : 0);
+	call->refused = true;
+	call->transient = link->base.transient;
+	strcpy(call->error.message, link->base.problem);
+	link->base.transient = false;
+}
+
 static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 {
 	my_link *link = (my_link *) base;
 	char byte;
 
-	if (link->stage != MY_CALLING) { /* what can be read without a call is the end, or what precedes it */
+	if (link->stage == MY_IDLE) { /* what can be read without a call is the end, or what precedes it */
 		bool ended = dlock_wait_is_ready(my_fd(base), POLLIN)
 			|| recv(my_fd(base), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 		if (ended) {
@@ -441,24 +454,23 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 		return !ended;
 	}
 	my_outcome outcome = advance_statement(link);
-	if (outcome == GOES_ON) {
-		return true;
-	}
-	dlock_db_call *call = link->call;
-	link->call = NULL;
 	if (outcome == REFUSED && !is_of_server(mysql_errno(link->mysql))) {
 		return broke(link);
 	}
-	if (outcome == REFUSED || !call->seen) {
-		set_problem(link, outcome == REFUSED ? mysql_error(link->mysql) : "an answer of an unexpected form",
-			outcome == REFUSED ? mysql_errno(link->mysql) : 0);
-		call->refused = true;
-		call->transient = link->base.transient;
-		strcpy(call->error.message, link->base.problem);
-		link->base.transient = false;
+	if (link->stage == MY_CALLING && outcome != GOES_ON && (outcome == REFUSED || !link->call->seen)) {
+		note_refusal(link, outcome);
+		link->stage = MY_UNDOING;
+		begin_statement(link, "ROLLBACK");
+		outcome = advance_statement(link);
 	}
-	link->stage = MY_IDLE;
-	dlock_db_session_answered(session);
+	if (outcome == REFUSED) {
+		return broke(link);
+	}
+	if (outcome == DONE) {
+		link->stage = MY_IDLE;
+		link->call = NULL;
+		dlock_db_session_answered(session);
+	}
 	return true;
 }
 
@@ -466,7 +478,7 @@ static bool my_is_ahead(const dlock_db_link *base)
 {
 	const my_link *link = (const my_link *) base;
 
-	return link->stage == MY_CALLING && !link->waits;
+	return link->stage >= MY_CALLING && !link->waits;
 }
 
 static void free_link(my_link *link)
