@@ -59,13 +59,35 @@ foreach (private_databases() as $kind => $server) {
     }
     same([true, true], [$lock->release('lock'), $lease->release()], "$kind: release() after that");
 
-    // ---- taken away: it is found out, and told ----
+    // ---- taken away, or given to another holder: it is found out with the next renewal, and told ----
     $lease = $loss->acquire('taken', 0);
     $server->takeAway('Lock:taken');
     fails(LeaseLostException::class, '*"taken"*', function () {
         busy(30);
     }, "$kind: onLoss throw");
     same(LeaseState::Lost, $lease->state(), "$kind: what was taken away");
+    $section = function () use ($server) {
+        $server->takeAway('Lock:section');
+        busy(30);
+    };
+    fails(LeaseLostException::class, 'The lock "section" was lost*', fn () => $loss->synchronized('section', $section, 0), "$kind: in a section");
+    $flag = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 30);
+    [$taken, $given, $expired] = [$flag->acquire('flag taken', 0), $flag->acquire('flag given', 0), $flag->lock('flag lock', 0)];
+    array_map($server->takeAway(...), ['Lock:flag taken', 'Lock:flag given', 'Lock:flag lock']);
+    $next = database_holder($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), 'flag given', 100, 60);
+    $fence = $next->hear();
+    foreach (['taken' => $taken, 'given' => $given] as $how => $lease) {
+        wait_for(fn () => !$lease->isHeld(), 60, "$kind: onLoss flag, $how");
+        same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], "$kind: $how: state()");
+        foreach (['assertHeld', 'refresh', 'detach'] as $method) {
+            fails(LeaseLostException::class, "The lock \"$lease->resource\" was lost", $lease->$method(...), "$kind: $how: $method()");
+        }
+        same(false, $lease->release(), "$kind: $how: release()");
+    }
+    same([true, false, false], [$expired, $flag->isLocking('flag lock'), $flag->release('flag lock')], "$kind: lock()");
+    same($fence, $server->grant('Lock:flag given')['fence'], "$kind: the next holder has it");
+    $next->say(null);
+    same(true, $next->result(), "$kind: its release()");
 
     // ---- stopped for longer than its lease: it finds it lost, and so does a transaction of its own ----
     $stopped = fork_child(function (callable $say, callable $hear) use ($server) {
