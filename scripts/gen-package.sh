@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Writes the list of files in package.xml from what git knows, the version from php_dlock.h, and packages/debian/changelog with that version.
-# With --check it writes nothing and fails when they differ, or when the changelog does not begin with that version.
+# With --check it writes nothing and fails when they differ, when the changelog does not begin with that version, or when composer.json does
+# not offer PIE the options of config.m4.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -52,10 +53,18 @@ changelog_has_version() {
 		{ echo "CHANGELOG.md does not begin with version $(version), which php_dlock.h has" >&2; return 1; }
 }
 
+# By their names: with-zookeeper, enable-dlock-tls; PIE enables the extension itself.
+composer_has_options() {
+	diff <(sed -nE 's/^PHP_ARG_(WITH|ENABLE)\(\[([a-z-]+)\],$/\L\1\E-\2/p' config.m4 | grep -vx enable-dlock | sort) \
+		<(sed -nE 's/^ *"name": "((with|enable)-[a-z-]+)",$/\1/p' composer.json | sort) ||
+		{ echo "composer.json does not have the options of config.m4" >&2; return 1; }
+}
+
 if [ "${1-}" = --check ]; then
 	generate | diff -u package.xml - || { echo "package.xml does not have the version and the files there are: run scripts/gen-package.sh" >&2; exit 1; }
 	generate_debian | diff -u packages/debian/changelog - || { echo "packages/debian/changelog does not have the version and the date there are: run scripts/gen-package.sh" >&2; exit 1; }
 	changelog_has_version
+	composer_has_options
 else
 	new=$(generate)
 	printf '%s\n' "$new" > package.xml
