@@ -47,7 +47,8 @@ has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /de
 
 tests=()
 shopt -s extglob
-for file in "$here"/{redis_failover,zk_faults}_test.c "$here"/!(redis_failover|zk_faults)_test.c; do # the longest first
+longest='uptime_rule|zk_permits|renewal_process|redis_failover|replicated_cluster|zk_faults|redis_replicated|zk_names' # begun first
+for file in "$here"/@($longest)_test.c "$here"/!($longest)_test.c; do
 	name=$(basename "${file%.c}")
 	case $only in
 		'') [[ $name != *hostile* ]] || continue ;;

@@ -30,7 +30,7 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
             for (;;) {
                 $lease = $locks->tryAcquire('order', random_int(0, 4) === 0 ? 0.05 : 0.0);
                 if ($lease === null) {
-                    pause(0.01);
+                    pause(0.03);
                     continue;
                 }
                 $from = now();
@@ -54,7 +54,7 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
                 }
             }
         } catch (PDOException | Dlock\DlockException) {
-            pause(0.01);
+            pause(0.03);
         }
     }
 }

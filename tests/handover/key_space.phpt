@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-foreach (['DistributedLock' => 20_000, 'RedLock' => 2000] as $kind => $count) {
+foreach (['DistributedLock' => 5000, 'RedLock' => 500] as $kind => $count) {
     $locks = private_locks($kind, 3);
     $manager = $locks->manager();
     for ($i = 0; $i < $count; $i++) {

@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/lease.inc';
 
-$sections = (int) amount('DLOCK_TEST_ACQUISITIONS', 100); // of each process
+$sections = (int) amount('DLOCK_TEST_ACQUISITIONS', 50); // of each process
 $kinds = [];
 foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $kinds[$locks->name] = fn () => $locks->manager();

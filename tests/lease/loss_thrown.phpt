@@ -55,8 +55,13 @@ $quiet = function (string $what) {
     $e = thrown_by(fn () => busy(0.4));
     $e === null || print("$what: thrown again: {$e->getMessage()}\n");
 };
-/** Time passes in one call of an internal function. */
 
+function idle(): never
+{
+    while (true) {
+        nap(0.001);
+    }
+}
 function endless(int $depth = 0): void
 {
     if ($depth < 5) {
@@ -259,7 +264,7 @@ $two = function (callable $do) use ($locks, $take): void {
     sort($messages);
     same(["The lock \"$one->resource\" was lost while it was held", "The lock \"$other->resource\" was lost while it was held"], $messages, 'two at once');
 };
-$two(endless(...));
+$two(idle(...));
 $quiet('two');
 $two(function () {
     block();
@@ -313,13 +318,13 @@ $take_for = function (float $ttl) use ($patiently, $manager, &$lease, &$start): 
 };
 foreach ([false, true] as $renewed_as_well) {
     $renewed = $renewed_as_well ? $locks->manager(ttl: 5, onLoss: 'throw')->acquire("$resource-kept", 10) : null;
-    $loses('a ttl', fn () => $take_for(0.5), endless(...));
+    $loses('a ttl', fn () => $take_for(0.5), idle(...));
     within(0.4, now() - $start, SOON, 'a ttl: seconds until it is thrown');
     same(true, $renewed?->release() ?? true, 'the other lease');
 }
-$loses('a ttl that was made shorter', fn () => $take_for(100)->refresh(0.5), endless(...));
+$loses('a ttl that was made shorter', fn () => $take_for(100)->refresh(0.5), idle(...));
 within(0.4, now() - $start, SOON, 'a ttl that was made shorter: seconds until it is thrown');
-$loses('a ttl that was made longer', fn () => $take_for(1)->refresh(1.5), endless(...));
+$loses('a ttl that was made longer', fn () => $take_for(1)->refresh(1.5), idle(...));
 within(1.3, now() - $start, SOON, 'a ttl that was made longer: seconds until it is thrown');
 for ($released = false, $attempt = 0; !$released && $attempt < 5; $attempt++) { // a slow machine may be told before
     thrown_by(function () use ($take_for, &$released) {
@@ -337,7 +342,7 @@ if ($locks->name === 'DistributedLock') {
         $e = thrown_by(function () use ($locks, $manager, $name, &$locked) {
             if ($locked = $manager->lock($name, 0)) {
                 take_away($locks, $name);
-                endless();
+                idle();
             }
         });
     }
@@ -347,9 +352,9 @@ if ($locks->name === 'DistributedLock') {
 $loses('attach()', function () use ($locks, $manager, $take, &$lease) {
     $lease = $manager->attach($take()->detach());
     take_away($locks, $lease->resource);
-}, endless(...));
+}, idle(...));
 ini_set('dlock.max_hold', '0.5');
-$loses('dlock.max_hold', $take, endless(...));
+$loses('dlock.max_hold', $take, idle(...));
 ini_set('dlock.max_hold', '0');
 
 // ---- not where it is not asked for ----

@@ -98,7 +98,7 @@ while (now() < $begun + 1.5 * $ttl || count($ended) < count($runs_out)) {
             unset($goes_on[$what]);
         }
     }
-    nap(0.01);
+    nap(0.1);
 }
 within(0, max($ended ?: [0]), SOON, 'the time until the last has run out');
 foreach ($keep as [$holder, $locks, $resource]) {
@@ -122,7 +122,7 @@ foreach ([[6.0, 30.0], [30.0, 6.0]] as [$first, $then]) {
         $leases[$name][2]->refresh($then);
     }
     $renewals = Dlock\stats()['renewals'];
-    for ($until = now() + 8; now() < $until; nap(0.01)) {
+    for ($until = now() + 8; now() < $until; nap(0.1)) {
         foreach ($leases as $name => [$locks, $resource]) {
             $times = times_of($locks, $resource);
             (max($times) <= $then * 1000 && min($times) > 0) || exit("$name: refresh($then) after a ttl of $first: " . shown($times));

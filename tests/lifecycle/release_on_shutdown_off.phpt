@@ -31,7 +31,7 @@ $redis = redis_raw();
 foreach ($takes as $take => [$code, $prefix]) {
     foreach ($settings as $i => [$options, $ini, $left]) {
         // All ends with the first settings, one with the others.
-        foreach ($i < 3 ? $ends : array_slice($ends, 0, 1) as $end => $end_code) {
+        foreach ($i < 1 ? $ends : array_slice($ends, 0, 1) as $end => $end_code) {
             $resource = unique("$take $i $end");
             $child = php_child(str_replace('OPTIONS', $options, $code) . $end_code, [redis_server(), implode(',', redis_servers(3)), $resource], $ini);
             $child->wait();

@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/sale.inc';
 // scripts/sale.sh has larger numbers.
 $processes = (int) amount('DLOCK_SALE_PROCESSES', 40);
 $pieces = (int) amount('DLOCK_SALE_PIECES', 300);
-$requests = (int) amount('DLOCK_SALE_REQUESTS', 12000);
+$requests = (int) amount('DLOCK_SALE_REQUESTS', 6000);
 $server = redis_private(['appendonly yes', 'appendfsync always']);
 $sale = new Sale($server, $processes, $pieces, $requests, kill: (float) amount('DLOCK_SALE_KILL', 0.1), restart: (float) amount('DLOCK_SALE_RESTART', 0.4), most_restarts: (int) amount('DLOCK_SALE_RESTARTS', 2));
 $start = now();

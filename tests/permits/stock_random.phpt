@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/stock_walk.inc';
 $seed = (int) getenv('DLOCK_STOCK_SEED');
 $operations = (int) getenv('DLOCK_STOCK_OPERATIONS') ?: 1000;
 $check = new StockCheck();
-$wrong = $check->run($seed > 0 ? [$seed] : range(1, 24), $operations);
+$wrong = $check->run($seed > 0 ? [$seed] : range(1, 12), $operations);
 if ($wrong !== null) {
     echo "$wrong\n";
 }

@@ -30,7 +30,7 @@ $client = fn (string $name) => fork_child(function (callable $say) use ($hosts, 
         $until = now();
         $held = $lease->isHeld();
         $states[$lease->state()->name] = true;
-        pause(0.001);
+        pause(0.01);
     } while ($held && $go_on);
     file_put_contents($log, "$from $until $name\n", FILE_APPEND);
     return [$held, array_keys($states), $lease->release()];

@@ -306,13 +306,14 @@ function resource_at(RedisServer $server): ?string
 /** The hash tag of a slot that dlock's own keys have there: that of src/redis/script/slot.c. */
 function tag_of(int $slot): string
 {
-    $letters = [...range('a', 'z'), ...range('A', 'Z'), ...range('0', '9')];
-    foreach ($letters as $a) {
-        foreach ($letters as $b) {
-            foreach ($letters as $c) {
-                if (key_slot("$a$b$c") === $slot) {
-                    return "$a$b$c";
-                }
+    $letters = array_map(strval(...), [...range('a', 'z'), ...range('A', 'Z'), ...range('0', '9')]);
+    // The slot of three letters is the XOR of those of each, followed by zeros.
+    [$first, $second, $third] = array_map(fn (string $zeros) => array_combine($letters, array_map(fn (string $letter) => key_slot($letter . $zeros), $letters)), ["\0\0", "\0", '']);
+    foreach ($first as $a => $of_a) {
+        foreach ($second as $b => $of_b) {
+            $c = array_search($slot ^ $of_a ^ $of_b, $third, true);
+            if ($c !== false) {
+                return "$a$b$c";
             }
         }
     }
