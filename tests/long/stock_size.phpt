@@ -11,11 +11,13 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/lua.inc';
 
-// What a script does is counted in commands, and its time is compared with that of a stock which is a fiftieth as large: so
-// neither depends on how fast the machine is. The time itself is printed.
+// What a script does is counted in commands, and in what it sweeps and takes out of the queue; its time is compared with that of
+// a stock which is a fiftieth as large: so none depends on how fast the machine is. The time itself is printed.
 const LARGE = 1_000_000;
 const SMALL = LARGE / 50;
 const COMMANDS = 500; // of one script: it looks at 16 waiters twice, four commands for each, and at 250 orders of a list
+const SWEPT = 60; // of reservations that have ended: 50, and the order that it is about
+const TAKEN_OUT = 50; // of waiters that are dead, or are told: of 16 three times
 const TIMES = 10;
 const SLACK_US = 2000;
 const ROUNDS = 5;
@@ -47,9 +49,17 @@ function fill(RedisRaw $redis, string $key, int $ended, bool $dead): void
     }
 }
 
-/** @return array{int, int} the commands of one script, and its time in us */
+/** Orders that have ended and are swept, and requests that wait. @param list<string> $keys @return array{int, int} */
+function ended_and_waiting(RedisRaw $redis, array $keys): array
+{
+    $count = fn (string $from, string $to) => array_sum(array_map(fn (string $key) => $redis->cmd('ZCOUNT', $key, $from, "($to"), $keys));
+    return [$count('2e13', '3e13'), $count('1e15', '5e15')];
+}
+
+/** @return array{int, int, int, int} the commands of one script, what it sweeps, whom it takes out of the queue, and its time in us */
 function measured(RedisRaw $redis, string $name, array $keys, array $args): array
 {
+    $before = ended_and_waiting($redis, $keys);
     $sha1 = $redis->cmd('SCRIPT', 'LOAD', script("stock_$name"));
     $redis->cmd('CONFIG', 'RESETSTAT');
     $reply = $redis->cmd('EVALSHA', $sha1, count($keys), ...$keys, ...$args);
@@ -60,7 +70,8 @@ function measured(RedisRaw $redis, string $name, array $keys, array $args): arra
         $commands += in_array($command, ['evalsha', 'config', 'info'], true) ? 0 : (int) $calls;
         $time = $command === 'evalsha' ? (int) $us : $time ?? 0;
     }
-    return [$commands, $time];
+    $after = ended_and_waiting($redis, $keys);
+    return [$commands, $after[0] - $before[0], $before[1] - $after[1], $time];
 }
 
 /** Each script in each of its ways, as [name, how many of two stocks, arguments]. @return array<string, array{string, int, list<string|int>}> */
@@ -100,7 +111,7 @@ function requests(int $i, int $ended): array
 }
 
 foreach (['wait for more than there are' => false, 'are dead' => true] as $how => $dead) {
-    $redis->cmd('FLUSHALL');
+    $redis->cmd('FLUSHALL', 'ASYNC'); // a slow machine takes longer for it than a reply may
     $sizes = ['small' => (int) SMALL, 'large' => LARGE];
     foreach ($sizes as $size => $ended) {
         fill($redis, "{{$size}}a", $ended, $dead);
@@ -110,9 +121,10 @@ foreach (['wait for more than there are' => false, 'are dead' => true] as $how =
     for ($i = 0; $i < ROUNDS; $i++) {
         foreach ($sizes as $size => $ended) {
             foreach (requests($i, $ended) as $what => [$name, $stocks, $args]) {
-                [$commands, $us] = measured($redis, $name, array_slice(["{{$size}}a", "{{$size}}b"], 0, $stocks), $args);
+                [$commands, $swept, $taken_out, $us] = measured($redis, $name, array_slice(["{{$size}}a", "{{$size}}b"], 0, $stocks), $args);
                 $least[$size][$what] = min($least[$size][$what] ?? PHP_INT_MAX, $us);
                 $most[$what] = max($most[$what] ?? 0, $commands);
+                holds($swept <= SWEPT && $taken_out <= TAKEN_OUT, "$what: what one script sweeps and takes out", $swept, $taken_out);
             }
         }
     }

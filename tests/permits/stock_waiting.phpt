@@ -154,6 +154,19 @@ undisturbed('belt', function (string $sku) use ($stock) {
     $withdrawn->say('nothing');
 });
 
+// What was cancelled before does not withdraw a request of the same name that comes to wait, though tickets are an hour ahead of the time meanwhile: as where a clock was
+// set back by an hour, and an order of several products came.
+undisturbed('sash', function (string $sku) use ($stock, $prefix) {
+    $stock->restock($sku, 1);
+    $stock->reserve($sku, 'bob', 'r')->cancel();
+    $held = $stock->reserve($sku, 'ann', 'r');
+    $again = waiter($sku, 'bob');
+    redis_raw()->cmd('ZADD', $prefix . $sku, -3_600_000_000, '$ahead', 0, '$shift');
+    $held->cancel();
+    holds($again->hear()[1] > 0, 'it has its unit');
+    $again->say('cancel');
+});
+
 // A payment that comes late goes before those that wait.
 $stock->restock('ring', 1);
 $late = $stock->reserve('ring', 'ann', 'r', ttl: 0.05);

@@ -100,33 +100,33 @@
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
-		"9f2e8e928ac90dc131ffdf63cbf961b5a73d7c1c", DLOCK_LUA_STOCK_BASKET) \
+		"02d56bf0d237d1b6c0ccccb127bdfc3d763e03dd", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"b4c2c46e8f316592ecd47d965d511ae2868f15ab", DLOCK_LUA_STOCK_CANCEL) \
+		"288111c8485ae65277c60910426e44c085da9f74", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"d4ca94ae67a3309fe19093e54f5195734690c637", DLOCK_LUA_STOCK_CHANGE) \
+		"aed9c91280adda57d6200945b9f01af51ec808f3", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"d044a8daa9d307b75ea4f645dfb5e0a9fbbc0b61", DLOCK_LUA_STOCK_CONFIRM) \
+		"d20248a9db42e6af10627feffd93cb220738a8e3", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"b1a9c5dfdece594153925c00186fac7dcbbc9674", DLOCK_LUA_STOCK_COUNTS) \
+		"d47b54536b090b6c45e2244d55d516162cc81fce", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"6be769dc8fe96a60b98a919aab16df7d7fe1cf69", DLOCK_LUA_STOCK_EXTEND) \
+		"5141982a02e924ba124354e56eda2357537f8a1a", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"766143b8f0f3961ca2226b5b1e969af13cfa6616", DLOCK_LUA_STOCK_LEAVE) \
+		"8f040ea4a1524699176d85451da19b6e70b0cc5a", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"5528ac6aac62edb4404445dae94407d50b2a46b3", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"fceaca2e9cfcccb7c00ba71a7907a207a8217b0a", DLOCK_LUA_STOCK_REFUND) \
+		"287a15d48c5d18bfc551df9eb1e903288645b56e", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"f7214c3cc2ed63eeaecd2e8f2de90918c4eac07e", DLOCK_LUA_STOCK_RESERVE) \
+		"8d7b87e82cf97fbf639d02725c5ff00a61ca0edb", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"5bc35c87b5aee28d98df370edf93d59d0767741d", DLOCK_LUA_STOCK_RESTOCK) \
+		"3960ae0a366f8643ee69a3d51eb98ae880ad18be", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"f6e9a370bf79450dd6318f29f46f677577254c0d", DLOCK_LUA_STOCK_SALE) \
+		"5a8da25c65a4fad8da8cedd5664491fa12b8b6b4", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
-		"b43596e7f65af4a39e0c4814abe797af704334e3", DLOCK_LUA_STOCK_STATUS) \
+		"c7b9252662b26f76c4d6bf4dd9c58fda5d82bf4e", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
 		"34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
 
@@ -893,7 +893,7 @@
 	"local function units_of(number)\n" \
 	"return tonumber(number or 1)\nend\n" \
 	"local function generation_of(score)\n" \
-	"return math.floor(score % 1 * 64 + 0.5)\nend\n" \
+	"return math.floor(score % 1 * 64)\nend\n" \
 	"local function state_at(from, ms, generation)\n" \
 	"return string.format('%.6f', from + ms + generation / 64)\nend\n" \
 	"local function buyer_of(id)\n" \
@@ -1044,10 +1044,11 @@
 	"local function names_of(waiter)\n" \
 	"local name = string.sub(waiter, 2)\n" \
 	"return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name\nend\n" \
-	"local function behind(stock, score)\n" \
-	"return math.floor(score % 1e13) * 1000 + 1000 + stock.ahead\nend\n" \
-	"local function is_settled(stock, score, ticket)\n" \
-	"return score > 0 and score < ENDED or score >= CANCELLED and behind(stock, score) > ticket\nend\n" \
+	"local function is_settled(score)\n" \
+	"return score > 0 and score < ENDED or score >= CANCELLED and score * 64 % 1 == 0\nend\n" \
+	"local function ask_anew(stock, id, score)\n" \
+	"if score >= CANCELLED and is_settled(score) then\n" \
+	"redis.call('ZADD', stock.pool, string.format('%.7f', score + 1 / 128), 'h' .. id)\nend\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
@@ -1064,7 +1065,7 @@
 	"local mine, score = place == me, order_of(stock, id)\n" \
 	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
 	"units, limit = tonumber(units), tonumber(limit)\n" \
-	"local may = live and not is_settled(stock, score, tonumber(ticket)) and stock.closed == 0\n" \
+	"local may = live and not is_settled(score) and stock.closed == 0\n" \
 	"and units <= stock.all - stock.sold\n" \
 	"and is_allowed(stock, buyer_of(id), units, limit)\n" \
 	"if may and not make_room(stock, units + stock.kept) then\n" \
@@ -2009,8 +2010,8 @@
 	"tonumber(ARGV[5]), ARGV[8], clock(KEYS[1])\n" \
 	"local waits, buyer, waited = inbox ~= '', buyer_of(id), false\n" \
 	"local stocks, was = {}, 0\n" \
-	"local function one_token(least)\n" \
-	"local fence = least\n" \
+	"local function one_token()\n" \
+	"local fence = 0\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"fence = math.max(fence, next_token(stock))\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
@@ -2025,8 +2026,8 @@
 	"local place, signs, wish, strict = names_of(stock.waiter)\n" \
 	"if ticket == 0 then\n" \
 	"for _, other in ipairs(stocks) do\n" \
-	"ticket = math.max(ticket, other.score > 0 and behind(other, other.score) or 0)\nend\n" \
-	"ticket = one_token(ticket)\nend\n" \
+	"ask_anew(other, id, other.score)\nend\n" \
+	"ticket = one_token()\nend\n" \
 	"local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,\n" \
 	"WANTS + stock.wants, wish, -1, '$queue')\n" \
 	"if ARGV[7] ~= '' then\n" \
@@ -2078,12 +2079,12 @@
 	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
 	"else\n" \
 	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
-	"elseif waits and ticket > 0 and is_settled(stock, score, ticket) then\n" \
+	"elseif waits and ticket > 0 and is_settled(score) then\n" \
 	"return leave({-3})\nend\n" \
 	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
 	"was = score\nend\nend\n" \
 	"if reserved == #KEYS or bought == #KEYS then\n" \
-	"fence = one_token(0)\n" \
+	"fence = one_token()\n" \
 	"return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, " \
 	"generation_of(was)})\nend\n" \
 	"local at\n" \
@@ -2099,7 +2100,7 @@
 	"return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', " \
 	"ticket)),\n" \
 	"string.format('%.0f', ticket), waited and 0 or 1}, at)\nend\n" \
-	"fence = one_token(0)\n" \
+	"fence = one_token()\n" \
 	"local generation\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"if stock.score > 0 and stock.score < SOLD then\n" \
@@ -2151,7 +2152,7 @@
 	"reply = reply == 1 and 1 or 3\n" \
 	"else\n" \
 	"ago = math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
-	"if found or stock.queue and score >= CANCELLED and score < REFUNDED then\n" \
+	"if found or score >= CANCELLED and score < REFUNDED and (stock.queue or not is_settled(score)) then\n" \
 	"redis.call('ZADD', stock.pool, state, 'h' .. id)\nend\n" \
 	"serve(stock)\n" \
 	"if stock.left then\n" \
@@ -2511,7 +2512,7 @@
 	"return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, " \
 	"-time,\n" \
 	"generation_of(score)}\n" \
-	"elseif ticket > 0 and is_settled(stock, score, ticket) then\n" \
+	"elseif ticket > 0 and is_settled(score) then\n" \
 	"return {-3}\n" \
 	"elseif not stock.known or stock.closed > 0 then\n" \
 	"return {-5, stock.closed}\nend\n" \
@@ -2529,7 +2530,8 @@
 	"local function enqueue()\n" \
 	"local place, signs, wish, strict = names_of(waiter)\n" \
 	"if ticket == 0 then\n" \
-	"stock.fence = math.max(next_token(stock), was > 0 and behind(stock, was) or 0)\n" \
+	"ask_anew(stock, id, was)\n" \
+	"stock.fence = next_token(stock)\n" \
 	"ticket = stock.fence\nend\n" \
 	"local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,\n" \
 	"WANTS + wants, wish, -1, '$queue', -stock.fence, '$fence')\n" \
@@ -2623,7 +2625,7 @@
 	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) " \
 	"- now)\n" \
 	"or 0,\n" \
-	"math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}\nend\n" \
+	"math.floor(score % 1 * 64), products or '', math.floor(score % 1e13)}\nend\n" \
 	"return all\n"
 
 #define DLOCK_LUA_UNCHANGED \

@@ -20,11 +20,11 @@ local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), 
 local waits, buyer, waited = inbox ~= '', buyer_of(id), false
 local stocks, was = {}, 0
 
--- The order's token, or ticket: the highest of its products', and not below `least`. Where clocks were set back by more
--- for one product than for another, their times differ: then tokens go ahead of the time of the one that is behind. It
--- stays as it is, since its reservations would end early.
-local function one_token(least)
-	local fence = least
+-- The order's token, or ticket: the highest of its products'. Where clocks were set back by more for one product than for
+-- another, their times differ: then tokens go ahead of the time of the one that is behind. It stays as it is, since its
+-- reservations would end early.
+local function one_token()
+	local fence = 0
 	for _, stock in ipairs(stocks) do
 		fence = math.max(fence, next_token(stock))
 	end
@@ -45,9 +45,9 @@ local function enqueue(stock)
 	local place, signs, wish, strict = names_of(stock.waiter)
 	if ticket == 0 then
 		for _, other in ipairs(stocks) do
-			ticket = math.max(ticket, other.score > 0 and behind(other, other.score) or 0)
+			ask_anew(other, id, other.score)
 		end
-		ticket = one_token(ticket)
+		ticket = one_token()
 	end
 	local added = redis.call('ZADD', stock.pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[6] % 1000, signs,
 		WANTS + stock.wants, wish, -1, '$queue')
@@ -121,7 +121,7 @@ for i, stock in ipairs(stocks) do
 		else
 			bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))
 		end
-	elseif waits and ticket > 0 and is_settled(stock, score, ticket) then
+	elseif waits and ticket > 0 and is_settled(score) then
 		return leave({-3})
 	end
 	if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then
@@ -129,7 +129,7 @@ for i, stock in ipairs(stocks) do
 	end
 end
 if reserved == #KEYS or bought == #KEYS then
-	fence = one_token(0)
+	fence = one_token()
 	return leave(bought > 0 and {2, fence, 0, ago, generation_of(was)} or {1, fence, 0, left, generation_of(was)})
 end
 local at
@@ -147,7 +147,7 @@ if at then
 	return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', ticket)),
 		string.format('%.0f', ticket), waited and 0 or 1}, at)
 end
-fence = one_token(0) -- above what those who waited were given
+fence = one_token() -- above what those who waited were given
 local generation
 for _, stock in ipairs(stocks) do
 	-- The others' time was over, by a clock of their own: the whole order begins anew

@@ -62,7 +62,7 @@ for _, stock in ipairs(stocks) do
 	else
 		ago = math.max(ago, stock.now - math.floor(score % 1e13))
 	end
-	if found or stock.queue and score >= CANCELLED and score < REFUNDED then
+	if found or score >= CANCELLED and score < REFUNDED and (stock.queue or not is_settled(score)) then
 		redis.call('ZADD', stock.pool, state, 'h' .. id)
 	end
 	serve(stock)

@@ -34,14 +34,17 @@ local function names_of(waiter)
 	return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name
 end
 
--- The first ticket that is not withdrawn by what ended an order then.
-local function behind(stock, score)
-	return math.floor(score % 1e13) * 1000 + 1000 + stock.ahead
+-- Has an order what it waits for, or was it cancelled or refunded since the last request that came to wait? No clock
+-- says which was first: tickets may be ahead of the time by more than they were.
+local function is_settled(score)
+	return score > 0 and score < ENDED or score >= CANCELLED and score * 64 % 1 == 0
 end
 
--- Has an order what it waits for, or was it cancelled since it has its ticket?
-local function is_settled(stock, score, ticket)
-	return score > 0 and score < ENDED or score >= CANCELLED and behind(stock, score) > ticket
+-- A request of its own comes to wait for an order: it is not withdrawn by what was before.
+local function ask_anew(stock, id, score)
+	if score >= CANCELLED and is_settled(score) then
+		redis.call('ZADD', stock.pool, string.format('%.7f', score + 1 / 128), 'h' .. id)
+	end
 end
 
 -- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
@@ -71,7 +74,7 @@ local function serve_waiter(stock, waiter, me, ttl)
 	local mine, score = place == me, order_of(stock, id)
 	local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE
 	units, limit = tonumber(units), tonumber(limit)
-	local may = live and not is_settled(stock, score, tonumber(ticket)) and stock.closed == 0
+	local may = live and not is_settled(score) and stock.closed == 0
 		and units <= stock.all - stock.sold
 		and is_allowed(stock, buyer_of(id), units, limit)
 	if may and not make_room(stock, units + stock.kept) then

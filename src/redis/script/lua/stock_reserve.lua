@@ -89,7 +89,7 @@ local function settled()
 		local time = math.floor(score % 1e13) - stock.now
 		return score < SOLD and {1, stock.fence, units, time, generation_of(score)} or {2, stock.fence, units, -time,
 			generation_of(score)}
-	elseif ticket > 0 and is_settled(stock, score, ticket) then
+	elseif ticket > 0 and is_settled(score) then
 		return {-3}
 	elseif not stock.known or stock.closed > 0 then
 		return {-5, stock.closed}
@@ -118,7 +118,8 @@ end
 local function enqueue()
 	local place, signs, wish, strict = names_of(waiter)
 	if ticket == 0 then
-		stock.fence = math.max(next_token(stock), was > 0 and behind(stock, was) or 0)
+		ask_anew(stock, id, was)
+		stock.fence = next_token(stock)
 		ticket = stock.fence
 	end
 	local added = redis.call('ZADD', pool, 'LT', ticket, place, -stock.now * 1000 - ARGV[7] % 1000, signs,

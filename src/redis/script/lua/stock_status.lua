@@ -16,6 +16,6 @@ for i, pool in ipairs(KEYS) do
 		5 })[math.floor(score / 1e13)]
 	all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) - now)
 		or 0,
-		math.floor(score % 1 * 64 + 0.5), products or '', math.floor(score % 1e13)}
+		math.floor(score % 1 * 64), products or '', math.floor(score % 1e13)}
 end
 return all
