@@ -240,9 +240,12 @@ static bool follows_well(void *replica)
 	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
 }
 
-static bool confirms(void *master)
+/* What is written in its slot. */
+static bool is_confirmed(void *resource)
 {
-	return server_do(master, "SET step{" PREFIX "copied} 1 PX 1") && server_integer(master, "WAIT 1 100") == 1;
+	test_server *master = master_of(resource);
+
+	return server_do(master, "SET step{" PREFIX "%s} 1 PX 1", resource) && server_integer(master, "WAIT 1 100") == 1;
 }
 
 static bool replicate(test_server *replica, test_server *master)
@@ -253,6 +256,17 @@ static bool replicate(test_server *replica, test_server *master)
 	return server_do(replica, "CLUSTER REPLICATE %s", id) && eventually(follows_well, replica);
 }
 
+/* A name in another slot of that master. */
+static void find_beside(char *name, size_t size, const char *resource)
+{
+	test_server *master = master_of(resource);
+	int n = 0;
+
+	do {
+		snprintf(name, size, "%s-%d", resource, n++);
+	} while (master_of(name) != master || slot_of(name) == slot_of(resource));
+}
+
 /* Each slot's epoch says how many full copies the master had made, and none settles with the first slot's as long as
  * that is of before the last. */
 static void test_full_copy(void)
@@ -260,16 +274,13 @@ static void test_full_copy(void)
 	client c = new_client(1);
 	test_server *master = master_of("copied"), *replica = replica_of(master);
 	char another_name[32];
-	int n = 0;
 
-	do {
-		snprintf(another_name, sizeof another_name, "copied-%d", n++);
-	} while (master_of(another_name) != master || slot_of(another_name) == slot_of("copied"));
+	find_beside(another_name, sizeof another_name, "copied");
 	check(passes(&c, "copied", 5000) && passes(&c, another_name, 5000), "two slots of a master are settled %s",
 		c.error.message);
 	check(replica && replicate(replica, another(master)) && replicate(replica, master),
 		"its replica is moved away and back");
-	eventually(confirms, master);
+	eventually(is_confirmed, "copied");
 	dlock_nanos since = dlock_now();
 	check(
 		is_refused(&c, "copied") && is_refused(&c, another_name), "nothing is granted in either: %s", c.error.message);
@@ -281,9 +292,48 @@ static void test_full_copy(void)
 	client_free(&c);
 }
 
+/* The last word of the slot's epoch: how far the clocks of its master and replicas are apart. */
+static bool has_clocks(const char *resource)
+{
+	redisReply *keys = redisCommand(master_of(resource)->admin, "CLUSTER GETKEYSINSLOT %d 100", slot_of(resource));
+	bool found = false;
+
+	for (size_t i = 0; keys && i < keys->elements; i++) {
+		const char *key = keys->element[i]->str;
+		if (!strncmp(key, "dlock:era:", 10) && !strstr(key, ":slots")) {
+			const char *epoch = server_text(master_of(resource), "GET %s", key), *last = strrchr(epoch, ' ');
+			found = last && last[1];
+		}
+	}
+	if (keys) {
+		freeReplyObject(keys);
+	}
+	return found;
+}
+
+/* What a connection knows of the nodes is of before a replica attached: they are asked again, since without their
+ * clocks the slot would wait for the guard after the next fail-over. */
+static void test_clocks_of_a_new_slot(void)
+{
+	client c = new_client(1);
+	char beside[32];
+
+	find_beside(beside, sizeof beside, "clocks");
+	check(passes(&c, "clocks", 5000), "a slot is settled %s", c.error.message);
+	check(passes(&c, "clocks", 5000) && has_clocks("clocks"), "its epoch has the clocks");
+	test_server *replica = replica_of(master_of("clocks"));
+	check(replica && server_do(master_of("clocks"), "CLIENT KILL TYPE replica"), "the replica attaches anew");
+	eventually(follows_well, replica);
+	eventually(is_confirmed, "clocks");
+	sleep_ms(600); /* not twice in half a second */
+	check(passes(&c, beside, 5000) && has_clocks(beside), "the epoch of another slot has them, too %s",
+		c.error.message);
+	client_free(&c);
+}
+
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(names),
+	static const tap_test tests[] = { TEST(names), TEST(clocks_of_a_new_slot),
 		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(full_copy),
 		};
 	static const tap_setting setting = { .begin = begin };

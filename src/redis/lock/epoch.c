@@ -34,6 +34,12 @@ static void take_told(dlock_epoch *own, dlock_route *route, dlock_epoch_state *s
 
 /* ---- at once ---- */
 
+/* The reply of settle_now.lua, where it is no proof. */
+enum { CLOCKS_NOTED = 2 };
+
+/* Nodes that could not prove it are asked again after this time at the earliest. */
+#define ASK_AGAIN (500 * DLOCK_MS)
+
 /* Do its data continue those of a settled epoch, or is it one? */
 static bool may_be_proved(const dlock_epoch_state *state)
 {
@@ -68,13 +74,23 @@ static void begin_proving(dlock_epoch *own, const dlock_route *route, int slot, 
 
 static void take_proved(dlock_epoch *own, dlock_route *route)
 {
-	dlock_response response;
+	dlock_response response = { .value = 0 };
 
 	if (own->proved == DLOCK_OK) {
 		own->proved = dlock_read_integer(own->telling_route.call, own->telling_route.conn, &response, own->error);
 	}
+	own->noted = own->proved == DLOCK_OK && response.value == CLOCKS_NOTED;
+	own->proved = own->noted ? DLOCK_LOST : own->proved;
 	route->transient = own->telling_route.transient;
 	dlock_route_end(&own->telling_route);
+}
+
+/* What is known of the nodes proves nothing, nor how far their clocks are apart: a replica may have attached since. */
+static bool is_to_be_asked_again(
+	const dlock_epoch *own, const dlock_route *route, const dlock_epoch_state *state, dlock_nanos now)
+{
+	return own->proved == DLOCK_LOST && !own->asked
+		&& (may_be_proved(state) || (!own->noted && now >= route->conn->survey.at + ASK_AGAIN));
 }
 
 /* Asks the nodes where they have been, unless they have said so, and brings that to the server. DLOCK_LOST: it does not
@@ -91,12 +107,13 @@ static dlock_status prove(dlock_epoch *own, dlock_route *route, int slot, const 
 			route->conn->survey = own->surveying.survey;
 		}
 		own->proved = DLOCK_LOST;
+		own->noted = false;
 		if (is_known(route, state)) {
 			begin_proving(own, route, slot, state);
 			DLOCK_JOIN(&own->proving, own->proved, dlock_route_step(&own->telling_route, loop, now));
 			take_proved(own, route);
 		}
-	} while (own->proved == DLOCK_LOST && !own->asked && (own->asked = may_be_proved(state)));
+	} while ((own->asked = is_to_be_asked_again(own, route, state, now)));
 	DLOCK_END(&own->proving);
 	return own->proved;
 }
@@ -201,9 +218,6 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 
 /* When the epoch was not confirmed, in ms. */
 #define TRY_AGAIN 20
-
-/* Nodes that could not prove it are asked again after this time at the earliest. */
-#define ASK_AGAIN (500 * DLOCK_MS)
 
 static bool is_to_be_proved_again(const dlock_epoch *own, const dlock_route *refused, dlock_nanos now)
 {

@@ -28,6 +28,7 @@ typedef struct {
 	dlock_route first_route, telling_route;
 	dlock_surveying surveying;
 	bool asked;   /* the nodes, since it was begun to prove it */
+	bool noted;   /* how far their clocks are apart */
 	bool settles; /* it was not confirmed */
 	int doubts;
 	dlock_epoch_state first_state;

@@ -80,7 +80,7 @@
 	script(SETTLE, "settle", \
 		"abb7918aba08f6fbace7e0ba899e99e3350d60bd", DLOCK_LUA_SETTLE) \
 	script(SETTLE_NOW, "settle_now", \
-		"ea3fab972bfdd0c86c892527f15c90c6533e8528", DLOCK_LUA_SETTLE_NOW) \
+		"0e42d3197af586bdc9ef8a223fd37fb563387cb0", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
 		"ade9d43a32687c262f79e73c476928f176c862fd", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_ACQUIRE_REPLICATED, "several_acquire_replicated", \
@@ -1817,9 +1817,11 @@
 	DLOCK_LUA_SETTLED_FENCE \
 	"raise_settled(KEYS[1], now)\nend\n" \
 	"return 1\nend\n" \
-	"if not settled and seen == '' and found ~= skew then\n" \
+	"if settled or seen ~= '' or found == '' then\n" \
+	"return 0\nend\n" \
+	"if found ~= skew then\n" \
 	"write_epoch(KEYS[2], opened, longest, settles, waited, attached, base, seen, found)\nend\n" \
-	"return 0\n"
+	"return 2\n"
 
 #define DLOCK_LUA_SEVERAL_ACQUIRE \
 	"local n, fence = #KEYS - 1, KEYS[#KEYS]\n" \
