@@ -438,7 +438,9 @@ bites database RENEWAL_BELIEVED 'two owners' "$owners"
 bites database RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
 bites database BREAK_FREES 'two owners' "$owners" '-DBREAKS'
 bites database BREAK_OVER_ASSERTED 'an older write behind a later one' "$written" '-DBREAKS_NOW -DWRITES_ONLY'
-bites database CLEANED_HELD 'two owners' "$owners" '-DCLEANS'
+bites database CLEANED_HELD 'a token that falls' "$falling" '-DCLEANS'
+bites database CLEANED_HELD 'two owners' "$owners" '-DCLEANS -DOWNERS_ONLY'
+bites database CLEANED_HELD 'an older write behind a later one' "$written" '-DCLEANS -DWRITES_ONLY'
 # Where the promise ends
 bites database BREAKS_NOW 'two owners: a lock is broken at once' "$owners" '-DOWNERS_ONLY'
 bites database CLOCK_SET 'two owners: the clock is set forward' "$owners" '-DOWNERS_ONLY'
