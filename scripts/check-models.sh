@@ -427,6 +427,9 @@ holds database 'never two owners, writes in order, no lock within the guard: a c
 holds database 'never two owners, writes in order, no lock within the guard: two crashes' '-DLOSSES=2'
 holds database 'never two owners, writes in order, no lock within the guard: a promotion, tables kept' '-DKEPT -DEND=3'
 holds database 'writes in order, whatever the clock does' '-DCLOCK_SET -DWRITES_ONLY -DGRANTS=2'
+holds database 'never two owners, writes in order: a lock is broken' '-DBREAKS -DGRANTS=2'
+holds database 'writes in order: a lock is broken at once' '-DBREAKS_NOW -DWRITES_ONLY -DEND=3'
+holds database 'never two owners, writes in order: its row is deleted' '-DCLEANS -DGRANTS=2'
 [ "$long" = 0 ] || holds database 'never two owners, writes in order: three clients' '-DN=3 -DGRANTS=2 -DEND=3'
 
 bites database NO_ASSERTION 'an older write behind a later one' "$written"
@@ -444,7 +447,13 @@ bites database HANDED_OVER_UNSETTLED 'a lock within the guard' "$too_soon" '-DKE
 bites database BELIEF_FROM_ANSWER 'two owners' "$owners"
 bites database RENEWAL_BELIEVED 'two owners' "$owners"
 bites database RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
+bites database BREAK_FREES 'two owners' "$owners" '-DBREAKS'
+bites database BREAK_OVER_ASSERTED 'an older write behind a later one' "$written" '-DBREAKS_NOW -DWRITES_ONLY'
+bites database CLEANED_HELD 'a token that falls' "$falling" '-DCLEANS'
+bites database CLEANED_HELD 'two owners' "$owners" '-DCLEANS -DOWNERS_ONLY'
+bites database CLEANED_HELD 'an older write behind a later one' "$written" '-DCLEANS -DWRITES_ONLY'
 # Where the promise ends
+bites database BREAKS_NOW 'two owners: a lock is broken at once' "$owners" '-DOWNERS_ONLY'
 bites database CLOCK_SET 'two owners: the clock is set forward' "$owners" '-DOWNERS_ONLY'
 bites database OLD_PRIMARY 'two owners: the primary that was replaced goes on serving' "$owners" '-DKEPT'
 bites database BEHIND_ITS_TIME "a token that falls: tables lost, and the server's time set back" "$falling"

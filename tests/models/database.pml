@@ -13,6 +13,10 @@
  *   -DN=2 clients   -DGRANTS=3   -DLOSSES=1 crashes and promotions   -DEND=4
  *   -DKEPT          the tables are logged: a crash keeps them. A promoted standby has them, and the application's data,
  *                   as they were at some earlier point of the log. Otherwise both empty the tables of locks
+ *   -DBREAKS        an operator breaks the lock, once: its holder can no longer renew it
+ *   -DBREAKS_NOW    the same at once: the lock is the first waiter's, or free, though its holder still believes. So
+ *                   there are two owners; writes stay in order
+ *   -DCLEANS        an administrator deletes the row, once, when it is older than any lease
  *   -DCLOCK_SET     the server's clock is set forward, beyond the leases and the guard
  *   -DWRITES_ONLY   only the order of writes is checked; -DOWNERS_ONLY: only that there are never two owners
  *
@@ -30,9 +34,13 @@
  *   -DBELIEF_FROM_ANSWER       a lease is counted from the answer
  *   -DRENEWAL_BELIEVED         a renewal passes for granted though it was refused
  *   -DRELEASE_WITHOUT_COMPARE  a release frees the lock, whoever has it
+ *   -DBREAK_FREES              (with BREAKS) a break does not wait for the end of the lease
+ *   -DBREAK_OVER_ASSERTED      (with BREAKS_NOW) nor does one at once for the transaction: it hands the lock over
+ *   -DCLEANED_HELD             (with CLEANS) the row is deleted while it is held, and its transaction is not waited for
  *
- * No mistake of the code, but where the promise ends: CLOCK_SET (two owners, though writes are in order); OLD_PRIMARY:
- * the one that was replaced renews for its clients; BEHIND_ITS_TIME: the clock is set back, and the tables are lost.
+ * No mistake of the code, but where the promise ends: CLOCK_SET and BREAKS_NOW (two owners, though writes are in
+ * order); OLD_PRIMARY: the one that was replaced renews for its clients; BEHIND_ITS_TIME: the clock is set back, and the
+ * tables are lost.
  */
 
 #ifndef N
@@ -88,6 +96,9 @@ bool copied;
 #endif
 #ifdef OLD_PRIMARY
 bool stays[N];      /* is still connected to the one that was replaced */
+#endif
+#if defined(BREAKS) || defined(BREAKS_NOW) || defined(CLEANS)
+bool meddled;       /* somebody has broken the lock, or deleted its row */
 #endif
 hidden byte k, next, lasts;
 
@@ -197,11 +208,37 @@ inline acquire(c)
 	fi
 }
 
+#define SOMEBODY_NEXT (grants < GRANTS && next != NOBODY)
+
 #ifdef HANDED_OVER_ASSERTED
-#define HANDS_OVER (grants < GRANTS && next != NOBODY)
+#define HANDS_OVER SOMEBODY_NEXT
 #else
-#define HANDS_OVER (grants < GRANTS && next != NOBODY && !LOCKED)
+#define HANDS_OVER (SOMEBODY_NEXT && !LOCKED)
 #endif
+
+#ifdef BREAK_OVER_ASSERTED
+#define BREAK_HANDS_OVER SOMEBODY_NEXT
+#else
+#define BREAK_HANDS_OVER HANDS_OVER
+#endif
+
+/* dlock.serve_1(), or the row is free from now on. */
+inline serve_or_free(may_serve)
+{
+	if
+	:: may_serve ->
+		settle();
+		if
+#ifdef HANDED_OVER_UNSETTLED
+		:: true -> hand_over()
+#else
+		:: settles == 0 -> hand_over()
+		:: else -> now_has.left = 0
+#endif
+		fi
+	:: else -> now_has.left = 0
+	fi
+}
 
 /* dlock.release_1() */
 inline release(c)
@@ -214,19 +251,7 @@ inline release(c)
 #else
 	:: IS_OF(c) ->
 #endif
-		if
-		:: HANDS_OVER ->
-			settle();
-			if
-#ifdef HANDED_OVER_UNSETTLED
-			:: true -> hand_over()
-#else
-			:: settles == 0 -> hand_over()
-			:: else -> now_has.left = 0
-#endif
-			fi
-		:: else -> now_has.left = 0
-		fi
+		serve_or_free(HANDS_OVER)
 	:: else
 	fi
 }
@@ -464,6 +489,31 @@ end:
 			time = 0;
 #endif
 			within_guard = GUARD }
+#endif
+#ifdef BREAKS
+	/* dlock.break_1(): the row has a token that is nobody's, for as long as it lasts */
+	:: d_step { !meddled && now_has.left > 0 && now_has.owner != NOBODY ->
+			meddled = true;
+#ifdef BREAK_FREES
+			now_has.left = 0;
+#endif
+			now_has.owner = NOBODY }
+#endif
+#ifdef BREAKS_NOW
+	:: d_step { !meddled && now_has.left > 0 ->
+			meddled = true;
+			find_next(NOBODY);
+			serve_or_free(BREAK_HANDS_OVER) }
+#endif
+#ifdef CLEANS
+	/* DELETE, which waits for a transaction that relies on the row; the time is beyond its token by then. */
+#ifdef CLEANED_HELD
+	:: d_step { !meddled && now_has.fence > 0 ->
+#else
+	:: d_step { !meddled && now_has.fence > 0 && now_has.left == 0 && time * A_TICK + 1 > now_has.fence && !LOCKED ->
+#endif
+			meddled = true;
+			now_has.owner = NOBODY; now_has.left = 0; now_has.fence = 0; now_has.grant = 0 }
 #endif
 	od
 }

@@ -1,0 +1,55 @@
+--TEST--
+databases: a server that takes no more connections: who asks is told, and a lease whose renewal gets none is lost in time
+--EXTENSIONS--
+pdo
+mysqlnd
+pdo_mysql
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+$servers = ['pgsql' => new PrivatePostgres(['max_connections' => '24', 'superuser_reserved_connections' => '3']), 'mysql' => new PrivateMariaDb(['max_connections' => '20'])];
+foreach ($servers as $kind => $server) {
+    $options = 'guard=300&connect_timeout=60&read_timeout=60';
+    (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // made
+    $rights = $kind === 'pgsql' ? ["CREATE ROLE app LOGIN PASSWORD 'word'", 'GRANT dlock_user TO app'] : ["CREATE USER app@'%' IDENTIFIED BY 'word'", "GRANT EXECUTE ON shop.* TO app@'%'"];
+    array_map($server->query(...), $rights);
+    $dsn = $server->dsn($options, 'app:word');
+    $connect = fn () => new PDO($kind === 'pgsql' ? "pgsql:host=127.0.0.1;port=$server->port;dbname=postgres" : "mysql:host=127.0.0.1;port=$server->port;dbname=shop", 'app', 'word', [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+    $open = [];
+    $fill = function () use ($connect, &$open) {
+        while (thrown_by(function () use ($connect, &$open) { $open[] = $connect(); }) === null);
+    };
+
+    // ---- the lock itself has the last one ----
+    $fill();
+    array_pop($open);
+    $lease = wait_for(function () use ($dsn, &$lock) { // the place is free a moment later
+        try {
+            $lock = new DistributedLock($dsn, ttl: 6);
+            return $lock->acquire('r', 0);
+        } catch (Dlock\ConnectionException) {
+            return null;
+        }
+    }, 60, "$kind: the last connection");
+    $fill();
+    $child = fork_child(fn () => thrown_by(fn () => (new DistributedLock($dsn))->acquire('r', 60))?->getMessage(), [], 'kill');
+    holds(str_contains((string) $message = $child->result(), ': raise max_connections; each process that locks has one, and one more'), "$kind: another process", $message);
+    wait_for(fn () => !$lease->isHeld(), 60, "$kind: the end of a lease whose renewal has no connection");
+    same([Dlock\LeaseState::Lost, false], [$lease->state(), $lease->release()], "$kind: it is lost");
+
+    // ---- there is room again ----
+    $open = [];
+    wait_for(fn () => thrown_by(fn () => $lock->acquire('r', 60)->release()) === null, 60, "$kind: as before");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
