@@ -36,7 +36,7 @@ function messages(string $source): array
 
 $top = dirname(__DIR__, 2);
 $texts = [];
-foreach ([...php_documents(), 'README.md'] as $file) {
+foreach ([...php_documents(), 'README.md', ...array_map(fn (string $path) => substr($path, strlen($top) + 1), glob("$top/docs/*/*.md"))] as $file) {
     $texts[$file] = document($file);
 }
 preg_match_all('~/\*\*.*?\*/~s', document('stubs/dlock.stub.php'), $comments);
