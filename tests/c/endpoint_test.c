@@ -551,6 +551,6 @@ int main(int argc, char **argv)
 	test_seal();
 	test_keys();
 	test_key_of_tls();
-	search(seed | 1, argc > 2 ? atol(argv[2]) : 200000);
+	search(seed | 1, argc > 2 ? atol(argv[2]) : 50000);
 	return tap_end();
 }

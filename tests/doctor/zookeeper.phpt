@@ -54,9 +54,9 @@ $single->resume();
 
 // One that has little room, and gives sessions of less than two ticks to who asks for them.
 putenv('JAVA_TOOL_OPTIONS=-Dzookeeper.DigestAuthenticationProvider.superDigest=super:' . base64_encode(sha1('super:secret', true)));
-$small = zk_private(['tickTime' => 500, 'minSessionTimeout' => 600, 'maxClientCnxns' => 3]);
-finds(['ticks' => 'problem', 'standalone' => 'note'], [$small->hosts(), '--ttl=0.8'], 'less than two ticks');
-finds(['standalone' => 'note'], [$small->hosts(), '--ttl=1'], 'two ticks');
+$small = zk_private(['tickTime' => 5000, 'minSessionTimeout' => 6000, 'maxClientCnxns' => 3]);
+finds(['ticks' => 'problem', 'standalone' => 'note'], [$small->hosts(), '--ttl=8'], 'less than two ticks');
+finds(['standalone' => 'note'], [$small->hosts(), '--ttl=10'], 'two ticks');
 $full = array_map(fn () => $small->raw(), range(1, 3));
 $texts = finds(['unreachable' => 'problem'], [$small->hosts()], 'a full server');
 holds(str_contains($texts['unreachable'] ?? '', 'maxClientCnxns'), 'a full server', $texts);

@@ -9,11 +9,14 @@ require __DIR__ . '/../inc/skipif.inc';
 declare(strict_types=1);
 require __DIR__ . '/../inc/permits_check.inc';
 
+/** With the first ones, and one that found a mistake of tests/long/permits_mutants.phpt that these did not. */
+const SEEDS = [1, 2, 3, 4, 5, 11];
+
 // DLOCK_PERMITS_SEED: that one alone, for as long as asked.
 $seed = (int) getenv('DLOCK_PERMITS_SEED');
 $operations = (int) getenv('DLOCK_PERMITS_OPERATIONS') ?: 1500;
 $check = new PermitsCheck();
-$wrong = $check->run($seed > 0 ? [$seed] : range(1, 12), $operations);
+$wrong = $check->run($seed > 0 ? [$seed] : SEEDS, $operations);
 if ($wrong !== null) {
     echo "$wrong\n";
 }

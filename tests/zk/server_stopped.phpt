@@ -21,8 +21,10 @@ same(true, $lock->lock("$resource-2"), 'lock()');
 $server->pause();
 $paused = now();
 $states = [];
-$promised = 0;
+$promised = $longest = 0;
+$before = $paused;
 do {
+    $longest = max($longest, now() - $before);
     $before = now();
     $state = $lease->state()->name;
     $promised = max($promised, $before + $lease->remaining());
@@ -34,7 +36,8 @@ do {
     holds($held ? $state !== 'Lost' : true, 'isHeld() agrees with state()', $held, $state);
     pause(0.001);
 } while ($state !== 'Lost' && $before < $paused + 60);
-same(['Held', 'Uncertain', 'Lost'], $states, 'states');
+// A machine that stands still may look away for as long as it is uncertain.
+holds($states === ['Held', 'Uncertain', 'Lost'] || ($longest > 1 && $states === ['Held', 'Lost']), 'states', $states, $longest);
 // The server had its last sign of life before it was stopped.
 within(0, $promised - $paused, $timeout, 'seconds after the stop for which the lease promised to hold');
 same([false, 0.0], [$lease->isHeld(), $lease->remaining()], 'isHeld(), remaining()');
