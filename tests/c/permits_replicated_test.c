@@ -202,7 +202,7 @@ static void test_release_in_unsettled_epoch(void)
 
 static void test_attach(void)
 {
-	client c = two();
+	client c = two(), lower = client_with(1, GUARD);
 	char token[DLOCK_TOKEN_MAX + 1];
 
 	pair_settle(&servers);
@@ -214,6 +214,12 @@ static void test_attach(void)
 		"attached, and confirmed");
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
+	claim = permits_on(&lower, "attach", 1, LEASE);
+	check(dlock_claim_attach(claim, token, &lower.error) == DLOCK_OK && claim->permits == 2 && both_have(2, "attach"),
+		"by one that asks with a lower capacity: what was granted counts by that of the grant (%s)",
+		lower.error.message);
+	strcpy(token, claim->token);
+	dlock_claim_free(claim);
 	claim = permits_on(&c, "attach", 1, LEASE);
 	pair_fail_over(&servers);
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION && strstr(c.error.message, "promoted"),
@@ -223,6 +229,7 @@ static void test_attach(void)
 		"nothing is changed");
 	dlock_claim_free(claim);
 	client_free(&c);
+	client_free(&lower);
 }
 
 /* A holder that a promoted server missed is restored there, and a grant that was not taken up before is too many. */
@@ -257,6 +264,24 @@ static void test_stale_grant(void)
 	check(let_go(&other, waiter), "released");
 	client_free(&c);
 	client_free(&other);
+}
+
+/* A request whose answer was lost is repeated, and asks with a lower capacity than what was granted meanwhile. */
+static void test_lower_capacity(void)
+{
+	client c = two(), lower = client_with(1, GUARD);
+
+	pair_settle(&servers);
+	dlock_claim *repeated = permits_on(&lower, "lower", 1, LEASE);
+	server_integer(servers.master, "EVAL %s 1 " POOL "lower %s %d",
+		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], "
+		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
+		repeated->token, 60000);
+	dlock_claim *claim = permits_held(&c, "lower", 1, LEASE);
+	check(acquire(&lower, repeated, 0) == DLOCK_OK && both_have(2, "lower"), "it has its permit, and so has the other");
+	check(let_go(&lower, repeated) && let_go(&c, claim), "released");
+	client_free(&c);
+	client_free(&lower);
 }
 
 /* The handle of a lease was taken up, which a promoted server missed, and comes a second time. By that server's clock
@@ -346,6 +371,7 @@ int main(int argc, char **argv)
 		TEST(release_in_unsettled_epoch),
 		TEST(attach),
 		TEST(stale_grant),
+		TEST(lower_capacity),
 		TEST(handle_beside_restored),
 		TEST(full_copy),
 	};
