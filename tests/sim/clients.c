@@ -395,11 +395,6 @@ static void killed(client *client)
 	client->waiting.waits = false;
 }
 
-int client_count(void)
-{
-	return clients_of_process() * options.clients;
-}
-
 static void end(void)
 {
 	char left[1000];

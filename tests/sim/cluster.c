@@ -569,14 +569,19 @@ static reply node_reply(const cluster_node *n)
 static int end_of_range(const cluster_node *n, int slot)
 {
 	int end = slot;
+	uint64_t eight, same;
 
+	memset(&same, n->owner[slot], sizeof same);
+	while (end + 8 < DLOCK_SLOTS && (memcpy(&eight, &n->owner[end + 1], sizeof eight), eight == same)) {
+		end += 8;
+	}
 	while (end + 1 < DLOCK_SLOTS && n->owner[end + 1] == n->owner[slot]) {
 		end++;
 	}
 	return end;
 }
 
-static reply range_reply(const cluster_node *n, int slot)
+static reply range_reply(const cluster_node *n, int slot, int end)
 {
 	int replicas = 0, owner = n->owner[slot];
 
@@ -585,7 +590,7 @@ static reply range_reply(const cluster_node *n, int slot)
 	}
 	reply r = reply_array(3 + replicas);
 	r.items[0] = reply_int(slot);
-	r.items[1] = reply_int(end_of_range(n, slot));
+	r.items[1] = reply_int(end);
 	r.items[2] = node_reply(nodes[owner]);
 	for (int i = 0, next = 3; i < NODES && next < r.count; i++) {
 		if (redis_master_of(nodes[i]->server) == nodes[owner]->server && !n->failed_at[i]) {
@@ -617,9 +622,10 @@ static reply slots_reply(const cluster_node *n)
 		count += n->owner[slot] != NOBODY;
 	}
 	reply r = reply_array(count);
-	for (int slot = 0, next = 0; slot < DLOCK_SLOTS; slot = end_of_range(n, slot) + 1) {
+	for (int slot = 0, next = 0, end; slot < DLOCK_SLOTS; slot = end + 1) {
+		end = end_of_range(n, slot);
 		if (n->owner[slot] != NOBODY) {
-			r.items[next++] = range_reply(n, slot);
+			r.items[next++] = range_reply(n, slot, end);
 		}
 	}
 	return r;

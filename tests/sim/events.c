@@ -35,7 +35,7 @@ bool draw_chance(stream *s, double chance)
 	return (double) (draw(s) >> 11) / 9007199254740992.0 < chance;
 }
 
-/* ---- events: a binary heap by time, then by order ---- */
+/* ---- events: a heap by time, then by order; each has four below it ---- */
 
 typedef struct {
 	nanos time;
@@ -48,6 +48,7 @@ nanos now;
 static event *heap;
 static size_t events, room;
 static uint64_t order;
+static nanos last_time, unseen, *shown = &unseen;
 
 static bool sooner(const event *a, const event *b)
 {
@@ -73,10 +74,20 @@ void at_turn(nanos time, uint64_t turn, event_fn *run, void *context, uint64_t n
 		room = room ? 2 * room : 1024;
 		heap = realloc(heap, room * sizeof *heap);
 	}
-	for (; i > 0 && sooner(&new, &heap[(i - 1) / 2]); i = (i - 1) / 2) {
-		heap[i] = heap[(i - 1) / 2];
+	for (; i > 0 && sooner(&new, &heap[(i - 1) / 4]); i = (i - 1) / 4) {
+		heap[i] = heap[(i - 1) / 4];
 	}
 	heap[i] = new;
+}
+
+static size_t soonest_below(size_t i)
+{
+	size_t first = 4 * i + 1, end = first + 4 < events ? first + 4 : events, found = first;
+
+	for (size_t child = first + 1; child < end; child++) {
+		found = sooner(&heap[child], &heap[found]) ? child : found;
+	}
+	return found; /* at `events` or behind: there is none */
 }
 
 bool step(void)
@@ -87,21 +98,30 @@ bool step(void)
 	event first = heap[0], last = heap[--events];
 	size_t i = 0;
 
-	for (;;) {
-		size_t child = 2 * i + 1;
-		if (child < events && child + 1 < events && sooner(&heap[child + 1], &heap[child])) {
-			child++;
-		}
-		if (child >= events || !sooner(&heap[child], &last)) {
-			break;
-		}
+	for (size_t child; (child = soonest_below(i)) < events && sooner(&heap[child], &last); i = child) {
 		heap[i] = heap[child];
-		i = child;
 	}
 	heap[i] = last;
-	now = first.time;
+	*shown = now = first.time;
 	first.run(first.context, first.number);
 	return true;
+}
+
+void run_until(nanos time, nanos *seen)
+{
+	last_time = time;
+	shown = seen;
+}
+
+bool is_next(nanos time)
+{
+	return time <= last_time && (events == 0 || heap[0].time > time);
+}
+
+void go_on_to(nanos time)
+{
+	take_turn(); /* as its event would have */
+	*shown = now = time;
 }
 
 /* ---- hosts ---- */

@@ -42,7 +42,8 @@ static void *new_block(unsigned class)
 
 	if (size > (size_t) (slab_end - slab)) {
 		size_t room = size > SLAB / 4 ? size : SLAB;
-		char *new = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		int how = MAP_PRIVATE | MAP_ANONYMOUS | (room == SLAB ? MAP_POPULATE : 0); /* all of it will be used */
+		char *new = mmap(NULL, room, PROT_READ | PROT_WRITE, how, -1, 0);
 		if (new == MAP_FAILED) {
 			errno = ENOMEM;
 			return NULL;

@@ -96,11 +96,11 @@ void run(void)
 
 	set_up(end);
 	end_of_work = end + LAST_PHASE;
+	run_until(options.until > 0 && options.until < end_of_work ? options.until : end_of_work - 1, &this_run->time);
 	while (now < end_of_work && (now <= end || any_client())) {
 		if (!step()) {
 			break;
 		}
-		this_run->time = now; /* should the process end here */
 		if (options.until > 0 && now > options.until) {
 			return;
 		}
@@ -110,6 +110,7 @@ void run(void)
 			violation("c%d has not come to its end", i);
 		}
 	}
+	run_until(0, &this_run->time);
 	for (nanos until = now + LEFTOVERS; now < until && step();) {
 	}
 	options.work->end();

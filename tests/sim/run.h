@@ -174,7 +174,17 @@ struct client {
 
 /* One for each process, or where each has STRANDS of them: behind these the second of each, then the third. */
 extern client clients[CLIENTS];
-int client_count(void);
+
+static inline int clients_of_process(void)
+{
+	return options.work->in_strands ? STRANDS : 1;
+}
+
+static inline int client_count(void)
+{
+	return clients_of_process() * options.clients;
+}
+
 extern nanos end_of_faults, end_of_work;
 void lock_name(int resource, char *name, size_t size); /* "seat:2" */
 void lock_key(int resource, char *key, size_t size);   /* on the servers */
@@ -265,7 +275,6 @@ int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *
 
 /* Runs the clients of a process until all are over: one, or several, each in a strand. */
 void clients_run(client *first, void (*run)(client *client));
-int clients_of_process(void);
 client *client_of_process(client *first, int number);
 void strands_killed(const process *process);
 

@@ -182,11 +182,6 @@ static bool turn(strands *own)
 	return any;
 }
 
-int clients_of_process(void)
-{
-	return options.work->in_strands ? STRANDS : 1;
-}
-
 client *client_of_process(client *first, int number)
 {
 	return first + number * options.clients;

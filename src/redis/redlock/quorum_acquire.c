@@ -20,6 +20,7 @@ typedef struct dlock_quorum_acquiring {
 	bool last, queue; /* of the attempt: it is the last one; and where it is refused, the claim queues */
 	bool received, paused, listens;
 	server_set open;  /* inboxes, at the beginning of a pause */
+	unsigned long pushes; /* to all inboxes, when it looked for its own the last time */
 	dlock_nanos asked, deadline, until;
 	dlock_opening opening;
 	dlock_status said, voted; /* of all attempts; of one */
@@ -406,20 +407,37 @@ static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 /* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
 #define NOTIFIED_TOGETHER (10 * DLOCK_MS)
 
+/* Inboxes have many notices that nobody takes: they are only gone through after a new one. Returns how many servers have
+ * notified the claim. */
+static int take_notices(acquiring *own)
+{
+	quorum_claim *claim = own->claim;
+	quorum_backend *backend = quorum_backend_of(claim);
+	unsigned long pushes = 0;
+	dlock_grant grant;
+	int notified = 0;
+
+	for (int i = 0; i < backend->count; i++) {
+		dlock_inbox_update(backend->inboxes[i]);
+		pushes += backend->inboxes[i]->pushes;
+	}
+	for (int i = 0; i < backend->count; i++) {
+		bool is_new = pushes != own->pushes && dlock_inbox_take(backend->inboxes[i], claim->waiter, &grant);
+		claim->notified |= (server_set) is_new << i;
+		notified += has_server(claim->notified, i);
+	}
+	own->pushes = pushes;
+	return notified;
+}
+
 /* Have enough servers notified the claim, or is it time to look? */
 static bool is_its_turn(acquiring *own, dlock_loop *loop, dlock_nanos now)
 {
 	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
-	dlock_grant grant;
 	bool first = claim->notified == 0;
-	int notified = 0;
+	int notified = take_notices(own);
 
-	for (int i = 0; i < backend->count; i++) {
-		dlock_inbox_update(backend->inboxes[i]);
-		claim->notified |= (server_set) dlock_inbox_take(backend->inboxes[i], claim->waiter, &grant) << i;
-		notified += has_server(claim->notified, i);
-	}
 	/* A server that could not be waited on before can be now: the next attempt queues there too. */
 	if (notified >= claim->needed || (open_inboxes(backend) != own->open && own->wait->attempts == 0)) {
 		return true;

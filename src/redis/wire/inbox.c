@@ -67,6 +67,7 @@ static void on_push(void *context, const redisReply *reply)
 		added->next = inbox->notices;
 		inbox->notices = added;
 		inbox->notice_count++;
+		inbox->pushes++;
 		make_room(inbox);
 	}
 }

@@ -36,6 +36,7 @@ typedef struct dlock_inbox {
 	char channel[sizeof "dlock:inbox:" + DLOCK_TOKEN_PLAIN_LEN];
 	dlock_notice *notices;              /* the last one first */
 	int notice_count;
+	unsigned long pushes;               /* of notices, until now */
 	int listeners;                      /* as long as there are any, it is polled */
 	bool expected; /* the last lock that was asked for here was not free: so the next one may not be, and is asked for
 					  with the inbox at once */
