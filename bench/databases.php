@@ -1,18 +1,16 @@
-#!/usr/bin/env php
 <?php
 /* Locks in databases beside what else locks there, on private servers on this machine: what a pair costs, how a lock is handed over, and what waiting
- * sends. Needs the extension, pdo_pgsql, pdo_mysql; symfony/lock where it is installed.
+ * sends. scripts/bench-databases.sh runs it. Needs the extension, pdo_pgsql, pdo_mysql; symfony/lock where it is installed.
  *
- *   php -d extension=build/ext/modules/dlock.so bench/databases.php [SECONDS]     SECONDS for each figure (default: 3)
+ *   bench/databases.php ROUNDS SECONDS FILE     SECONDS for each figure of a round; FILE gets the data
  */
 declare(strict_types=1);
 
 require __DIR__ . '/../tests/inc/database.inc';
-
-$seconds = (float) ($argv[1] ?? 3);
+require __DIR__ . '/plan.php';
 
 /** Of calls of each in that time, by turns, so that what else the machine does hits all of them: the median in µs, and the server's CPU in µs.
- *  @param array<string, callable> $ways @return array<string, array{float, float}> */
+ *  @param array<string, callable> $ways @return array<string, array{us: float, server_us: float}> */
 function measure(array $ways, PrivateDatabase $server, float $seconds): array
 {
     $times = array_fill_keys(array_keys($ways), []);
@@ -34,8 +32,11 @@ function measure(array $ways, PrivateDatabase $server, float $seconds): array
             $cpu[$name] += server_cpu($server) - $before;
         }
     }
-    array_walk($times, fn (&$of) => sort($of));
-    return array_map(fn ($of, $cpu) => [$of[intdiv(count($of), 2)] / 1000, $cpu / count($of) * 1e6], array_combine(array_keys($times), $times), $cpu);
+    $figures = [];
+    foreach ($times as $name => $of) {
+        $figures[$name] = ['us' => median($of) / 1000, 'server_us' => $cpu[$name] / count($of) * 1e6];
+    }
+    return $figures;
 }
 
 /** Seconds of CPU that the server's processes have taken so far. */
@@ -53,20 +54,62 @@ function server_cpu(PrivateDatabase $server): float
     return $ticks / 100;
 }
 
-/** Processes that take turns at one lock, in sections of 1 ms. @return array{float, int, int} the median hand-over in ms, the least and the most turns of one */
-function turns(string $dsn, int $processes, float $seconds): array
+/** What locks by Symfony's store for that database. */
+function symfony(PrivateDatabase $server): Symfony\Component\Lock\LockFactory
 {
-    $until = now() + 1 + $seconds;
+    $pdo = $server->pdo();
+    return new Symfony\Component\Lock\LockFactory($server instanceof PrivatePostgres ? new Symfony\Component\Lock\Store\PostgreSqlStore($pdo) : new Symfony\Component\Lock\Store\PdoStore($pdo));
+}
+
+/** PdoStore does not ask again after a deadlock in MySQL. */
+function again(callable $do): void
+{
+    for (;;) {
+        try {
+            $do();
+            return;
+        } catch (Symfony\Component\Lock\Exception\ExceptionInterface) {
+        }
+    }
+}
+
+/** What waits for the lock, and returns what releases it. @return array<string, callable(PrivateDatabase): callable(): callable> */
+function ways_to_wait(): array
+{
+    $ways = ['dlock' => function (PrivateDatabase $server) {
+        $lock = new DistributedLock($server->dsn(OPTIONS), ttl: 10);
+        return fn () => $lock->acquire('turns', 60)->release(...);
+    }];
+    if (class_exists(Symfony\Component\Lock\LockFactory::class)) {
+        $ways['Symfony'] = function (PrivateDatabase $server) {
+            $factory = symfony($server);
+            return function () use ($factory) {
+                $lock = $factory->createLock('turns', 10);
+                again(fn () => $lock->acquire(true));
+                return fn () => again($lock->release(...));
+            };
+        };
+    }
+    return $ways;
+}
+
+/**
+ * Processes that take turns at one lock, in sections of 1 ms: the median hand-over in ms, the least and the most turns of one.
+ * @return array{handover_ms: ?float, least: int, most: int}
+ */
+function turns(PrivateDatabase $server, callable $way, int $processes, float $seconds): array
+{
+    $until = now() + 1 + $processes / 20 + $seconds; // all wait by then
     $file = tempnam(sys_get_temp_dir(), 'turns');
     $children = [];
     for ($i = 0; $i < $processes; $i++) {
-        $children[] = fork_child(function () use ($dsn, $until, $file, $seconds) {
-            $lock = new DistributedLock($dsn, ttl: 10);
+        $children[] = fork_child(function () use ($server, $way, $until, $file, $seconds) {
+            $acquire = $way($server);
             $stream = fopen($file, 'c+');
             $gaps = [];
             $turns = 0;
             while (now() < $until) {
-                $lease = $lock->acquire('turns', 60);
+                $release = $acquire();
                 $before = (float) stream_get_contents($stream, offset: 0);
                 if (now() > $until - $seconds) {
                     $turns++;
@@ -75,21 +118,22 @@ function turns(string $dsn, int $processes, float $seconds): array
                 usleep(1000);
                 rewind($stream);
                 fwrite($stream, sprintf('%.7f', now()));
-                $lease->release();
+                $release();
             }
             return [$turns, $gaps];
-        });
+        }, [], 'kill');
     }
-    $results = array_map(fn ($child) => $child->result(), $children);
+    $results = array_map(fn ($child) => $child->result(300), $children);
     unlink($file);
     $gaps = array_merge(...array_column($results, 1));
     sort($gaps);
-    return [$gaps[intdiv(count($gaps), 2)] * 1000, min(array_column($results, 0)), max(array_column($results, 0))];
+    return ['handover_ms' => $gaps ? median($gaps) * 1000 : null, 'least' => min(array_column($results, 0)), 'most' => max(array_column($results, 0))];
 }
 
 /** Statements a second for each of so many that wait. */
-function statements_of_waiters(PrivateDatabase $server, string $dsn, int $processes, float $seconds): float
+function statements_of_waiters(PrivateDatabase $server, int $processes, float $seconds): float
 {
+    $dsn = $server->dsn(OPTIONS);
     $lease = (new DistributedLock($dsn, ttl: 200, renew: false))->acquire('waited', 0);
     $children = array_map(fn () => fork_child(fn () => (new DistributedLock($dsn, ttl: 10))->tryAcquire('waited', 100.0), [], 'kill'), range(1, $processes));
     wait_for(fn () => count($server->waiters('Lock:waited')) === $processes, 60, 'all to wait');
@@ -103,42 +147,102 @@ function statements_of_waiters(PrivateDatabase $server, string $dsn, int $proces
     return $rate;
 }
 
-@include 'Symfony/Component/Lock/autoload.php';
-$databases = ['pgsql' => new PrivatePostgres(['fsync' => 'on', 'max_connections' => '150']),
-    'mysql' => new PrivateMariaDb(['innodb_flush_log_at_trx_commit' => '1', 'max_connections' => '300',
-        'innodb_log_file_size' => '96M', 'innodb_buffer_pool_size' => '128M'])];
-foreach ($databases as $kind => $server) {
-    $dsn = $server->dsn('create=1&guard=300&read_timeout=10');
-    $lock = new DistributedLock($dsn, ttl: 10);
+/** What acquires and releases, by name. @return array<string, callable> */
+function pairs(string $kind, PrivateDatabase $server): array
+{
+    $lock = new DistributedLock($server->dsn(OPTIONS), ttl: 10);
     $pdo = $server->pdo();
-    $pdo->exec('CREATE TABLE bench (id INT PRIMARY KEY, n INT)');
-    $pdo->exec('INSERT INTO bench VALUES (1, 0)');
     $run = fn (string $sql) => $pdo->query($sql)->fetchAll();
+    $update = fn () => $pdo->exec('UPDATE bench SET n = n + 1 WHERE id = 1');
     $ways = [
         'dlock' => fn () => $lock->acquire('pair', 0)->release(),
-        '2 x SELECT 1' => fn () => [$run('SELECT 1'), $run('SELECT 1')],
-        $kind === 'pgsql' ? 'advisory lock' : 'GET_LOCK' => $kind === 'pgsql' ? fn () => [$run('SELECT pg_advisory_lock(1)'), $run('SELECT pg_advisory_unlock(1)')]
+        'two SELECT 1' => fn () => [$run('SELECT 1'), $run('SELECT 1')],
+        'advisory lock' => $kind === 'pgsql' ? fn () => [$run('SELECT pg_advisory_lock(1)'), $run('SELECT pg_advisory_unlock(1)')]
             : fn () => [$run("SELECT GET_LOCK('pair', 0)"), $run("SELECT RELEASE_LOCK('pair')")],
-        'SELECT FOR UPDATE' => fn () => [$pdo->beginTransaction(), $run('SELECT n FROM bench WHERE id = 1 FOR UPDATE'), $pdo->commit()],
-        'two one-row updates' => fn () => [$pdo->exec('UPDATE bench SET n = n + 1 WHERE id = 1'), $pdo->exec('UPDATE bench SET n = n + 1 WHERE id = 1')],
+        'FOR UPDATE' => fn () => [$pdo->beginTransaction(), $run('SELECT n FROM bench WHERE id = 1 FOR UPDATE'), $pdo->commit()],
+        'two updates' => fn () => [$update(), $update()],
     ];
     if (class_exists(Symfony\Component\Lock\LockFactory::class)) {
-        $store = $kind === 'pgsql' ? new Symfony\Component\Lock\Store\PostgreSqlStore($pdo) : new Symfony\Component\Lock\Store\PdoStore($pdo);
-        $kind === 'pgsql' || $store->createTable();
-        $factory = new Symfony\Component\Lock\LockFactory($store);
-        $ways['Symfony ' . (new ReflectionClass($store))->getShortName()] = function () use ($factory) {
+        $factory = symfony($server);
+        $ways['Symfony'] = function () use ($factory) {
             $one = $factory->createLock('pair');
             $one->acquire() || throw new RuntimeException('not free');
             $one->release();
         };
     }
-    echo "$kind: acquire and release\n";
-    foreach (array_combine(array_keys($ways), measure($ways, $server, $seconds)) as $name => [$median, $cpu]) {
-        printf("  %-24s %8.0f µs, %6.0f µs of the server's CPU\n", $name, $median, $cpu);
+    return $ways;
+}
+
+/** @return array{pairs: array<string, array{us: float, server_us: float}>, turns: array<string, array<int, array<string, mixed>>>, statements: float} */
+function one_round(string $kind, PrivateDatabase $server, float $seconds): array
+{
+    $pairs = measure(pairs($kind, $server), $server, $seconds);
+    $turns = [];
+    foreach (DATABASES['processes'] as $processes) {
+        foreach (ways_to_wait() as $name => $way) {
+            $turns[$name][$processes] = turns($server, $way, $processes, max(2, $seconds));
+            printf("%s: %s, %d processes: %s ms, turns of each %d to %d\n", $kind, $name, $processes, sprintf('%.2f', $turns[$name][$processes]['handover_ms'] ?? NAN),
+                $turns[$name][$processes]['least'], $turns[$name][$processes]['most']);
+        }
     }
-    echo "$kind: hand-over, sections of 1 ms\n";
-    foreach ([2, 20] as $processes) {
-        printf("  %3d processes: %6.2f ms (median), turns of each %d to %d\n", $processes, ...turns($dsn, $processes, max($seconds, 5)));
+    return ['pairs' => $pairs, 'turns' => $turns, 'statements' => statements_of_waiters($server, DATABASES['waiting'], max(2, $seconds))];
+}
+
+/** Of the same figures of all rounds the medians. @param list<mixed> $rounds */
+function medians_of(array $rounds): mixed
+{
+    if (!is_array($rounds[0])) {
+        return ($median = median(array_filter($rounds, fn ($value) => $value !== null))) === null ? null : round($median, 4);
     }
-    printf("%s: 100 wait: %.2f statements a second for each\n", $kind, statements_of_waiters($server, $dsn, 100, 10));
+    $medians = [];
+    foreach (array_keys($rounds[0]) as $key) {
+        $medians[$key] = medians_of(array_column($rounds, $key));
+    }
+    return $medians;
+}
+
+/** The design's bars. @param array<string, list<array<string, mixed>>> $rounds by database  @return list<array<string, mixed>> */
+function judged(array $rounds): array
+{
+    $claims = [];
+    foreach (DATABASES['claims'] as [$claim, $kinds, $processes, $relation, $bar, $value]) {
+        foreach ($kinds as $kind => $name) {
+            $values = array_map($value, $rounds[$kind]);
+            $values = array_values(array_filter($values, fn ($value) => $value !== null));
+            $claims[] = ['claim' => "$name: $claim", 'processes' => $processes, 'measured' => $values ? round(median($values), 4) : null, 'low' => $values ? round(min($values), 4) : null,
+                'high' => $values ? round(max($values), 4) : null, 'bare_c' => null, 'relation' => $relation, 'bar' => is_array($bar) ? $bar[$kind] : $bar, 'aim' => null];
+        }
+    }
+    return $claims;
+}
+
+const OPTIONS = 'create=1&guard=600&connect_timeout=60&read_timeout=60';
+
+[, $count, $seconds, $file] = $argv + [1 => '3', '2', '/dev/stdout'];
+@include 'Symfony/Component/Lock/autoload.php';
+$began = now();
+$databases = ['pgsql' => new PrivatePostgres(['fsync' => 'on', 'max_connections' => '150']),
+    'mysql' => new PrivateMariaDb(['innodb_flush_log_at_trx_commit' => '1', 'max_connections' => '300',
+        'innodb_log_file_size' => '96M', 'innodb_buffer_pool_size' => '128M'])];
+foreach ($databases as $kind => $server) {
+    (new DistributedLock($server->dsn(OPTIONS)))->isLocked('pair');
+    $server->query('CREATE TABLE bench (id INT PRIMARY KEY, n INT)');
+    $server->query('INSERT INTO bench VALUES (1, 0)');
+    $kind !== 'mysql' || !class_exists(Symfony\Component\Lock\LockFactory::class) || (new Symfony\Component\Lock\Store\PdoStore($server->pdo()))->createTable();
+}
+$rounds = [];
+for ($round = 0; $round < $count; $round++) {
+    foreach ($databases as $kind => $server) {
+        $rounds[$kind][] = one_round($kind, $server, (float) $seconds);
+    }
+}
+$commit = trim((string) shell_exec('git describe --always --dirty 2> /dev/null'));
+ini_set('serialize_precision', '-1');
+file_put_contents($file, json_encode(['date' => date('Y-m-d'), 'took' => (int) (now() - $began), 'rounds' => (int) $count, 'commit' => $commit, 'versions' => [
+    'pgsql' => strtok($databases['pgsql']->query('SHOW server_version')[0]['server_version'], ' '),
+    'mysql' => strtok($databases['mysql']->query('SELECT VERSION() AS v')[0]['v'], '-'),
+    'Symfony Lock' => trim((string) shell_exec("dpkg-query -W -f '\${Version}' php-symfony-lock 2> /dev/null")),
+], 'medians' => array_map(medians_of(...), $rounds), 'claims' => judged($rounds)], JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
+foreach (judged($rounds) as ['claim' => $claim, 'processes' => $processes, 'measured' => $measured, 'relation' => $relation, 'bar' => $bar]) {
+    printf("%s (%s): %s%s\n", $claim, $processes, $measured === null ? 'not measured' : sprintf('%.2f', $measured), $bar === null ? '' : ", bar $relation $bar");
 }

@@ -7,6 +7,7 @@
  *                              which is written by hand, has to say something else then
  *   document.php --permits FILE   takes the figures on permits from another run (build/bench/permits.json), and all others from the old data
  *   document.php --stock FILE     the same for the figures of scripts/stock-costs.sh
+ *   document.php --databases FILE takes the figures on databases from another run (build/bench/databases.json), and all others from the old data
  *   document.php --check       writes nothing, and fails when the files differ from what the data give
  */
 declare(strict_types=1);
@@ -74,6 +75,10 @@ function generate(): array
         throw new RuntimeException('two were under one lock at the same time: that is to be understood, not documented');
     }
     $plots = plots($results->data['medians']);
+    $databases = $results->data['databases']['medians'] ?? null;
+    if ($databases !== null) {
+        $plots['databases'] = database_plot($databases);
+    }
     ob_start();
     (static function (Results $results, array $plots): void {
         require __DIR__ . '/performance.md.php';
@@ -85,6 +90,10 @@ function generate(): array
     $files = ['docs/performance.md' => rtrim($short) . "\n", 'docs/performance/details.md' => ltrim($details)];
     foreach ($plots as $name => $svg) {
         $files["docs/performance/$name.svg"] = $svg;
+    }
+    if ($databases !== null) {
+        $table = markdown(array_map(fn ($row) => [$row[0], $row[1], $row[3]], database_pair_rows($databases)));
+        $files['docs/database.md'] = preg_replace('/(?<=\n)\|[^\n]*PostgreSQL \| MariaDB \|\n(\|.*\n)+/', $table, file_get_contents('docs/database.md'), 1);
     }
     return $files;
 }
@@ -136,8 +145,10 @@ if ($option === '--permits') {
     merge(read_json($argv[2]));
 } elseif ($option === '--stock') {
     write_data(array_replace(read_json(DATA), ['stock_costs' => read_json($argv[2])]));
+} elseif ($option === '--databases') {
+    write_data(array_replace(read_json(DATA), ['databases' => read_json($argv[2])]));
 } elseif ($option !== null && $option !== '--check') {
-    write_data(read_json($option) + array_intersect_key(read_json(DATA), ['stock_costs' => true]));
+    write_data(read_json($option) + array_intersect_key(read_json(DATA), ['stock_costs' => true, 'databases' => true]));
 }
 $stale = false;
 foreach (generate() as $file => $contents) {

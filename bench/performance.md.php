@@ -257,3 +257,28 @@ and Redis servers share one CPU, so that all of their work counts: the times are
 <?= markdown(per_request_rows($data['requests'])) ?>
 
 "phpredis by hand" connects in each request, as do predis, Symfony Lock and the classes here; with `pconnect` phpredis keeps the connection.
+
+## Databases
+
+<?php $databases = $data['databases'] ?? null ?>
+<?php if ($databases === null): ?>
+Not measured yet: `scripts/bench-databases.sh --document` does.
+<?php else: ?>
+<?= wordwrap("Made by `scripts/bench-databases.sh --document` on $databases[date], in $databases[took] s: $databases[rounds] rounds, commit $databases[commit], PostgreSQL {$databases['versions']['pgsql']}, "
+    . "MariaDB {$databases['versions']['mysql']}, Symfony Lock {$databases['versions']['Symfony Lock']}. Both servers flush each commit to the disk. All ways take turns on one machine; "
+    . 'clients are PDO, except for dlock. One process; "server CPU" is that of all of its processes.', 130) ?>
+
+
+<?= markdown(database_pair_rows($databases['medians'])) ?>
+
+<?= wordwrap('Processes that take turns at one lock, in critical sections of 1 ms: the median time from the release to the next holder, and how often each of them had the lock. Symfony\'s '
+    . "PostgreSqlStore waits in an advisory lock, PdoStore polls. While " . DATABASES['waiting'] . " wait, each sends " . shown($databases['medians']['pgsql']['statements'])
+    . ' statements a second to PostgreSQL, ' . shown($databases['medians']['mysql']['statements']) . ' to MariaDB.', 130) ?>
+
+
+![Hand-over in databases](databases.svg)
+
+<?= markdown(database_turn_rows($databases['medians'])) ?>
+
+<?= markdown(claim_rows($databases['claims'])) ?>
+<?php endif ?>

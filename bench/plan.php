@@ -201,3 +201,25 @@ const AGAIN_AND_AGAIN = [['DistributedLock', 'RedLock', 'ZkLock'], 0.0];
 
 /** Commands per process and second and server while waiting, at most: bar, aim. */
 const MOST_COMMANDS = [1.0, 0.5];
+
+/** Of locks in databases, which bench/databases.php measures: a claim, the databases, processes, relation, bar, and its figure in a round. */
+define('DATABASES', (function () {
+    $both = ['pgsql' => 'PostgreSQL', 'mysql' => 'MariaDB'];
+    $us = fn (array $round, string $way) => $round['pairs'][$way]['us'] ?? null;
+    $to = fn (string $way) => fn (array $round) => $us($round, $way) ? $us($round, 'dlock') / $us($round, $way) : null;
+    $handover = fn (array $round, int $processes) => $round['turns']['dlock'][$processes]['handover_ms'];
+    $to_select = fn (int $processes) => fn (array $round) => $handover($round, $processes) * 1000 / $us($round, 'two SELECT 1');
+    return ['processes' => [2, 10, 20, 50], 'waiting' => 100, 'claims' => [
+        ['pair, to two SELECT 1', ['pgsql' => 'PostgreSQL'], 'alone', '<=', 3, $to('two SELECT 1')],
+        ['pair, to two updates of a row', ['mysql' => 'MariaDB'], 'alone', '<=', 1.5, $to('two updates')],
+        ['pair, to Symfony\'s store', $both, 'alone', '<=', null, $to('Symfony')],
+        ['hand-over p50, ms', $both, 2, '<=', 15, fn (array $round) => $handover($round, 2)],
+        ['hand-over p50, ms', $both, 20, '<=', 15, fn (array $round) => $handover($round, 20)],
+        ['hand-over p50, to two SELECT 1', $both, 2, '<=', ['pgsql' => 8, 'mysql' => 30], $to_select(2)],
+        ['hand-over p50, to two SELECT 1', $both, 20, '<=', ['pgsql' => 8, 'mysql' => 30], $to_select(20)],
+        ['hand-over p50, to two updates of a row', ['mysql' => 'MariaDB'], 20, '<=', null, fn (array $round) => $handover($round, 20) * 1000 / $us($round, 'two updates')],
+        ['hand-over p50, to that of 2 processes', $both, 20, '<=', 2, fn (array $round) => $handover($round, 20) / $handover($round, 2)],
+        ['least sections of a process, to the most', $both, 20, '>=', 0.8, fn (array $round) => $round['turns']['dlock'][20]['least'] / $round['turns']['dlock'][20]['most']],
+        ['statements per second and waiter', $both, 100, '<=', 0.5, fn (array $round) => $round['statements']],
+    ]];
+})());

@@ -15,6 +15,10 @@ const STYLES = [
     'Symfony Lock' => ['#a05fc0', 1.5, ''],
     'SETNX class' => ['#c76b98', 1.5, ''],
     'Redlock class' => ['#d2722e', 1.5, ''],
+    'dlock, PostgreSQL' => ['#2f81d8', 3, ''],
+    'dlock, MariaDB' => ['#2e9e5b', 3, ''],
+    'PostgreSqlStore' => ['#a05fc0', 1.5, ''],
+    'PdoStore, MariaDB' => ['#c76b98', 1.5, ''],
 ];
 
 /** Where a value is on an axis of so many pixels. */
@@ -98,6 +102,18 @@ function lines_of(array $medians, string $figure, float $unit = 1): array
         }
     }
     return $lines;
+}
+
+/** @param array<string, mixed> $medians of databases.php, by database */
+function database_plot(array $medians): string
+{
+    $lines = [];
+    foreach (['pgsql' => ['dlock' => 'dlock, PostgreSQL', 'Symfony' => 'PostgreSqlStore'], 'mysql' => ['dlock' => 'dlock, MariaDB', 'Symfony' => 'PdoStore, MariaDB']] as $kind => $ways) {
+        foreach (array_intersect_key($ways, $medians[$kind]['turns']) as $way => $name) {
+            $lines[$name] = array_filter(array_map(fn ($figures) => $figures['handover_ms'], $medians[$kind]['turns'][$way]));
+        }
+    }
+    return line_plot('Databases: from release to the next holder, median', 'processes', 'ms', array_filter($lines), true);
 }
 
 /** @param array<string, array<int|string, array<string, ?float>>> $medians of Runs  @return array<string, string> SVG by name; none of what was not measured */

@@ -44,6 +44,31 @@ function milliseconds(?float $microseconds): string
     return shown($microseconds === null ? null : $microseconds / 1000);
 }
 
+/** Of databases.php. @param array<string, mixed> $medians by database  @return list<list<string>> */
+function database_pair_rows(array $medians): array
+{
+    $names = ['dlock' => 'dlock', 'two SELECT 1' => 'two `SELECT 1`', 'advisory lock' => '`pg_advisory_lock()`, `GET_LOCK()`', 'FOR UPDATE' => 'a transaction with `SELECT … FOR UPDATE`',
+        'two updates' => 'two `UPDATE` of one row', 'Symfony' => "Symfony's `PostgreSqlStore`, `PdoStore`"];
+    $rows = [['acquire and release, median, µs', 'PostgreSQL', 'server CPU', 'MariaDB', 'server CPU']];
+    foreach (array_intersect_key($names, $medians['pgsql']['pairs']) as $way => $name) {
+        $rows[] = [$name, ...array_merge(...array_map(fn ($kind) => [shown($medians[$kind]['pairs'][$way]['us']), shown($medians[$kind]['pairs'][$way]['server_us'])], ['pgsql', 'mysql']))];
+    }
+    return $rows;
+}
+
+/** @param array<string, mixed> $medians by database  @return list<list<string>> */
+function database_turn_rows(array $medians): array
+{
+    $rows = [['', 'processes', 'PostgreSQL, ms', 'turns of each', 'MariaDB, ms', 'turns of each']];
+    foreach ($medians['pgsql']['turns'] as $way => $of_way) {
+        foreach (array_keys($of_way) as $processes) {
+            $figures = array_map(fn ($kind) => $medians[$kind]['turns'][$way][$processes], ['pgsql', 'mysql']);
+            $rows[] = [$way, (string) $processes, ...array_merge(...array_map(fn ($of) => [shown($of['handover_ms']), round($of['least']) . ' to ' . round($of['most'])], $figures))];
+        }
+    }
+    return $rows;
+}
+
 /** @return list<list<string>> */
 function alone_rows(array $medians): array
 {
