@@ -44,8 +44,9 @@ const char *dlock_endpoint_list_schemes(char text[DLOCK_SCHEME_LIST], bool of_ds
 
 	for (int i = 0; i < SCHEMES; i++) {
 		/* What Sentinels or a cluster name is a scheme in DSNs only: an array has `sentinels` or `cluster`. */
-		bool is_found = schemes[i].discovery == DLOCK_ENDPOINT_SENTINEL || schemes[i].discovery == DLOCK_ENDPOINT_CLUSTER;
-		if (of_dsn || !is_found) {
+		bool is_named = schemes[i].discovery == DLOCK_ENDPOINT_SENTINEL
+			|| schemes[i].discovery == DLOCK_ENDPOINT_CLUSTER;
+		if (of_dsn || !is_named) {
 			len += (size_t) snprintf(text + len, DLOCK_SCHEME_LIST - len, "%s%s%s",
 				len == 0 ? "" : i == SCHEMES - 1 ? " or " : ", ", schemes[i].name, of_dsn ? "://" : "");
 		}

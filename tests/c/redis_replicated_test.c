@@ -381,8 +381,8 @@ static void test_gone_while_proved(void)
 	pthread_create(&thread, NULL, take_away_between, NULL);
 	dlock_status status = acquire(&c, claim, 0);
 	pthread_join(thread, &failed);
-	check(!failed && status != DLOCK_OK, "a lock that is gone when the nodes have answered is not held (%d): %s", status,
-		c.error.message);
+	check(!failed && status != DLOCK_OK, "a lock that is gone when the nodes have answered is not held (%d): %s",
+		status, c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 }

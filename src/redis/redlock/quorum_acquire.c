@@ -407,8 +407,8 @@ static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 /* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
 #define NOTIFIED_TOGETHER (10 * DLOCK_MS)
 
-/* Inboxes have many notices that nobody takes: they are only gone through after a new one. Returns how many servers have
- * notified the claim. */
+/* Inboxes have many notices that nobody takes: they are only gone through after a new one. Returns how many servers
+ * have notified the claim. */
 static int take_notices(acquiring *own)
 {
 	quorum_claim *claim = own->claim;

@@ -129,7 +129,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
 		/* Connections that break again and again must not carry it on for ever. */
 		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
-			status = claim->phase >= DLOCK_ZK_NAMED || base->waited ? DLOCK_TIMEOUT : dlock_zk_no_response(claim->session, error);
+			status = claim->phase >= DLOCK_ZK_NAMED || base->waited ? DLOCK_TIMEOUT
+																	: dlock_zk_no_response(claim->session, error);
 			break;
 		}
 		status = dlock_zk_claim_connect(claim, until, wait, error);

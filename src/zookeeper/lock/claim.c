@@ -110,7 +110,8 @@ dlock_status dlock_zk_claim_connect(
 			}
 		}
 		/* Once it is in the queue there is nothing left to try. */
-		dlock_nanos latest = wait && (claim->phase >= DLOCK_ZK_NAMED || wait->deadline > until) ? wait->deadline : until;
+		bool all = wait && (claim->phase >= DLOCK_ZK_NAMED || wait->deadline > until);
+		dlock_nanos latest = all ? wait->deadline : until;
 		dlock_status status = dlock_zk_session_connect(claim->session, latest, wait, error);
 		if (status != DLOCK_LOST) {
 			return status;
@@ -273,7 +274,8 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 }
 
 /* The node of this claim's guid among the children is its part's. */
-static dlock_status find_node(dlock_zk_claim *claim, dlock_zk_part *part, const dlock_zk_op *listing, dlock_error *error)
+static dlock_status find_node(
+	dlock_zk_claim *claim, dlock_zk_part *part, const dlock_zk_op *listing, dlock_error *error)
 {
 	for (int i = 0; i < listing->children_count; i++) {
 		if (dlock_zk_is_node_of(listing->children[i], claim->base.token)) {

@@ -8,8 +8,8 @@
  *
  * With each probe it asks for the own ones: somebody may delete one, as is done to break a stuck lock, and the session
  * lives on. So a lock that was broken is known to be lost a quarter of the session timeout later; of several that are
- * held together the others are then unowned. Unowned ones are deleted, over and over until the server has responded or the session is over; for the first time at once, before any
- * later request of the owner's. */
+ * held together the others are then unowned. Unowned ones are deleted, over and over until the server has responded or
+ * the session is over; for the first time at once, before any later request of the owner's. */
 
 typedef struct dlock_zk_node dlock_zk_node;
 

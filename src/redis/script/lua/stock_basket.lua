@@ -20,9 +20,9 @@ local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), 
 local waits, buyer, waited = inbox ~= '', buyer_of(id), false
 local stocks, was = {}, 0
 
--- The order's token, or ticket: the highest of its products'. Where clocks were set back by more for one product than for
--- another, their times differ: then tokens go ahead of the time of the one that is behind. It stays as it is, since its
--- reservations would end early.
+-- The order's token, or ticket: the highest of its products'. Where clocks were set back by more for one product than
+-- for another, their times differ: then tokens go ahead of the time of the one that is behind. It stays as it is, since
+-- its reservations would end early.
 local function one_token()
 	local fence = 0
 	for _, stock in ipairs(stocks) do

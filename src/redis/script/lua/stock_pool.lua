@@ -24,8 +24,8 @@
 --                   b<buyer>    the units that the buyer has reserved or bought
 --                   r<name>     a change of the stock that was made
 --   from HELD on    h<id>       an order: its state, and when that began; of a reservation when it ends, in ms. In the
---                               64ths behind the point: its generation, how often the name was reserved anew; and half a
---                               64th: it was cancelled or refunded, and a request of after that waits
+--                               64ths behind the point: its generation, how often the name was reserved anew; and
+--                               half a 64th: it was cancelled or refunded, and a request of after that waits
 --   from WANTS on   u<waiter>   WANTS + the units that a waiter wants
 --   from WAITS on   q<waiter>   a waiter: its ticket, in us
 --   from STRICT on  v<waiter>   one that nobody may pass: its ticket + STRICT - WAITS
