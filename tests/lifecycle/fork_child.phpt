@@ -17,7 +17,7 @@ use Dlock\LeaseState;
 $server = redis_private(['user app on >secret ~* &* +@all']);
 $redis = $server->raw();
 $redis->cmd('SELECT', 2);
-$dsn = "redis://app:secret@{$server->address()}/2";
+$dsn = "redis://app:secret@{$server->address()}/2?connect_timeout=60&read_timeout=60";
 $lock = new DistributedLock($dsn);
 $red = new RedLock([$dsn]);
 $lock->lock('lock', 0, 1000);
