@@ -473,6 +473,7 @@ for mistake in NO_GUARD SETTLED_FROM_OPENING GUARD_TOO_SHORT GRANT_WITHOUT_WAIT 
 	stumbles "$mistake" 'two owners, or a token that falls'
 done
 [ "$long" = 0 ] || stumbles REPAIR_OVER_ANOTHER 'two owners, or a token that falls'
+[ "$long" = 0 ] || stumbles ATTACHED_IGNORED 'two owners, or a token that falls'
 [ "$long" = 0 ] || stumbles LATE_CHECKS 'two owners, or a token that falls'
 [ "$long" = 0 ] || stumbles SETTLED_UNCHECKED 'two owners, or a token that falls'
 stumbles COUNTED_ALONE 'a token that falls' 'a fencing token fell'

@@ -378,7 +378,7 @@ static void check_grant(server *node, message *request)
 		answer(request, FAILED);
 		return;
 	}
-	if (IS(AT_ONCE) && (node->now.attached == node->attached || IS(GRANTS_NOT_DOUBTED))) {
+	if (IS(AT_ONCE) && ((node->now.settled && node->now.attached == node->attached) || IS(GRANTS_NOT_DOUBTED))) {
 		answer(request, GRANTED);
 		return;
 	}
