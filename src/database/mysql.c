@@ -454,24 +454,29 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 		return !ended;
 	}
 	my_outcome outcome = advance_statement(link);
-	if (outcome == REFUSED && !is_of_server(mysql_errno(link->mysql))) {
+	if (link->stage == MY_CALLING && outcome == REFUSED && !is_of_server(mysql_errno(link->mysql))) {
 		return broke(link);
 	}
-	if (link->stage == MY_CALLING && outcome != GOES_ON && (outcome == REFUSED || !link->call->seen)) {
+	bool failed = link->stage == MY_CALLING && outcome != GOES_ON && (outcome == REFUSED || !link->call->seen);
+	bool woken = link->stage == MY_UNDOING && outcome == REFUSED && is_transient(mysql_errno(link->mysql));
+	if (failed) {
 		note_refusal(link, outcome);
 		link->stage = MY_UNDOING;
+	}
+	if (failed || woken) {
 		begin_statement(link, "ROLLBACK");
 		outcome = advance_statement(link);
 	}
+	if (outcome == GOES_ON) {
+		return true;
+	}
 	if (outcome == REFUSED) {
-		return broke(link);
+		broke(link); /* the end of the session undoes it */
 	}
-	if (outcome == DONE) {
-		link->stage = MY_IDLE;
-		link->call = NULL;
-		dlock_db_session_answered(session);
-	}
-	return true;
+	link->stage = MY_IDLE;
+	link->call = NULL;
+	dlock_db_session_answered(session);
+	return outcome == DONE;
 }
 
 static bool my_is_ahead(const dlock_db_link *base)

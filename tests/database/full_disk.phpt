@@ -39,11 +39,12 @@ foreach ($servers as $kind => $server) {
     // Rows of waiters that are dead, and smaller at the end than any that lives.
     [$table, $values] = $kind === 'pgsql' ? ['dlock.waiters', "(convert_to('Lock:held', 'UTF8'), ?, 'junk', '', 0, 0, '-infinity', convert_to(?, 'UTF8'))"]
         : ['dlock_waiters', "('Lock:held', ?, 'junk', 0, 0, ?)"];
+    $insert = $server->pdo()->prepare("INSERT INTO $table VALUES $values");
     $ticket = 0;
     foreach ([190, 0] as $length) {
-        fails(PDOException::class, '*', function () use ($server, $table, $values, $length, &$ticket) {
+        fails(PDOException::class, '*', function () use ($insert, $length, &$ticket) {
             for ($i = 0; $i < 10_000; $i++) {
-                $server->query("INSERT INTO $table VALUES $values", [++$ticket, str_repeat('.', $length)]);
+                $insert->execute([++$ticket, str_repeat('.', $length)]);
             }
         }, "$kind: no room for a row");
     }
@@ -66,7 +67,7 @@ foreach ($servers as $kind => $server) {
 
 // ---- PostgreSQL stops when it cannot write its log: as after a crash ----
 $server = $servers['pgsql'];
-$lease = $locks = new DistributedLock($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), ttl: 100, renew: false);
+$locks = new DistributedLock($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), ttl: 100, renew: false);
 $lease = $locks->acquire('held', 0);
 $server->disk->fill();
 thrown_by(fn () => $server->query("SELECT pg_logical_emit_message(true, '', repeat('x', 30000000))"));
