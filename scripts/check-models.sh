@@ -76,8 +76,7 @@ search() {
 	local dir=$1 model=$2 macros=$3 violated=$4 never optimize=-O2 compile=(-w -DNOREDUCE -DPEG "-DMEMLIM=$((memory / jobs))") run=("-m$depth" -w22)
 	[ -z "$violated" ] || optimize=-O0 # a mistake is found in moments, sooner than it is compiled otherwise
 	compile+=("$optimize")
-	mkdir "$dir"
-	cd "$dir"
+	mkdir "$dir" && cd "$dir" || { echo "no folder $dir"; return; } # it goes with a run that was killed
 	case " $macros " in
 	*" -DSERVED "*) compile+=(-DNFAIR=4); run+=(-a -f -A) ;;
 	*) compile+=(-DSAFETY) ;;

@@ -68,8 +68,7 @@ foreach (private_databases() as $kind => $server) {
     $kind !== 'pgsql' || $server->query('VACUUM dlock.locks');
     $before = size($server, $kind);
     $cost(1000);
-    within(0, size($server, $kind) - $before, $kind === 'pgsql' ? 0 : 1_000_000, "$kind: more bytes once it is over");
-    getenv('DLOCK_TEST_PAIRS') && fprintf(STDERR, "$kind: pages for a pair: %.1f, %.1f, %.1f; %d bytes\n", $usual, $first, $last, $grown);
+    within(0, size($server, $kind) - $before, $kind === 'pgsql' ? 100_000 : 1_000_000, "$kind: more bytes once it is over");
 }
 echo "done\n";
 ?>
