@@ -192,7 +192,7 @@ test_files() {
 		path=$(realpath --relative-to="$root" "$path")
 		[ -e "$build/$path" ] || { echo "test: no such test: $path" >&2; return 1; }
 		find "$build/$path" -name '*.phpt'
-	done | sort -u | without_torn_memory | awk '/\/tests\/lease\// { long = long $0 "\n"; next } { print } END { printf "%s", long }' # begun with the last
+	done | sort -u | without_torn_memory | awk '/\/tests\/(lease\/|runtimes\/storm)/ { long = long $0 "\n"; next } { print } END { printf "%s", long }' # begun with the last
 }
 
 # A PHP that was built with sanitizers needs nothing but an allocator that they see; one that was built without can load a
