@@ -127,7 +127,7 @@ all_mutants() {
 		src/redis/lock/epoch.c 's/(own->state = \(dlock_epoch_state\) \{ 0 \};\n\tDLOCK_JOIN\(&own->task, own->said, dlock_route_confirm)/own->proved = DLOCK_LOST;\n\t$1/' \
 		src/redis/lock/epoch.c 's/(!own->state\.open)\) \{\n(\t\t\town->said = read_unchanged)/$1 && own->proved != DLOCK_OK) {\n$2/'
 	mutant clocks_of_first_slot c:replicated_cluster "a new slot has no clocks where a replica has attached since the nodes were asked" \
-		src/redis/lock/epoch.c 's/ \|\| \(!own->noted && now >= route->conn->survey\.at \+ ASK_AGAIN\)/ \&\& now >= 0/'
+		src/redis/lock/epoch.c 's/(!own->noted && now >= route->conn->survey\.at) \+ ASK_AGAIN/$1 + 3600 * DLOCK_SECOND/'
 	mutant grants_not_confirmed replicated "a lock counts as had before replicas have confirmed it" \
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant +wait_skipped replicated "no replica is asked" src/redis/route/route.c 's/(bool dlock_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
