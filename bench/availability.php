@@ -165,7 +165,8 @@ function measure(string $event, int $times): array
         $ends = "$file.ends";
         $askers = [];
         for ($k = 0; $k < ASKERS; $k++) {
-            $askers[] = fork_child(fn () => take_turns($dsn, $file, $ends));
+            $askers[] = $asker = fork_child(fn () => take_turns($dsn, $file, $ends));
+            at_end($asker->kill(...));
         }
         pause(2);
         $bounds = (array) $do($set);
