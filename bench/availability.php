@@ -2,7 +2,7 @@
 /* For how long is a lock not to be had after each kind of trouble that a Redis with replicas has? Eight processes take a lock in turns; the longest time in
  * which nobody had it is counted from the moment at which the service had a master again.
  *
- *   availability.php TIMES [EVENT…]     kill stop planned failover cluster replica crash-loop backup upgrade
+ *   availability.php TIMES [EVENT…]     nothing kill stop planned failover cluster replica crash-loop backup upgrade often
  */
 declare(strict_types=1);
 
@@ -10,6 +10,8 @@ require_once __DIR__ . '/../tests/inc/replicated.inc';
 require_once __DIR__ . '/figures.php';
 
 const GUARD = 10.0, ASKERS = 8;
+/** Of fail-overs that follow each other: s between two, and how many. */
+const EVERY = 15.0, OFTEN = 8;
 
 /** Takes the lock again and again until it is told to end; says the times at which it had it. */
 function take_turns(string $dsn, string $file, string $ends): void
@@ -40,7 +42,25 @@ function switched(SentinelSet $set, ReplicatedRedis $old): float
     return microtime(true);
 }
 
-/** @return array<string, array{string, Closure}> set-up and what is done, which returns the time from which the wait counts; null: its beginning */
+/**
+ * Kills the master again and again. @return list<float> when; a time without the lock counts for each interval, and is all of it where nobody had the lock
+ */
+function kill_often(SentinelSet $set): array
+{
+    $killed = [];
+    for ($begun = microtime(true), $i = 0; $i < OFTEN; $i++) {
+        pause(max(0, $begun + $i * EVERY - microtime(true)));
+        $old = $set->master();
+        $killed[] = microtime(true);
+        $old->kill();
+        pause(7);
+        $old->restart();
+    }
+    pause(max(0, end($killed) + EVERY - microtime(true)));
+    return [...$killed, microtime(true)];
+}
+
+/** @return array<string, array{string, Closure}> set-up and what is done, which returns the time from which the wait counts, or all times that bound intervals */
 function events(): array
 {
     $planned = function (SentinelSet $set, bool $paused): float {
@@ -51,6 +71,7 @@ function events(): array
     };
     $replica = fn (SentinelSet $set) => $set->replicas()[0];
     return [
+        'nothing' => ['sentinel', fn () => microtime(true)],
         'kill' => ['sentinel', function (SentinelSet $set): float {
             $old = $set->master();
             $old->kill();
@@ -111,6 +132,7 @@ function events(): array
             $old->restart();
             return $at;
         }],
+        'often' => ['sentinel', kill_often(...)],
     ];
 }
 
@@ -121,7 +143,7 @@ function longest_gap(array $times, float $from, float $until): float
     $gap = 0.0;
     $last = $from;
     foreach ($times as $time) {
-        if ($time > $from) {
+        if ($time > $from && $time < $until) {
             $gap = max($gap, $time - $last);
             $last = $time;
         }
@@ -143,18 +165,21 @@ function measure(string $event, int $times): array
         $ends = "$file.ends";
         $askers = [];
         for ($k = 0; $k < ASKERS; $k++) {
-            $askers[] = fork_child(fn () => take_turns($dsn, $file, $ends));
+            $askers[] = $asker = fork_child(fn () => take_turns($dsn, $file, $ends));
+            at_end($asker->kill(...));
         }
         pause(2);
-        $from = $do($set);
+        $bounds = (array) $do($set);
         pause(GUARD + 4);
-        $until = microtime(true);
+        count($bounds) > 1 || $bounds[] = microtime(true);
         touch($ends);
         array_map(fn ($child) => $child->result(90), $askers);
-        $gaps[] = longest_gap(array_map('floatval', file($file)), $from, $until);
+        $had = array_map('floatval', file($file));
+        for ($k = 1; $k < count($bounds); $k++) {
+            $gaps[] = longest_gap($had, $bounds[$k - 1], $bounds[$k]);
+        }
         $set->waitUntilWell(60);
     }
-    sort($gaps);
     return $gaps;
 }
 
@@ -162,5 +187,5 @@ $events = array_slice($argv, 2) ?: array_keys(events());
 printf("%-12s %5s %8s %8s   (s without the lock after the switch, or from the beginning; guard %d s)\n", 'event', 'times', 'median', 'longest', GUARD);
 foreach ($events as $event) {
     $gaps = measure($event, (int) ($argv[1] ?? 3));
-    printf("%-12s %5d %8.2f %8.2f\n", $event, count($gaps), $gaps[intdiv(count($gaps), 2)], end($gaps));
+    printf("%-12s %5d %8.2f %8.2f\n", $event, count($gaps), median($gaps), max($gaps));
 }

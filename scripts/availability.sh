@@ -2,8 +2,8 @@
 # For how long is a lock not to be had after each kind of trouble that a Redis with replicas has? Starts servers of its own, and processes that take one lock
 # in turns, and says the median and the longest time, counted from the moment at which there was a master again. Installs what is missing, and builds.
 #
-#   scripts/availability.sh [TIMES [EVENT …]]     how often each (3): kill stop planned failover cluster replica crash-loop backup upgrade;
-#                                                 without any, all, which takes half an hour
+#   scripts/availability.sh [TIMES [EVENT …]]     how often each (3): nothing kill stop planned failover cluster replica crash-loop backup
+#                                                 upgrade often; without any, all, which takes half an hour
 #
 #   DLOCK_MODULE=/path/dlock.so                   that build instead of making one
 set -euo pipefail

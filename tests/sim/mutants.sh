@@ -120,6 +120,14 @@ all_mutants() {
 		src/redis/script/lua/acquire.lua 's/and counted > 1 then/then/'
 
 	# ---- Sentinels, with replicas that confirm ----
+	mutant last_look_again c:redis_replicated "the last look at a grant is sent again over another connection" \
+		src/redis/lock/epoch.c 's/call->once = true;//'
+	mutant proof_is_enough c:redis_replicated "a grant that was doubted counts once the nodes have answered, without the last look" \
+		src/redis/lock/epoch.c 's/(\t\t)(dlock_route_send\(granted, ask_whether)/$1if (own->proved == DLOCK_OK) {\n\t\t\town->state = (dlock_epoch_state) { 0 };\n\t\t\treturn own->said = DLOCK_OK;\n\t\t}\n\t\t$2/' \
+		src/redis/lock/epoch.c 's/(own->state = \(dlock_epoch_state\) \{ 0 \};\n\tDLOCK_JOIN\(&own->task, own->said, dlock_route_confirm)/own->proved = DLOCK_LOST;\n\t$1/' \
+		src/redis/lock/epoch.c 's/(!own->state\.open)\) \{\n(\t\t\town->said = read_unchanged)/$1 && own->proved != DLOCK_OK) {\n$2/'
+	mutant clocks_of_first_slot c:replicated_cluster "a new slot has no clocks where a replica has attached since the nodes were asked" \
+		src/redis/lock/epoch.c 's/(!own->noted && now >= route->conn->survey\.at) \+ ASK_AGAIN/$1 + 3600 * DLOCK_SECOND/'
 	mutant grants_not_confirmed replicated "a lock counts as had before replicas have confirmed it" \
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant +wait_skipped replicated "no replica is asked" src/redis/route/route.c 's/(bool dlock_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
