@@ -75,8 +75,8 @@ static void read_member(void *context, const char *name, size_t len, double scor
 		add_holder(b, name, len, score);
 		break;
 	case 'q':
-		b->waiters++;
 		int64_t wanted = strtoll(name + 1, NULL, 10);
+		add_number(b->queue, &b->waiters, name, len, (double) wanted);
 		b->most_wanted = wanted > b->most_wanted ? wanted : b->most_wanted;
 		break;
 	default:
@@ -112,6 +112,20 @@ const book_holder *books_holder(const books *b, const char *id)
 		}
 	}
 	return NULL;
+}
+
+bool books_waits(const books *b, const char *id)
+{
+	size_t len = strlen(id);
+
+	for (int i = 0; i < b->waiters; i++) {
+		const book_number *waiter = &b->queue[i];
+		const char *end = waiter->name + waiter->len, *at = memmem(waiter->name, waiter->len, id, len);
+		if (at && (at == waiter->name || at[-1] == ' ') && (at + len == end || at[len] == ' ')) {
+			return true;
+		}
+	}
+	return false;
 }
 
 int64_t books_held(const books *b)

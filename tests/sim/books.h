@@ -30,6 +30,7 @@ typedef struct {
 	int holder_count;
 	book_number weights[BOOK_ENTRIES], buyers[BOOK_ENTRIES]; /* of holders that have not 1; of buyers */
 	int weight_count, buyer_count;
+	book_number queue[BOOK_ENTRIES]; /* what its waiters want, by all that they have said of themselves */
 	int waiters;
 	int64_t most_wanted; /* by one waiter */
 } books;
@@ -47,6 +48,7 @@ bool books_have_changed(books_version *seen, server *server, const char *key);
 bool books_read(books *books, server *server, const char *key);
 
 const book_holder *books_holder(const books *books, const char *id); /* NULL: none */
+bool books_waits(const books *books, const char *id); /* as one of the words of a waiter */
 int64_t books_held(const books *books); /* by leases that are not over */
 
 /* What is wrong with them by themselves; NULL: nothing. */

@@ -209,6 +209,11 @@ all_mutants() {
 	mutant strands_not_rung "single work=strands" "who has what it waited for is not rung" \
 		src/net/sleepers.c 's/sleeper->is_over = true;\n\tdlock_wakeup_send\(&sleeper->bell\);/sleeper->is_over = true;/'
 
+	mutant +cancelled_waits "single work=semaphore-strands" "who is cancelled stays in the queue, and is granted what nobody takes" \
+		src/redis/lock/kinds.c 's/(static dlock_call \*release_permits\(.*\n\{\n\tdlock_permits_attempt attempt = attempt_of\(subject, )leaves\)/$1leaves \&\& !subject)/'
+	mutant cancelled_buyer_waits "single work=stock-strands" "a buyer that is cancelled stays in the queue" \
+		src/redis/stock/stocks_reserve.c 's/(static void leave\(reserving \*turn\)\n\{\n\tdlock_conn \*conn = )turn->queued \?/$1turn->queued \&\& !turn ?/'
+
 	mutant watcher_not_hastened c:sleepers "who has begun something does not tell who polls for all" \
 		src/net/sleepers.c 's/if \(earliest < sleepers->watched_until \|\| sleepers->watch\.is_spoiled\)/if (earliest < 0)/'
 

@@ -178,6 +178,7 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 		if (status == DLOCK_INTERRUPTED) {
 			turn.stock->ops->leave(&turn);
 			say(client->process->name, "is interrupted");
+			note_left(o);
 			return status;
 		}
 		nanos over = now - begun - (client->process->paused_total - paused) - timeout;

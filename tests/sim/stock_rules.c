@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "books.h"
@@ -156,6 +157,44 @@ static void sample(void *context, uint64_t unused)
 	}
 	if (now < end_of_work) {
 		at(now + SAMPLE, sample, NULL, 0);
+	}
+}
+
+/* ---- who has left is in no queue ---- */
+
+/* A message that nobody waits for is there. */
+#define SOON (50 * MS)
+
+typedef struct {
+	order order; /* as it was */
+	int pid;
+	nanos left;
+} leaver;
+
+static void check_left(void *context, uint64_t unused)
+{
+	leaver *l = context;
+	const order *o = &l->order;
+	const process *process = o->client->process;
+
+	(void) unused;
+	bool excused = !was_calm_since(l->left) || process->pid != l->pid || !process->alive
+		|| process->paused_until > l->left;
+	for (int k = 0; !excused && k < o->count; k++) {
+		if (read_books(o->sale, o->products[k]) && books_waits(&look, o->id.text)) {
+			violation("%s, which %s does not wait for any more, is in the queue of drop:%d:%d %.3f s later", o->id.text,
+				process->name, o->products[k], o->sale, (double) (now - l->left) / SECOND);
+		}
+	}
+	free(l);
+}
+
+void note_left(const order *o)
+{
+	if (is_single()) {
+		leaver *l = malloc(sizeof *l);
+		*l = (leaver) { *o, o->client->process->pid, now };
+		at(now + SOON, check_left, l, 0);
 	}
 }
 

@@ -61,6 +61,7 @@ void stock_name(int sale, int resource, char *name, size_t size); /* "{desk:1}dr
 void stock_rules_begin(void);
 void stock_rules_end(void);
 void check_stocks(void); /* when more is promised */
+void note_left(const order *order); /* it waits no more, and is not asked for again */
 void note_bought(order *order);  /* the buyer is told so */
 void note_doubtful(order *order); /* it has asked to buy, and no answer is to come */
 void note_refunded(order *order);
