@@ -68,6 +68,9 @@ miscounted='assertion violated .*(used|sold|had|stock)'
 left_over='assertion violated .*left'
 written='assertion violated .*written'
 too_soon='assertion violated .*within_guard'
+waiting='assertion violated .*state\[0\]!='
+part='assertion violated .*lock\[l\]!=p'
+two='assertion violated .*lock\[l\]==255'
 
 # Searches one model. Prints why it is not as it should be, or nothing.
 #   search directory model "macros" "what must be violated; '': nothing"
@@ -301,6 +304,20 @@ holds hints 'never two owners, nobody asleep for good: anybody slow, one crash' 
 holds hints 'never two owners, nobody asleep for good: one crash, one hint lost' '-DCLAIMS=2 -DCRASHES=1 -DLOST=1 -DANY_TICKET'
 holds hints 'hints suffice without a fault: two clients, two claims each' '-DCLAIMS=2 -DNO_RELOOK -DANY_TICKET'
 [ "$long" = 0 ] || holds hints 'hints suffice without a fault: three clients' '-DW=3 -DNO_RELOOK'
+
+holds several 'all or none, nobody asleep for good: three claims each' '-DCLAIMS=3'
+holds several 'all or none, nobody asleep for good: each two share a lock' '-DCLAIMS=3 -DRING'
+holds several 'all or none, nobody asleep for good: two deaths' '-DCLAIMS=3 -DCRASHES=2 -DRELOOK'
+holds several 'all or none, nobody asleep for good: two deaths, each two share a lock' '-DCLAIMS=2 -DRING -DCRASHES=2 -DRELOOK'
+holds several 'served, while others ask again and again' '-DSERVED'
+holds several 'served, while others ask again and again: each two share a lock' '-DSERVED -DRING'
+
+bites several CRASHES=1 'asleep for good after a death' "$waiting"
+bites several NO_WAKE 'asleep for good' "$waiting" '-DCLAIMS=2'
+bites several LAST_NOT_LOOKED_AT 'two owners' "$two" '-DRING'
+bites several KEEPS_A_PART 'a part' "$part"
+bites several STAYS_ASLEEP 'not served' "$unserved" '-DSERVED'
+bites several NOT_KEPT 'not served' "$unserved" '-DSERVED'
 
 bites hints NO_RELOOK 'asleep for good after a crash' "$forgotten" '-DCRASHES=1'
 bites hints NO_RELOOK 'asleep for good after a hint was lost' "$forgotten" '-DLOST=1'

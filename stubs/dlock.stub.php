@@ -334,7 +334,7 @@ namespace Dlock {
         /**
          * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
          *
-         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis, in a cluster in one hash slot, and memory://.
+         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis, in a cluster in one hash slot, ZooKeeper and memory://.
          *
          * @param string|array $resource 1 to 1024 bytes, any bytes; or a list of 1 to 64 of them, in any order
          * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt
@@ -619,10 +619,10 @@ namespace Dlock {
         /**
          * A reader of a ReadWriteLock becomes the writer. Nobody else has written meanwhile. $fencingToken is a larger one afterwards.
          *
-         * While it waits for the other readers, new ones wait, and it is before all writers. Not on ZooKeeper, nor where replicas acknowledge.
+         * While it waits for the other readers, new ones wait, and it is before all writers. Not on ZooKeeper.
          *
          * @param float|null $timeout longest wait for the other readers, 0 to a year; null: the lock's, 0: one attempt
-         * @throws AcquireTimeoutException others still read; the lease is a reader's as before
+         * @throws AcquireTimeoutException others still read, or nothing is granted after a failover; the lease is a reader's as before
          * @throws DeadlockException immediately, if another reader waits for the same: release, and acquire for writing
          * @throws LeaseLostException the lease has ended
          * @throws ConnectionException the outcome is unknown: call it again, or downgrade()

@@ -15,8 +15,8 @@ use Symfony\Component\Lock\Key;
  * A store for Symfony Lock (5.4 and later) with readers and writers: Lock::acquireRead() shares, Lock::acquire() excludes. The rest is DlockStore's.
  *
  * A Key that reads and is acquired for writing is promoted when nobody else reads: nobody has written in between. Of two that wait for that, the
- * second one is refused, and goes on reading. A Key that writes and is acquired for reading reads, together with others. On ZooKeeper, and where
- * replicas acknowledge, the first is refused, and the second goes on writing.
+ * second one is refused, and goes on reading. A Key that writes and is acquired for reading reads, together with others. On ZooKeeper the
+ * first is refused, and the second goes on writing.
  */
 final class ReadWriteStore implements BlockingStoreInterface, BlockingSharedLockStoreInterface
 {

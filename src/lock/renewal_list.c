@@ -342,7 +342,9 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
 		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl
 																   : earlier(renewal->full - now, renewal->ttl);
-		if (renewal->round) {
+		if (renewal->round) { /* the claim is changed by a holder that has paused this */
+			renewal->round->permits = renewal->claim->permits;
+			renewal->round->fencing_token = renewal->claim->fencing_token;
 			plan_description(renewal, now);
 			renewal->round->within = renewal->full > 0 ? time_left(renewal, now) : renewal->asked_ttl;
 		}

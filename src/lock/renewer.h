@@ -120,6 +120,7 @@ struct dlock_renewal_round {
 	bool refused;
 	int64_t since; /* the list's: those who look are to be told with this round that the lease has been held since then,
 					  in µs since 1970; 0: they are not */
+	int64_t permits, fencing_token; /* the list's, as begin() is to ask for them: a reader may have become the writer */
 	dlock_nanos started; /* the thread's: just before begin() */
 	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a
 							short lease */

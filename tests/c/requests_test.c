@@ -276,8 +276,14 @@ static void test_permits_replicated(void)
 		"permits_release_replicated 2 lock e{s} ann/1 1500");
 	says(dlock_request_permits_release_replicated(in_slot, &waiter, short_guard),
 		"permits_release_replicated 2 lock e{s} i 1 1099511627776 7 box");
-	says(dlock_request_permits_keep(keys.lock, "i", 30 * S, true), "permits_keep 1 lock i 30000 1");
-	says(dlock_request_permits_keep(keys.lock, "i", 0, false), "permits_keep 1 lock i 0 0");
+	says(dlock_request_permits_keep(keys.lock, "i", 30 * S, true, 1), "permits_keep 1 lock i 30000 1 1");
+	says(dlock_request_permits_keep(keys.lock, "i", 0, false, 3), "permits_keep 1 lock i 0 0 3");
+	says(dlock_request_permits_upgrade_replicated(keys, "i", 30 * S, NULL, guard),
+		"permits_upgrade_replicated 2 lock dlock:era i 30000 '' 60000");
+	says(dlock_request_permits_upgrade_replicated(in_slot, "i", 30 * S, "rest", copies),
+		"permits_upgrade_replicated 2 lock e{s} i 30000 rest 1500 -");
+	says(dlock_request_permits_downgrade_replicated(keys, "i", 30 * S, guard),
+		"permits_downgrade_replicated 2 lock dlock:era i 30000 60000");
 	says(dlock_request_permits_restore(keys, "i", 30 * S, 12, 60 * S, 2),
 		"permits_restore 2 lock dlock:era i 30000 12 60000 2");
 	says(dlock_request_permits_restore(in_slot, "i", 0, 0, 1, 1), "permits_restore 2 lock e{s} i 0 0 1 1");

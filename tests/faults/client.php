@@ -15,7 +15,8 @@ final class Client extends Participant
 {
     private Locks $locks;
     private readonly Record $record;
-    private int $permits = 1; // that it asks for
+    private int $permits = 1; // that it asks for, or has
+    private int $side = 1; // permits that it asked for at first: by that side a lease is attached, whatever has become of it
     private int $last = 0; // number that an operation has had
     private ?int $value = null; // of the record, as far as the present lease has to do with it; -1: refused
 
@@ -35,6 +36,7 @@ final class Client extends Participant
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
         $resource = $this->chance->oneOf(Setting::resources($this->class));
         Setting::hasPermits($this->class) && $this->permits = (int) $this->chance->weighted(Setting::permits($this->class));
+        $this->side = $this->permits;
         $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
         $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
         $ttl = !Setting::isOnZooKeeper($this->class) && $this->chance->happens(0.6) ? $this->chance->between($this->ttls['shortest'], $this->ttls['longest']) : null;
@@ -362,7 +364,7 @@ final class Client extends Participant
             $this->pause($this->chance->between(0, 0.8));
         }
         // A holder like any other, with a token of its own.
-        $lease = $this->ask($resource, 0.0, null, fn () => $this->locks->attach($handle, $this->permits));
+        $lease = $this->ask($resource, 0.0, null, fn () => $this->locks->attach($handle, $this->side));
         $this->journal->write('attach', ['n' => $this->number, 't' => nanoseconds(), 'ok' => $lease !== null, 'again' => $letter !== 'a']);
         if ($lease) {
             $this->believes($lease);

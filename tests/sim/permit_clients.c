@@ -240,8 +240,7 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 		if (held && draw_chance(random, 0.05)) {
 			extend(client, claim);
 		}
-		if (held && options.setup == SINGLE && permit_pools[resource].capacity == DLOCK_PERMITS_ALL
-			&& draw_chance(random, 0.1)) {
+		if (held && permit_pools[resource].capacity == DLOCK_PERMITS_ALL && draw_chance(random, 0.1)) {
 			change(client, claim, resource);
 		}
 		if (draw_chance(random, 0.02)) {

@@ -599,7 +599,11 @@ dlock_status dlock_manager_upgrade(dlock_hold *hold, dlock_nanos timeout, dlock_
 			return DLOCK_LOST;
 		}
 	}
-	if (status == DLOCK_TIMEOUT) {
+	if (status == DLOCK_TIMEOUT && hold->entry.claim->explained) {
+		dlock_error reason = *error;
+		dlock_fail(error, DLOCK_TIMEOUT, "The lease of the lock \"%s\" is a reader's as before: %s",
+			dlock_claim_name(hold->entry.claim).text, reason.message);
+	} else if (status == DLOCK_TIMEOUT) {
 		dlock_fail(error, DLOCK_TIMEOUT,
 			"The lock \"%s\" was read by others for %g s: the lease is a reader's as before",
 			dlock_claim_name(hold->entry.claim).text, (double) timeout / DLOCK_SECOND);

@@ -202,6 +202,8 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	dlock_keep *keep = &round->keep;
 
 	drop(round);
+	round->lease.permits = base->permits;
+	round->lease.fencing_token = base->fencing_token;
 	round->masters = (dlock_masters){ pool, dlock_pool_topology(pool, round->service), round->service->replicas, NULL };
 	keep->said = DLOCK_CONNECTION;
 	round->looked_at = false;

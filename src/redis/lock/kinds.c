@@ -464,12 +464,18 @@ static dlock_call *upgrade_permits(const dlock_subject *subject, const char *res
 {
 	const dlock_claim *claim = subject->claim;
 
-	return dlock_request_permits_upgrade(subject->keys.lock, claim->token, claim->ttl, rest);
+	return subject->replicated
+		? dlock_request_permits_upgrade_replicated(subject->keys, claim->token, claim->ttl, rest, subject->guard)
+		: dlock_request_permits_upgrade(subject->keys.lock, claim->token, claim->ttl, rest);
 }
 
 static dlock_call *downgrade_permits(const dlock_subject *subject)
 {
-	return dlock_request_permits_downgrade(subject->keys.lock, subject->claim->token, subject->claim->ttl);
+	const dlock_claim *claim = subject->claim;
+
+	return subject->replicated
+		? dlock_request_permits_downgrade_replicated(subject->keys, claim->token, claim->ttl, subject->guard)
+		: dlock_request_permits_downgrade(subject->keys.lock, claim->token, claim->ttl);
 }
 
 static dlock_call *check_permits(const dlock_subject *subject)
@@ -521,7 +527,7 @@ static dlock_status read_keep_permits_alone(
 
 static dlock_call *keep_permits(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
-	return dlock_request_permits_keep(lease->keys.lock, lease->token, outlive(ttl), shortens);
+	return dlock_request_permits_keep(lease->keys.lock, lease->token, outlive(ttl), shortens, lease->permits);
 }
 
 static dlock_call *restore_permits(const dlock_kept_lease *lease, dlock_nanos ttl)

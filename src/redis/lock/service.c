@@ -386,14 +386,6 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 
 /* ---- readers and writers ---- */
 
-static dlock_status refuse_change(const dlock_claim *claim, dlock_error *error)
-{
-	return dlock_fail(error, DLOCK_FAILED,
-		"The read/write lock \"%s\" is on a server whose replicas acknowledge, where a reader cannot become the "
-		"writer, nor a writer a reader: release, then acquire",
-		dlock_claim_name(claim).text);
-}
-
 static dlock_status was_lost(const dlock_claim *claim, dlock_error *error)
 {
 	return dlock_fail(error, DLOCK_LOST,
@@ -409,35 +401,108 @@ static void set_later_deadline(dlock_claim *claim, dlock_nanos sent_at)
 	dlock_claim_raise_deadline(claim, before);
 }
 
+typedef struct {
+	dlock_task task;
+	dlock_claim *claim;
+	const char *rest;
+	dlock_route route;
+	dlock_epoch epoch;
+	dlock_permits_response answer;
+	dlock_response refusal; /* what waiting would be for */
+	dlock_nanos sent_at, until;
+	bool again, gone; /* the server has the reader no more */
+	dlock_status said;
+} upgrading;
+
+/* For unchanged(): what is taken back is a reader's again. */
+#define READS_AGAIN "-"
+
+static void ask_for_upgrade(upgrading *own)
+{
+	const dlock_service *service = dlock_service_of(own->claim);
+	dlock_subject subject = dlock_service_subject(own->claim);
+
+	dlock_route_begin(&own->route, &service->masters, subject.keys.slot, own->epoch.error);
+	dlock_route_send(&own->route, dlock_service_kind(own->claim)->upgrade(&subject, own->rest),
+		dlock_service_unchanged(own->claim, READS_AGAIN));
+}
+
+static void read_upgrade(upgrading *own)
+{
+	if (own->said == DLOCK_OK) {
+		own->sent_at = own->route.call->sent_at;
+		own->said = dlock_read_permits(own->route.call, own->route.conn, &own->answer, own->epoch.error);
+		own->refusal = own->answer.refusal;
+		own->gone = own->said == DLOCK_LOST && own->refusal.position != -1;
+	}
+}
+
+/* Replicas have said what they have to say. Where they have not confirmed it, the server may have it as the writer,
+ * which it knows itself to be no more than a reader. */
+static void accept_upgrade(upgrading *own)
+{
+	dlock_claim *claim = own->claim;
+
+	if (own->said == DLOCK_OK) {
+		claim->fencing_token = own->answer.fencing_token;
+		claim->permits = own->answer.permits;
+		set_later_deadline(claim, own->sent_at);
+	} else if (own->said == DLOCK_LOST) { /* its epoch was opened anew */
+		claim->explained = true;
+		own->said = DLOCK_TIMEOUT;
+	}
+}
+
+static dlock_status upgrade_step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	upgrading *own = task;
+
+	DLOCK_BEGIN(&own->task);
+	for (own->again = true;; own->again = false) {
+		ask_for_upgrade(own);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+		read_upgrade(own);
+		own->epoch.at_once = false;
+		if (own->said == DLOCK_OK) {
+			DLOCK_JOIN(&own->task, own->said, dlock_epoch_confirm(&own->epoch, &own->route, loop, now));
+			accept_upgrade(own);
+		} else if (own->said == DLOCK_LOST && !own->gone) {
+			DLOCK_JOIN(&own->task, own->said,
+				dlock_epoch_refused(&own->epoch, &own->route, &own->refusal, loop, now));
+			own->claim->explained = own->epoch.explained;
+		}
+		dlock_route_end(&own->route);
+		if (!own->again || own->said != DLOCK_TIMEOUT || !own->epoch.at_once) {
+			break;
+		}
+		own->until = now + own->epoch.state.left * DLOCK_MS;
+		DLOCK_AWAIT(&own->task, dlock_loop_is_time(loop, own->until, now));
+	}
+	DLOCK_END(&own->task);
+	return own->said;
+}
+
 static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_error *error)
 {
-	dlock_subject subject = dlock_service_subject(claim);
-	dlock_permits_response response;
-	dlock_route route;
+	upgrading own = { .claim = claim, .rest = rest };
 
-	if (subject.replicated) {
-		return refuse_change(claim, error);
-	}
 	if (((const dlock_service_claim *) claim)->may_become_reader) {
 		return dlock_fail(error, DLOCK_FAILED,
 			"An earlier downgrade() of the lock \"%s\" may still reach the server, and others would read: release, "
 			"then acquire",
 			dlock_claim_name(claim).text);
 	}
-	begin_plain(&route, claim, error);
-	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->upgrade(&subject, rest));
-	if (status == DLOCK_OK) {
-		status = dlock_read_permits(route.call, route.conn, &response, error);
+	claim->explained = false;
+	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
+	own.epoch.old = READS_AGAIN;
+	dlock_status status = dlock_loop_run(loop_of(dlock_service_of(claim)), upgrade_step, &own, DLOCK_FOREVER, NULL);
+	dlock_epoch_end(&own.epoch);
+	if (status == DLOCK_LOST && dlock_service_subject(claim).replicated) {
+		/* So says a server which may have been replaced, or promoted without it: replicas tell, and may get it back. */
+		status = service_extend(claim, claim->ttl, error);
+		return status == DLOCK_OK ? DLOCK_TIMEOUT : status;
 	}
-	if (status == DLOCK_OK) {
-		claim->fencing_token = response.fencing_token;
-		claim->permits = response.permits;
-		set_later_deadline(claim, route.call->sent_at);
-	} else if (status == DLOCK_LOST) {
-		status = response.refusal.position == -1 ? DLOCK_TIMEOUT : was_lost(claim, error);
-	}
-	dlock_route_end(&route);
-	return status;
+	return status == DLOCK_LOST ? was_lost(claim, error) : status;
 }
 
 static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
@@ -446,10 +511,7 @@ static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
 	dlock_response response;
 	dlock_route route;
 
-	if (subject.replicated) {
-		return refuse_change(claim, error);
-	}
-	begin_plain(&route, claim, error);
+	begin_plain(&route, claim, error); /* nobody relies on it, but those who are granted something behind it */
 	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->downgrade(&subject));
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(route.call, route.conn, &response, error);
@@ -460,12 +522,16 @@ static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
 	}
 	if (status == DLOCK_OK) {
 		claim->permits = 1;
-		set_later_deadline(claim, route.call->sent_at);
-	} else if (status == DLOCK_LOST) {
-		was_lost(claim, error);
+		if (!subject.replicated) {
+			set_later_deadline(claim, route.call->sent_at);
+		}
 	}
 	dlock_route_end(&route);
-	return status;
+	if (status == DLOCK_LOST && subject.replicated) { /* as in an upgrade */
+		claim->permits = 1;
+		return service_extend(claim, claim->ttl, error);
+	}
+	return status == DLOCK_LOST ? was_lost(claim, error) : status;
 }
 
 /* ---- release ---- */

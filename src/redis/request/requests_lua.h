@@ -140,6 +140,13 @@ static inline dlock_call *dlock_request_permits_downgrade(dlock_arg pool, const 
 		DLOCK_AS_LEASE(ttl) }, 3, 3);
 }
 
+static inline dlock_call *dlock_request_permits_downgrade_replicated(dlock_keys keys, const char *id, dlock_nanos ttl,
+		dlock_epoch_rule guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_DOWNGRADE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(id), DLOCK_AS_LEASE(ttl), DLOCK_AS_MS(guard.time) }, 5, 5);
+}
+
 static inline dlock_call *dlock_request_permits_drop(dlock_arg pool, const char *id)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_DROP, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id) }, 2, 2);
@@ -165,10 +172,11 @@ static inline dlock_call *dlock_request_permits_inspect(dlock_keys keys, int64_t
 		DLOCK_AS_INT(most) }, 3, 3);
 }
 
-static inline dlock_call *dlock_request_permits_keep(dlock_arg pool, const char *id, dlock_nanos ttl, bool shortens)
+static inline dlock_call *dlock_request_permits_keep(dlock_arg pool, const char *id, dlock_nanos ttl, bool shortens,
+		int64_t permits)
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_KEEP, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id), DLOCK_AS_MS(ttl),
-		DLOCK_AS_TEXT(shortens ? "1" : "0") }, 4, 4);
+		DLOCK_AS_TEXT(shortens ? "1" : "0"), DLOCK_AS_INT(permits) }, 5, 5);
 }
 
 static inline dlock_call *dlock_request_permits_leave(dlock_arg pool, const dlock_permits_attempt *attempt)
@@ -222,6 +230,14 @@ static inline dlock_call *dlock_request_permits_upgrade(dlock_arg pool, const ch
 {
 	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UPGRADE, 1, (dlock_arg[]) { pool, DLOCK_AS_TEXT(id),
 		DLOCK_AS_LEASE(ttl), DLOCK_AS_TEXT(rest) }, 4, 3);
+}
+
+static inline dlock_call *dlock_request_permits_upgrade_replicated(dlock_keys keys, const char *id, dlock_nanos ttl,
+		const char *rest, dlock_epoch_rule guard)
+{
+	return dlock_call_script(DLOCK_SCRIPT_PERMITS_UPGRADE_REPLICATED, 2, (dlock_arg[]) { keys.lock,
+		dlock_epoch_key(keys), DLOCK_AS_TEXT(id), DLOCK_AS_LEASE(ttl), DLOCK_AS_TEXT(rest), DLOCK_AS_MS(guard.time),
+		DLOCK_AS_TEXT(guard.resyncs ? "" : "-") }, 7, 7);
 }
 
 static inline dlock_call *dlock_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)

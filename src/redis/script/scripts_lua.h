@@ -38,7 +38,9 @@
 	script(PERMITS_COUNTS, "permits_counts", \
 		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DOWNGRADE, "permits_downgrade", \
-		"19c077ab257fca1ae91105efc551de862587aa78", DLOCK_LUA_PERMITS_DOWNGRADE) \
+		"978b27025bdad2fe408c9e50fb21fd849f98f795", DLOCK_LUA_PERMITS_DOWNGRADE) \
+	script(PERMITS_DOWNGRADE_REPLICATED, "permits_downgrade_replicated", \
+		"2fa9a1631fa7faf21d08d7b280738cc84f73b0e7", DLOCK_LUA_PERMITS_DOWNGRADE_REPLICATED) \
 	script(PERMITS_DROP, "permits_drop", \
 		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", \
@@ -48,7 +50,7 @@
 	script(PERMITS_INSPECT, "permits_inspect", \
 		"97dc4b1abe4302e1d65ad6abf21f3bee571bd3dd", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", \
-		"6e3d55cfbe5445e5b5b6da3ae5d32d577a880a7e", DLOCK_LUA_PERMITS_KEEP) \
+		"7ecc5e5b2140e3ead89464ac234728b0f1e89797", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", \
 		"41e565898bffc50dba9c84e2b3353dfe9b12569f", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", \
@@ -58,11 +60,13 @@
 	script(PERMITS_RENEW, "permits_renew", \
 		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
 	script(PERMITS_RESTORE, "permits_restore", \
-		"18d4ba05447c4cca7f4a549960f0ffa2d8244c6b", DLOCK_LUA_PERMITS_RESTORE) \
+		"55de3c34039aa33e8f8d2ee50abddf338fbda026", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
-		"bdf854dc42ba2c65f90863f672f4d27e7ebec295", DLOCK_LUA_PERMITS_UNCHANGED) \
+		"c86d597bd5627ea3b28d7ad1072e98f6b2b5001b", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
-		"afb461a081f68996be873eb1d8d2b9bc9e5dc95a", DLOCK_LUA_PERMITS_UPGRADE) \
+		"7fc898f3b2f61eb0415e6c8f57a475a71174f7e2", DLOCK_LUA_PERMITS_UPGRADE) \
+	script(PERMITS_UPGRADE_REPLICATED, "permits_upgrade_replicated", \
+		"3eb99651aa4172378f070a6f4fa2bf0cfc4401aa", DLOCK_LUA_PERMITS_UPGRADE_REPLICATED) \
 	script(PUBLISH, "publish", \
 		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", \
@@ -436,6 +440,47 @@
 	"for i = 2, #first, 2 do\n" \
 	"if tonumber(first[i]) < now then\n" \
 	"redis.pcall('ZREM', seen, first[i - 1])\nend\nend\nend\n"
+
+#define DLOCK_LUA_PERMITS_BECOME_READER \
+	"local pool, id, ttl = KEYS[1], ARGV[1], tonumber(ARGV[2])\n" \
+	"local state = read(pool, clock(pool))\n" \
+	"state.replicated = replicated\n" \
+	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
+	"if not ends or tonumber(ends) < state.now then\n" \
+	"return 0\nend\n" \
+	"if permits then\n" \
+	"redis.call('ZREM', pool, 'w' .. id)\n" \
+	"state.used, state.phase = state.used - permits + 1, ALONE\nend\n" \
+	"redis.call('ZADD', pool, state.used, '$used', math.max(ends, state.now + ttl), 'h' .. id)\n" \
+	"keep(state, state.now + ttl)\n" \
+	"if permits and state.queue ~= 0 and is_unsettled() then\n" \
+	"note_queue(state, false)\n" \
+	"return 1\nend\n" \
+	"return permits and serve(state) and 2 or 1\n"
+
+#define DLOCK_LUA_PERMITS_BECOME_WRITER \
+	"local pool, id, ttl, rest = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
+	"local state = read(pool, clock(pool))\n" \
+	"state.replicated = replicated\n" \
+	"local ends, permits, others = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, 'w' .. (rest or '')))\n" \
+	"if not ends or tonumber(ends) < state.now then\n" \
+	"if others then\n" \
+	"drop(state, { rest }, { others })\n" \
+	"serve(state)\nend\n" \
+	"return {0, -1, -3, '0', 0}\nend\n" \
+	"if tonumber(permits or 1) < ALL then\n" \
+	"if others then\n" \
+	"redis.call('ZREM', pool, 'h' .. rest, 'w' .. rest)\n" \
+	"elseif make_room(state, ALL - 1, ALL) then\n" \
+	"state.used = state.used + ALL - 1\n" \
+	"else\n" \
+	"return {0, -1, -1, '0', 0}\nend\nend\n" \
+	"state.fence = next_token(state)\n" \
+	"redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', math.max(ends, state.now + ttl), 'h' " \
+	".. id, ALL,\n" \
+	"'w' .. id)\n" \
+	"keep(state, state.now + ttl)\n" \
+	"return {1, state.fence, ALL, ttl}\n"
 
 #define DLOCK_LUA_PERMITS_CLOCK \
 	"local function clock(pool)\n" \
@@ -1438,17 +1483,20 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"local pool, id, ttl = KEYS[1], ARGV[1], tonumber(ARGV[2])\n" \
-	"local state = read(pool, clock(pool))\n" \
-	"local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
-	"if not ends or tonumber(ends) < state.now then\n" \
-	"return 0\nend\n" \
-	"if permits then\n" \
-	"redis.call('ZREM', pool, 'w' .. id)\n" \
-	"state.used, state.phase = state.used - permits + 1, ALONE\nend\n" \
-	"redis.call('ZADD', pool, state.used, '$used', math.max(ends, state.now + ttl), 'h' .. id)\n" \
-	"keep(state, state.now + ttl)\n" \
-	"return permits and serve(state) and 2 or 1\n"
+	"local replicated = false\n" \
+	"local function is_unsettled()\n" \
+	"return false\nend\n" \
+	DLOCK_LUA_PERMITS_BECOME_READER
+
+#define DLOCK_LUA_PERMITS_DOWNGRADE_REPLICATED \
+	DLOCK_LUA_EPOCH \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	DLOCK_LUA_PERMITS_QUEUE \
+	"local replicated = true\n" \
+	"local function is_unsettled()\n" \
+	"return check_epoch(KEYS[2], ARGV[3]) ~= 0\nend\n" \
+	DLOCK_LUA_PERMITS_BECOME_READER
 
 #define DLOCK_LUA_PERMITS_DROP \
 	"local pool, held = KEYS[1], 'h' .. ARGV[1]\n" \
@@ -1540,8 +1588,8 @@
 #define DLOCK_LUA_PERMITS_KEEP \
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])\n" \
-	"local ends, lasts = unpack(redis.call('ZMSCORE', pool, held, '$until'))\n" \
-	"if not ends then\n" \
+	"local ends, lasts, permits = unpack(redis.call('ZMSCORE', pool, held, '$until', 'w' .. ARGV[1]))\n" \
+	"if not ends or tonumber(permits or 1) < tonumber(ARGV[4]) then\n" \
 	"redis.call('ZREM', pool, '$none')\n" \
 	"return 2\nend\n" \
 	"if ttl > 0 then\n" \
@@ -1625,20 +1673,21 @@
 	"if is_forged(ARGV[3]) then\n" \
 	"return redis.error_reply(FORGED)\nend\n" \
 	"local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])\n" \
-	"local state, ends = read(pool, clock(pool)), redis.call('ZSCORE', pool, 'h' .. id)\n" \
-	"if not ends and check_epoch(KEYS[2], ARGV[4]) == 0 then\n" \
+	"local state, ends, had = read(pool, clock(pool)), unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
+	"had = ends and tonumber(had or 1) or 0\n" \
+	"if had < permits and check_epoch(KEYS[2], ARGV[4]) == 0 then\n" \
 	"redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))\n" \
 	"return 0\nend\n" \
 	"state.fence = math.max(state.fence, tonumber(ARGV[3]))\n" \
 	"if ttl == 0 then\n" \
 	"if ends then\n" \
-	"drop(state, { id }, { redis.call('ZSCORE', pool, 'w' .. id) })\nend\n" \
+	"drop(state, { id }, { had })\nend\n" \
 	"return 1\nend\n" \
 	"local at = math.max(state.now + ttl, ends or 0)\n" \
-	"if ends then\n" \
+	"if had >= permits then\n" \
 	"redis.call('ZADD', pool, -state.fence, '$fence', at, 'h' .. id)\n" \
 	"else\n" \
-	"hold(pool, id, permits, state.used, state.fence, at)\nend\n" \
+	"hold(pool, id, permits, state.used - had, state.fence, at)\nend\n" \
 	"keep(state, at)\n" \
 	"return 1\n"
 
@@ -1657,6 +1706,10 @@
 	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
 	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
 	"local old = ARGV[3] or ''\n" \
+	"if old == '-' then\n" \
+	"redis.call('ZREM', pool, 'w' .. id)\n" \
+	"redis.call('ZADD', pool, used - (permits or 1) + 1, '$used')\n" \
+	"return {unsettled, replid, settles}\nend\n" \
 	"redis.call('ZREM', pool, 'h' .. id, 'w' .. id)\n" \
 	"if old == '' then\n" \
 	"redis.call('ZADD', pool, used - (permits or 1), '$used')\n" \
@@ -1670,27 +1723,22 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_PERMITS_POOL \
 	DLOCK_LUA_PERMITS_QUEUE \
-	"local pool, id, ttl, rest = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
-	"local state = read(pool, clock(pool))\n" \
-	"local ends, permits, others = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, 'w' .. (rest or '')))\n" \
-	"if not ends or tonumber(ends) < state.now then\n" \
-	"if others then\n" \
-	"drop(state, { rest }, { others })\n" \
-	"serve(state)\nend\n" \
-	"return {0, -1, -3, '0', 0}\nend\n" \
-	"if tonumber(permits or 1) < ALL then\n" \
-	"if others then\n" \
-	"redis.call('ZREM', pool, 'h' .. rest, 'w' .. rest)\n" \
-	"elseif make_room(state, ALL - 1, ALL) then\n" \
-	"state.used = state.used + ALL - 1\n" \
-	"else\n" \
-	"return {0, -1, -1, '0', 0}\nend\nend\n" \
-	"state.fence = next_token(state)\n" \
-	"redis.call('ZADD', pool, state.used, '$used', -state.fence, '$fence', math.max(ends, state.now + ttl), 'h' " \
-	".. id, ALL,\n" \
-	"'w' .. id)\n" \
-	"keep(state, state.now + ttl)\n" \
-	"return {1, state.fence, ALL, ttl}\n"
+	"local replicated = false\n" \
+	DLOCK_LUA_PERMITS_BECOME_WRITER
+
+#define DLOCK_LUA_PERMITS_UPGRADE_REPLICATED \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[4], ARGV[5] ~= '-')\n" \
+	"if unsettled ~= 0 then\n" \
+	"return {0, unsettled, -1, '0', 0, unsettled, replid, settles}\nend\n" \
+	DLOCK_LUA_PERMITS_CLOCK \
+	DLOCK_LUA_PERMITS_POOL \
+	DLOCK_LUA_PERMITS_QUEUE \
+	"local used = tonumber(redis.call('ZSCORE', KEYS[1], '$used') or 0)\n" \
+	"if used > ALL and not make_room(read(KEYS[1], clock(KEYS[1])), 0, ALL) then\n" \
+	"return {0, -1, -1, '0', 0}\nend\n" \
+	"local replicated = true\n" \
+	DLOCK_LUA_PERMITS_BECOME_WRITER
 
 #define DLOCK_LUA_PUBLISH \
 	"return redis.pcall('PUBLISH', ARGV[1], '')\n"

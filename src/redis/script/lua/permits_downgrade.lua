@@ -7,16 +7,8 @@
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua
-local pool, id, ttl = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local state = read(pool, clock(pool))
-local ends, permits = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))
-if not ends or tonumber(ends) < state.now then
-	return 0
+local replicated = false
+local function is_unsettled()
+	return false
 end
-if permits then
-	redis.call('ZREM', pool, 'w' .. id)
-	state.used, state.phase = state.used - permits + 1, ALONE
-end
-redis.call('ZADD', pool, state.used, '$used', math.max(ends, state.now + ttl), 'h' .. id)
-keep(state, state.now + ttl)
-return permits and serve(state) and 2 or 1
+--#include permits_become_reader.lua

@@ -2,13 +2,14 @@
 -- it (WAIT).
 --
 -- keys: pool
--- args: id:text ttl:ms shortens:'1'|'0'
+-- args: id:text ttl:ms shortens:'1'|'0' permits:int
 -- ttl 0: as it is, and nothing is written. shortens: also where it is shorter than what is left.
--- Replies 1 when they were, 2 when they are not. Cost: O(log n), four commands.
+-- Replies 1 when they were, 2 when they are not, or not all of them: a reader may have become the writer on another
+-- server. Cost: O(log n), four commands.
 --#include permits_clock.lua
 local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])
-local ends, lasts = unpack(redis.call('ZMSCORE', pool, held, '$until'))
-if not ends then
+local ends, lasts, permits = unpack(redis.call('ZMSCORE', pool, held, '$until', 'w' .. ARGV[1]))
+if not ends or tonumber(permits or 1) < tonumber(ARGV[4]) then
 	redis.call('ZREM', pool, '$none') -- of no effect, but a replica refuses it: what that has not got says nothing
 	return 2
 end

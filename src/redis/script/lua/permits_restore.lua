@@ -1,6 +1,6 @@
--- Gives permits to their holder again, where a server has not got them that was failed over to: as long as its epoch is
--- not settled, nobody else can have been granted them. There may be more than the capacity then, with those of holders
--- that the server does not know to have released theirs.
+-- Gives permits to their holder again, where a server has not got them, or not all, that was failed over to: as long as
+-- its epoch is not settled, nobody else can have been granted them. There may be more than the capacity then, with those
+-- of holders that the server does not know to have released theirs.
 --
 -- keys: pool epoch
 -- args: id:text ttl:ms fencing_token:int guard:ms permits:int
@@ -16,23 +16,24 @@ if is_forged(ARGV[3]) then
 	return redis.error_reply(FORGED)
 end
 local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])
-local state, ends = read(pool, clock(pool)), redis.call('ZSCORE', pool, 'h' .. id)
-if not ends and check_epoch(KEYS[2], ARGV[4]) == 0 then
+local state, ends, had = read(pool, clock(pool)), unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))
+had = ends and tonumber(had or 1) or 0
+if had < permits and check_epoch(KEYS[2], ARGV[4]) == 0 then
 	redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))
 	return 0
 end
 state.fence = math.max(state.fence, tonumber(ARGV[3]))
 if ttl == 0 then
 	if ends then
-		drop(state, { id }, { redis.call('ZSCORE', pool, 'w' .. id) })
+		drop(state, { id }, { had })
 	end
 	return 1
 end
 local at = math.max(state.now + ttl, ends or 0)
-if ends then
+if had >= permits then
 	redis.call('ZADD', pool, -state.fence, '$fence', at, 'h' .. id)
 else
-	hold(pool, id, permits, state.used, state.fence, at)
+	hold(pool, id, permits, state.used - had, state.fence, at)
 end
 keep(state, at)
 return 1

@@ -4,7 +4,8 @@
 --
 -- keys: pool epoch
 -- args: id:text dlock_epoch_rule guard { time:ms } old:text? final:'1'|''?
--- old: of an exchange: the id of the handle, which has the permits again.
+-- old: of an exchange: the id of the handle, which has the permits again; '-': of a reader that became the writer: it
+-- reads again.
 -- Replies 1: not so, and the permits are the id's; 0: they are not; {-2, replid, settles}: ask the nodes, nothing was
 -- done; otherwise {ms until the epoch is settled, or -1: not confirmed, replid, settles}. Cost: O(log n), three
 -- commands, one of them INFO, if not so.
@@ -27,6 +28,11 @@ if unsettled == 0 then
 	return attached == attached_until_now() and 1 or {-2, replid, settles}
 end
 local old = ARGV[3] or ''
+if old == '-' then
+	redis.call('ZREM', pool, 'w' .. id)
+	redis.call('ZADD', pool, used - (permits or 1) + 1, '$used')
+	return {unsettled, replid, settles}
+end
 redis.call('ZREM', pool, 'h' .. id, 'w' .. id)
 if old == '' then
 	redis.call('ZADD', pool, used - (permits or 1), '$used')

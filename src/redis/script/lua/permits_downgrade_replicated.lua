@@ -1,0 +1,15 @@
+-- permits_downgrade.lua for a server that fails over: in an unsettled epoch nobody is granted anything, since holders
+-- may be missing there.
+--
+-- keys: pool epoch
+-- args: id:text ttl:lease dlock_epoch_rule guard { time:ms }
+-- Replies what permits_downgrade.lua does. Cost: O(log n), seven commands, one of them INFO.
+--#include epoch.lua
+--#include permits_clock.lua
+--#include permits_pool.lua
+--#include permits_queue.lua
+local replicated = true
+local function is_unsettled()
+	return check_epoch(KEYS[2], ARGV[3]) ~= 0
+end
+--#include permits_become_reader.lua
