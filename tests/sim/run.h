@@ -200,6 +200,7 @@ void servers_begin(void);
 bool server_holder(int server, const char *key, char *token, size_t size, nanos *left);
 int server_leftovers(int server, char *out, size_t size);
 bool server_counts(int server); /* it is up, and no replica */
+bool server_is_stopped(int server);
 void server_delete_key(int server, const char *key);
 void server_pause(int server, nanos until);
 void sentinels_begin(void); /* sentinels.c */

@@ -52,6 +52,11 @@ bool server_counts(int number)
 	return cache || (redis_is_alive(redis[number]) && !redis_master_of(redis[number]));
 }
 
+bool server_is_stopped(int number)
+{
+	return !cache && redis_is_paused(redis[number]);
+}
+
 void server_delete_key(int number, const char *key)
 {
 	if (cache) {
