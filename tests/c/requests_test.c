@@ -279,7 +279,7 @@ static void test_permits_replicated(void)
 	says(dlock_request_permits_keep(keys.lock, "i", 30 * S, true, 1), "permits_keep 1 lock i 30000 1 1");
 	says(dlock_request_permits_keep(keys.lock, "i", 0, false, 3), "permits_keep 1 lock i 0 0 3");
 	says(dlock_request_permits_upgrade_replicated(keys, "i", 30 * S, NULL, guard),
-		"permits_upgrade_replicated 2 lock dlock:era i 30000 '' 60000");
+		"permits_upgrade_replicated 2 lock dlock:era i 30000 '' 60000 ''");
 	says(dlock_request_permits_upgrade_replicated(in_slot, "i", 30 * S, "rest", copies),
 		"permits_upgrade_replicated 2 lock e{s} i 30000 rest 1500 -");
 	says(dlock_request_permits_downgrade_replicated(keys, "i", 30 * S, guard),

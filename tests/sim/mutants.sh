@@ -154,14 +154,6 @@ all_mutants() {
 		src/redis/script/lua/epoch.lua "s/settles, waited, attached, base, skew = '0' \.\. us, '0',/settles, waited, attached, base, skew = string.format('%.0f', now + guard), guard,/"
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
-	mutant kept_as_reader "replicated work=rwlocks" "a server that knows the writer as a reader is content with that" \
-		src/redis/script/lua/permits_keep.lua 's/ or tonumber\(permits or 1\) < tonumber\(ARGV\[4\]\)//'
-	mutant restored_as_reader "replicated work=rwlocks" "the renewal thread knows the writer as the reader that it was" \
-		src/redis/lock/keep.c 's/round->lease\.permits = base->permits;//'
-	mutant upgrade_unsettled "replicated work=rwlocks" "a reader becomes the writer before the epoch is settled" \
-		src/redis/script/lua/permits_upgrade_replicated.lua 's/if unsettled ~= 0 then/if false then/'
-	mutant upgrade_unconfirmed "replicated work=rwlocks" "a reader is the writer before replicas have confirmed it" \
-		src/redis/lock/service.c 's/dlock_epoch_confirm\(&own->epoch, &own->route, loop, now\)\);\n\t\t\taccept_upgrade/DLOCK_OK);\n\t\t\taccept_upgrade/'
 
 	# ---- epochs that settle at once ----
 	mutant +copies_are_continuations replicated "a node that has taken a full copy has been nowhere else" \
