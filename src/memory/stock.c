@@ -658,18 +658,34 @@ static bool is_not_changeable(
 	return false;
 }
 
+/* Has it these units already? Then it is not refused them because its time is over, or because it is bought. */
+static bool has_units(const place *at, const dlock_order *order, dlock_stock_answer *answer)
+{
+	for (int i = 0; i < at->count; i++) {
+		const dlock_memory_order *found = at->orders[i];
+		if (is_not_meant(at, order, i, answer) || found->units != order->units[i]
+			|| found->state == DLOCK_STATE_CANCELLED || found->state == DLOCK_STATE_REFUNDED) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static dlock_status change(
 	dlock_stock *stock, const dlock_order *order, int64_t limit, dlock_stock_answer *answer, dlock_error *error)
 {
 	place at;
 	dlock_status status = enter(&at, stock, order);
+	bool same = status == DLOCK_OK && has_units(&at, order, answer);
 
-	if (status != DLOCK_OK || is_not_changeable(&at, order, limit, answer)) {
+	if (status != DLOCK_OK || (!same && is_not_changeable(&at, order, limit, answer))) {
 		return leave_with(status, error);
 	}
 	*answer = (dlock_stock_answer){ .outcome = DLOCK_STOCK_DONE, .deadline = DLOCK_FOREVER };
 	for (int i = 0; i < at.count; i++) {
-		dlock_memory_set_units(at.products[i], at.orders[i], order->units[i]);
+		if (!same) {
+			dlock_memory_set_units(at.products[i], at.orders[i], order->units[i]);
+		}
 		dlock_nanos deadline = deadline_of(at.orders[i]->at);
 		answer->deadline = deadline < answer->deadline ? deadline : answer->deadline;
 	}

@@ -71,6 +71,8 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     fails(OrderConflictException::class, 'The order "order 1" of "ann/%" is not sold: there is nothing to refund', fn () => $one->refund());
     $one->change(['shoe' => 3]);
     same([true, OrderState::Sold], [$one->confirm(), $one->status()], "$where: sold");
+    $one->change(['shoe' => 3]); // as a request sent again does, since its answer was lost
+    fails(ReservationExpiredException::class, '*: it is sold', fn () => $one->change(['shoe' => 2]), 'it is sold');
     same([true, false], [$one->refund(quantity: 1, change: 'back'), $one->refund(quantity: 1, change: 'back')], 'a part, once');
     same(['open', 4, 0, 2, 0], counts($stock, 'shoe'), 'for sale again');
     fails(OrderConflictException::class, 'The order "order 1" of "ann/%" has 2 units of "shoe"', fn () => $one->refund(quantity: 3, change: 'too many'));

@@ -108,7 +108,7 @@
 	script(STOCK_CANCEL, "stock_cancel", \
 		"288111c8485ae65277c60910426e44c085da9f74", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"aed9c91280adda57d6200945b9f01af51ec808f3", DLOCK_LUA_STOCK_CHANGE) \
+		"d46b4d502f4ce29d0eabd430c4fc03c85d3a386e", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
 		"d20248a9db42e6af10627feffd93cb220738a8e3", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
@@ -2215,20 +2215,23 @@
 	"local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], " \
 	"tonumber(ARGV[4]),\n" \
 	"clock(KEYS[1]), {}, math.huge\n" \
+	"local same = true\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
-	"local stock, signature = read(pool, us, #KEYS), nil\n" \
+	"local stock = read(pool, us, #KEYS)\n" \
 	"stocks[i] = stock\n" \
-	"stock.score, stock.units, signature = order_of(stock, id)\n" \
+	"stock.score, stock.units, stock.products = order_of(stock, id)\n" \
 	"stock.delta = tonumber(ARGV[4 + i]) - stock.units\n" \
+	"same = same and stock.delta == 0\nend\n" \
+	"for i, stock in ipairs(stocks) do\n" \
 	"local score, since = stock.score, stock.now - math.floor(stock.score % 1e13)\n" \
 	"local why = (score == 0 and 0)\n" \
-	"or (signature ~= products and 5)\n" \
+	"or (stock.products ~= products and 5)\n" \
 	"or (generation and generation_of(score) ~= generation and 4)\n" \
 	"or (score >= REFUNDED and 3)\n" \
 	"or (score >= CANCELLED and 2)\n" \
 	"or (score >= ENDED and 1)\n" \
 	"or (score >= SOLD and 7)\n" \
-	"if why then\n" \
+	"if why and not (same and (why == 1 or why == 7)) then\n" \
 	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\nend\n" \
 	"if stock.delta > 0 then\n" \
 	"is_allowed(stock, buyer_of(id), stock.delta, limit)\n" \
@@ -2240,7 +2243,7 @@
 	"return serve_each(stocks, again and {-2} or {0, i, 6, has})\n" \
 	"elseif not room or not lets_pass(stock) then\n" \
 	"return serve_each(stocks, more and {-2} or {0, i, 10, 0})\nend\nend\n" \
-	"left = math.min(left, math.floor(score) - stock.now)\nend\n" \
+	"left = math.min(left, why and 0 or math.floor(score) - stock.now)\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local units = stock.units + stock.delta\n" \
 	"if stock.delta ~= 0 then\n" \
@@ -2253,7 +2256,7 @@
 	"else\n" \
 	"redis.call('ZADD', stock.pool, units, 'w' .. id)\nend\n" \
 	"serve(stock)\nend\nend\n" \
-	"return {1, left}\n"
+	"return same and serve_each(stocks, {1, left}) or {1, left}\n"
 
 #define DLOCK_LUA_STOCK_CONFIRM \
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \

@@ -6,25 +6,31 @@
 -- the units of each stock.
 -- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought, 10 there are not
 -- enough; of 6 the buyer's units in place of ms; {-2}: ask again, since there was more to do than one script does.
+-- An order that has these units already is not refused them because its time is over, or because it is bought: that is
+-- how a request sent again, since its answer was lost, finds what it has done.
 -- Cost: O(log n), seven commands for each stock.
 --#include permits_clock.lua
 --#include stock_pool.lua
 local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),
 	clock(KEYS[1]), {}, math.huge
+local same = true -- it has these units already
 for i, pool in ipairs(KEYS) do
-	local stock, signature = read(pool, us, #KEYS), nil
+	local stock = read(pool, us, #KEYS)
 	stocks[i] = stock
-	stock.score, stock.units, signature = order_of(stock, id)
+	stock.score, stock.units, stock.products = order_of(stock, id)
 	stock.delta = tonumber(ARGV[4 + i]) - stock.units
+	same = same and stock.delta == 0
+end
+for i, stock in ipairs(stocks) do
 	local score, since = stock.score, stock.now - math.floor(stock.score % 1e13)
 	local why = (score == 0 and 0)
-		or (signature ~= products and 5)
+		or (stock.products ~= products and 5)
 		or (generation and generation_of(score) ~= generation and 4)
 		or (score >= REFUNDED and 3)
 		or (score >= CANCELLED and 2)
 		or (score >= ENDED and 1)
 		or (score >= SOLD and 7)
-	if why then
+	if why and not (same and (why == 1 or why == 7)) then
 		return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})
 	end
 	if stock.delta > 0 then
@@ -39,7 +45,7 @@ for i, pool in ipairs(KEYS) do
 			return serve_each(stocks, more and {-2} or {0, i, 10, 0})
 		end
 	end
-	left = math.min(left, math.floor(score) - stock.now)
+	left = math.min(left, why and 0 or math.floor(score) - stock.now)
 end
 for _, stock in ipairs(stocks) do
 	local units = stock.units + stock.delta
@@ -56,4 +62,4 @@ for _, stock in ipairs(stocks) do
 		serve(stock)
 	end
 end
-return {1, left}
+return same and serve_each(stocks, {1, left}) or {1, left}
