@@ -458,7 +458,8 @@ static void test_discarded_session(void)
 	dlock_zk_pool_discard(c.pool, session);
 	check(eventually(is_closed, session), "its session is closed");
 	check(is_dead(dlock_zk_ask(session, DLOCK_ZK_LIST, "/")), "what is asked there is answered as dead");
-	check(is_dead(dlock_zk_create(session, &(char *) { "/x" }, 1, "", &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL)), "and what is created");
+	check(is_dead(dlock_zk_create(session, &(char *) { "/x" }, 1, "", &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL)),
+		"and what is created");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
