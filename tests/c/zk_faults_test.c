@@ -454,8 +454,9 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "lost replies", test_lost_replies },
-		{ "several lost replies", test_lost_replies_of_several }, { "several in part", test_part_of_several },
-		{ "odd responses", test_odd_responses }, { "expiry", test_expiry },
+		{ "several lost replies", test_lost_replies_of_several },
+		{ "several in part", test_part_of_several }, { "odd responses", test_odd_responses },
+		{ "expiry", test_expiry },
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
 		{ "one of several", test_one_of_several }, { "rests", test_rests },
