@@ -362,8 +362,8 @@ void note_waited(client *client)
 	sum.longest_wait = larger(sum.longest_wait, took);
 	sum.longest_overrun = larger(sum.longest_overrun, over);
 	/* Where another strand has had no answer, the connection that they share is replaced, and what this one has asked
-	 * over it is asked once more: at most a server's timeout to answer after it was asked first. So it is one such timeout
-	 * that is added (seed 107, work=strands setup=single hours=0.5: 2.12 s). */
+	 * over it is asked once more: at most a server's timeout to answer after it was asked first. So it is one such
+	 * timeout that is added (seed 107, work=strands setup=single hours=0.5: 2.12 s). */
 	nanos again = options.work->in_strands ? 1 * SECOND : 0;
 	if (over > longest_overrun[options.setup] + again) {
 		violation("%s waited for %.3f s, %.3f s beyond its time", client->process->name, seconds(took), seconds(over));
@@ -420,10 +420,10 @@ static void check_gone(void *context, uint64_t unused)
 	}
 	lock_key(g->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		/* One that goes on later reads all that was sent to it. What takes the lock may have gone over a connection that
-		 * was given up since, so that nothing gives it back there; the others have, and here its lease is one server's. */
-		if (!(g->stopped & 1U << i) && server_counts(i) && server_holder(i, key, token, sizeof token, &lasts)
-			&& !strcmp(token, g->token)) {
+		/* One that goes on later reads all that was sent to it. What takes the lock may have gone over a connection
+		 * that was given up since, so that nothing gives it back there: it has it for a lease, and no other has. */
+		bool skipped = !server_counts(i) || g->stopped & 1U << i;
+		if (!skipped && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, g->token)) {
 			violation("s%d keeps seat:%d for another %.3f s for c%d, which has given it back %.3f s ago", i,
 				g->resource, seconds(lasts), g->client->process->number, seconds(now - g->ended));
 		}
