@@ -133,10 +133,12 @@ function turns(PrivateDatabase $server, callable $way, int $processes, float $se
 /** Statements a second for each of so many that wait. */
 function statements_of_waiters(PrivateDatabase $server, int $processes, float $seconds): float
 {
+    static $round = 0;
     $dsn = $server->dsn(OPTIONS);
-    $lease = (new DistributedLock($dsn, ttl: 200, renew: false))->acquire('waited', 0);
-    $children = array_map(fn () => fork_child(fn () => (new DistributedLock($dsn, ttl: 10))->tryAcquire('waited', 100.0), [], 'kill'), range(1, $processes));
-    wait_for(fn () => count($server->waiters('Lock:waited')) === $processes, 60, 'all to wait');
+    $name = 'waited ' . ++$round; // those that are killed stay in their queue for a while
+    $lease = (new DistributedLock($dsn, ttl: 200, renew: false))->acquire($name, 0);
+    $children = array_map(fn () => fork_child(fn () => (new DistributedLock($dsn, ttl: 10))->tryAcquire($name, 100.0), [], 'kill'), range(1, $processes));
+    wait_for(fn () => count($server->waiters("Lock:$name")) === $processes, 60, 'all to wait');
     pause(3);
     $before = $server->statements();
     $start = now();
