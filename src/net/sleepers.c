@@ -10,7 +10,11 @@
  * Whoever has run may have begun what the watcher does not poll yet, or what is to be looked at earlier: then the set
  * changes under the watcher, and the watcher is rung where its time is too late.
  *
- * Whoever cannot be suspended polls everything itself, since the watcher does not run while the thread sleeps. */
+ * Whoever cannot be suspended polls everything itself, since the watcher does not run while the thread sleeps.
+ *
+ * Nobody has to resume a fiber: the watcher may be one that was dropped and is not collected yet, and so may the one that
+ * was rung. So those that sleep look now and then whether anything is due that nobody has gone on for, and one of them
+ * takes the watcher's place. To take it from one that is merely late does no harm: it goes on as any other. */
 
 bool dlock_sleeper_is_here(const dlock_sleeper *sleeper)
 {
@@ -83,7 +87,9 @@ static void leave(dlock_sleepers *sleepers, dlock_sleeper *own)
 	}
 	if (sleepers->watcher == own) {
 		sleepers->watcher = NULL;
+		sleepers->watches++;
 	}
+	own->has_set = false;
 }
 
 static dlock_sleeper *first_waiting(const dlock_sleepers *sleepers)
@@ -130,6 +136,17 @@ static void hasten_watcher(dlock_sleepers *sleepers, dlock_nanos earliest)
 	}
 }
 
+/* Then its descriptor has to stay. */
+static bool is_polled(const dlock_sleepers *sleepers)
+{
+	const dlock_sleeper *sleeper = sleepers->first;
+
+	while (sleeper && !(sleeper->has_set && dlock_sleeper_is_here(sleeper))) {
+		sleeper = sleeper->next;
+	}
+	return sleeper;
+}
+
 /* False: there is no set. */
 static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds, int count,
 	dlock_nanos others, const dlock_wait *wait)
@@ -138,8 +155,11 @@ static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const s
 
 	sleepers->wakeup = wait->wakeup ? wait->wakeup : sleepers->wakeup;
 	if (watches) {
-		dlock_watch_renew(&sleepers->watch);
+		if (!is_polled(sleepers)) {
+			dlock_watch_renew(&sleepers->watch);
+		}
 		sleepers->watcher = own;
+		own->has_set = true;
 		sleepers->watched_until = own->wake < others ? own->wake : others;
 	}
 	if (!watch(sleepers, fds, count)) {
@@ -149,6 +169,60 @@ static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const s
 		hasten_watcher(sleepers, others);
 	}
 	return true;
+}
+
+/* How long one sleeps before it looks: the later it came, the longer, so that many together look little more often than
+ * few; but not without bound, as all that came before may have been dropped. */
+static dlock_nanos time_to_look(const dlock_sleepers *sleepers, const dlock_sleeper *own)
+{
+	enum { FURTHEST = 8 };
+	int place = 1;
+
+	for (const dlock_sleeper *one = sleepers->first; one && one != own && place < FURTHEST; one = one->next) {
+		place++;
+	}
+	return dlock_after(dlock_now(), place * 2 * DLOCK_SECOND);
+}
+
+/* Has no watcher gone on since it slept, though one should have? */
+static bool is_unwatched(const dlock_sleepers *sleepers, unsigned long watches)
+{
+	struct pollfd set = { .fd = sleepers->watch.fd, .events = POLLIN };
+
+	return !has_watcher(sleepers)
+		|| (sleepers->watches == watches
+			&& (dlock_now() >= sleepers->watched_until || dlock_wait_briefly(&set, 1, 0) > 0));
+}
+
+static bool is_rung(const dlock_sleeper *own)
+{
+	struct pollfd bell = { .fd = own->bell.read_fd, .events = POLLIN };
+
+	return dlock_wait_briefly(&bell, 1, 0) > 0;
+}
+
+static dlock_suspension sleep_as_watcher(
+	const dlock_sleepers *sleepers, const dlock_sleeper *own, const dlock_wait *wait)
+{
+	return wait->suspend(wait->context, &own->bell, sleepers->watch.fd, sleepers->watched_until);
+}
+
+static dlock_suspension sleep_watched(dlock_sleepers *sleepers, const dlock_sleeper *own, const dlock_wait *wait)
+{
+	dlock_suspension suspension;
+	bool goes_on;
+
+	do {
+		unsigned long watches = sleepers->watches;
+		dlock_nanos look = time_to_look(sleepers, own), until = own->wake < look ? own->wake : look;
+		suspension = wait->suspend(wait->context, &own->bell, own->bell.read_fd, until);
+		goes_on = suspension != DLOCK_SUSPENDED || !dlock_sleeper_is_here(own) || dlock_now() < until || is_rung(own);
+		if (!goes_on && is_unwatched(sleepers, watches)) {
+			sleepers->watcher = NULL;
+			goes_on = true;
+		}
+	} while (!goes_on && dlock_now() < own->wake);
+	return suspension;
 }
 
 dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds,
@@ -162,9 +236,8 @@ dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper 
 	own->process = dlock_process_current();
 	join(sleepers, own);
 	if (begin_watching(sleepers, own, fds, count, others, wait)) {
-		bool watches = sleepers->watcher == own;
-		suspension = wait->suspend(wait->context, &own->bell, watches ? sleepers->watch.fd : own->bell.read_fd,
-			watches ? sleepers->watched_until : own->wake);
+		suspension = sleepers->watcher == own ? sleep_as_watcher(sleepers, own, wait)
+											  : sleep_watched(sleepers, own, wait);
 	}
 	leave(sleepers, own);
 	give_bell(sleepers, own);

@@ -12,6 +12,7 @@
 typedef struct dlock_sleeper {
 	dlock_nanos wake;  /* when it wants to go on by itself */
 	bool is_over;      /* it has nothing to wait for any more */
+	bool has_set;      /* it polls the set: the watcher, or one whose place was taken */
 	unsigned long number; /* in the order in which they came first; 0 at first */
 	dlock_process process;
 	dlock_wakeup bell;
@@ -26,6 +27,7 @@ typedef struct {
 	unsigned long numbers;
 	dlock_sleeper *watcher; /* NULL: none */
 	dlock_nanos watched_until;
+	unsigned long watches; /* how often a watcher has gone on */
 	dlock_watch watch;
 	const dlock_wakeup *wakeup; /* rung by another thread that has a reason to ask; NULL: none does */
 	dlock_wakeup idle[DLOCK_IDLE_BELLS]; /* event loops may remember a number: few are used, again and again */

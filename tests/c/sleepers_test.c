@@ -21,7 +21,7 @@ typedef struct strand {
 	char *stack;
 	void (*run)(struct strand *self);
 	int number;
-	bool is_over, is_cancelled, is_unable;
+	bool is_over, is_cancelled, is_unable, is_dropped;
 	int fd, suspensions;
 	dlock_nanos until;
 	/* Of what it waits for. */
@@ -78,6 +78,11 @@ static void start(int number, void (*run)(strand *self))
 	resume(self);
 }
 
+static bool is_to_go_on(const strand *one)
+{
+	return one->stack && !one->is_over && !one->is_dropped;
+}
+
 /* Resumes one that is due, the first in this order. False: none is within 10 s. */
 static bool turn(const int *order)
 {
@@ -88,13 +93,13 @@ static bool turn(const int *order)
 		dlock_nanos wake = give_up;
 		for (int i = 0; i < STRANDS; i++) {
 			strand *one = &strands[order[i]];
-			fds[i] = (struct pollfd) { .fd = one->is_over || !one->stack ? -1 : one->fd, .events = POLLIN };
-			wake = one->stack && !one->is_over && one->until < wake ? one->until : wake;
+			fds[i] = (struct pollfd) { .fd = is_to_go_on(one) ? one->fd : -1, .events = POLLIN };
+			wake = is_to_go_on(one) && one->until < wake ? one->until : wake;
 		}
 		poll(fds, STRANDS, dlock_poll_ms(wake));
 		for (int i = 0; i < STRANDS; i++) {
 			strand *one = &strands[order[i]];
-			if (one->stack && !one->is_over && (fds[i].revents || dlock_now() >= one->until)) {
+			if (is_to_go_on(one) && (fds[i].revents || dlock_now() >= one->until)) {
 				resume(one);
 				return true;
 			}
@@ -106,7 +111,7 @@ static bool turn(const int *order)
 static bool are_over(void)
 {
 	for (int i = 0; i < STRANDS; i++) {
-		if (strands[i].stack && !strands[i].is_over) {
+		if (is_to_go_on(&strands[i])) {
 			return false;
 		}
 	}
@@ -282,6 +287,30 @@ static void test_cancelled(void)
 		}
 	}
 	check(bad == 0, "those that stay have it, whoever is cancelled (%d times not)", bad);
+}
+
+/* Some are never resumed, and not ended either: among them the watcher, whoever is rung for its place, or both. They may
+ * go on late. */
+static void test_dropped(void)
+{
+	int bad = 0;
+
+	for (int who = 1; who < (1 << STRANDS) - 1; who++) {
+		begin();
+		start_all();
+		for (int s = 0; s < STRANDS; s++) {
+			strands[s].is_dropped = who >> s & 1;
+			strands[s].wanted = 1;
+		}
+		say(0);
+		bad += !finish(orders[0]) || count_status(DLOCK_OK) != STRANDS;
+		for (int s = 0; s < STRANDS; s++) {
+			strands[s].is_dropped = false;
+		}
+		bad += !finish(orders[0]) || loop.sleepers.first || loop.sleepers.watcher;
+		end();
+	}
+	check(bad == 0, "those that stay have it, whoever is dropped (%d times not)", bad);
 }
 
 /* It polls by itself, for all others, too. */
@@ -462,6 +491,7 @@ int main(void)
 	dlock_process_init();
 	test_orders();
 	test_cancelled();
+	test_dropped();
 	test_unable();
 	test_others();
 	test_stale_ring();
