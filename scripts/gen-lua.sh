@@ -45,7 +45,7 @@ read_script() {
 	own[$1]=$(stripped "$1")$'\n'
 	while IFS= read -r line; do
 		if [[ $line == '--#include '* ]]; then
-			line=${1%/*}/${line#--#include }
+			line=${path_of[${line#--#include }]}
 			read_script "$line"
 			text+=${sent[$line]}
 		else
@@ -85,7 +85,13 @@ if [ "${1-}" = --texts ]; then
 	source=$2
 fi
 scripts=() pieces=()
-for script in "$source"/*.lua; do
+declare -A path_of=() # by name, which no two of its folders have
+for script in "$source"/{,*/}*.lua; do
+	[ ! -e "$script" ] || path_of[${script##*/}]=$script
+done
+mapfile -t names < <(printf '%s\n' "${!path_of[@]}" | sort)
+for name in "${names[@]}"; do
+	script=${path_of[$name]}
 	if grep -q '^-- Included ' "$script"; then pieces+=("$script"); else scripts+=("$script"); fi
 	read_script "$script"
 done

@@ -29,7 +29,7 @@ $sorted = function (array $names): array {
     return $names;
 };
 $commands = ['locks' => [], 'permits' => []];
-foreach (glob(__DIR__ . '/../../src/redis/script/lua/*.lua') as $file) {
+foreach (glob(__DIR__ . '/../../src/redis/script/lua/*/*.lua') as $file) {
     if (preg_match('~[/_](break|describe|inspect|note_seen|seen)\.lua$~', $file)) {
         continue; // for those who look: no lock needs it
     }

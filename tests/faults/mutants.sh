@@ -17,7 +17,7 @@
 # "handle_beside_restored"). Nor permits that the acquisition alone grants in an unsettled epoch: what looks once more behind WAIT gives them back.
 all_mutants() {
 	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
-		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
+		src/redis/script/lua/lock/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
@@ -32,7 +32,7 @@ all_mutants() {
 	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
 	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
-		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
+		src/redis/script/lua/lock/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
@@ -40,7 +40,7 @@ all_mutants() {
 	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
 	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
-		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
+		src/redis/script/lua/shared/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
 		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant quorum_of_half RedLock 120 "two of five are enough" \
@@ -66,51 +66,51 @@ all_mutants() {
 	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
-		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
+		src/redis/script/lua/replicated/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant epoch_of_any_master Sentinel 600 "an epoch goes on under another master" \
-		src/redis/script/lua/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
-		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
-		src/redis/script/lua/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
+		src/redis/script/lua/replicated/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
+		src/redis/script/lua/replicated/epoch.lua 's/settled = opened == id and/settled = opened and/' \
+		src/redis/script/lua/replicated/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
+		src/redis/script/lua/replicated/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
 	mutant no_guard_in_cluster Cluster 600 "a node that was promoted grants locks as soon as replicas have confirmed its epoch" \
-		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
+		src/redis/script/lua/replicated/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
-		src/redis/script/lua/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
+		src/redis/script/lua/permits/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
 	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
-		src/redis/script/lua/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held and/$1 and/' \
-		src/redis/script/lua/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
+		src/redis/script/lua/permits/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held and/$1 and/' \
+		src/redis/script/lua/permits/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
 	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
-		src/redis/script/lua/permits_queue.lua 's/take_back\(state, state\.now,/take_back(state, state.now + 1000,/'
+		src/redis/script/lua/permits/permits_queue.lua 's/take_back\(state, state\.now,/take_back(state, state.now + 1000,/'
 	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl + 0 * deadline;/'
 	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
-		src/redis/script/lua/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
+		src/redis/script/lua/permits/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
 	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \
-		src/redis/script/lua/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and skip < PASSED/\t\tgoing = true/' \
-		src/redis/script/lua/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
+		src/redis/script/lua/permits/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and skip < PASSED/\t\tgoing = true/' \
+		src/redis/script/lua/permits/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
 	mutant readers_first ReadWriteLock 20 "readers are served before writers that waited for longer" \
-		src/redis/script/lua/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'
+		src/redis/script/lua/permits/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'
 	mutant writer_beside_readers ReadWriteLock 60 "a writer needs no more room than a reader" \
-		src/redis/script/lua/permits_queue.lua 's/while permits > room\(state, capacity\) do/while math.min(permits, 1) > room(state, capacity) do/'
+		src/redis/script/lua/permits/permits_queue.lua 's/while permits > room\(state, capacity\) do/while math.min(permits, 1) > room(state, capacity) do/'
 	mutant bought_too_late Stock 120 "what was given to others can still be bought" \
-		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
+		src/redis/script/lua/stock/stock_confirm.lua 's/if not room then/if false then/'
 	mutant bought_and_given_back Stock 120 "what was bought can be given back" \
-		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
-		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
+		src/redis/script/lua/stock/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
+		src/redis/script/lua/stock/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
 	mutant limit_of_reserved Stock 120 "what a buyer has bought does not count for its limit" \
-		src/redis/script/lua/stock_confirm.lua 's/(1e13 \+ now \+ score % 1, held\)\n)/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n/'
+		src/redis/script/lua/stock/stock_confirm.lua 's/(1e13 \+ now \+ score % 1, held\)\n)/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n/'
 	mutant changes_made_again Stock 60 "a change of a stock is made as often as it is asked for" \
-		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
+		src/redis/script/lua/stock/stock_restock.lua 's/if made then/if false then/'
 	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
-		src/redis/script/lua/stock_reserve.lua 's/if not had and not queue/if not queue/'
+		src/redis/script/lua/stock/stock_reserve.lua 's/if not had and not queue/if not queue/'
 	mutant permits_in_any_epoch SentinelSemaphore 300 "a server that was promoted grants permits at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
-		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
+		src/redis/script/lua/permits/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
-		src/redis/script/lua/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
-		src/redis/script/lua/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
+		src/redis/script/lua/permits/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
+		src/redis/script/lua/permits/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
 	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
 		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'
 	mutant writer_beside_readers_on_zookeeper ZkReadWriteLock 60 "a writer takes no more room than a reader" \

@@ -17,13 +17,13 @@ seeds=${DLOCK_SIM_SEEDS:-60}
 all_mutants() {
 	# ---- one Redis ----
 	mutant upgrade_beside_readers "single work=rwlocks" "a reader becomes the writer while others read" \
-		src/redis/script/lua/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
+		src/redis/script/lua/permits/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
 	mutant upgrade_keeps_rest "single work=rwlocks" "what was granted to one that waits to become the writer is its own and the writer's" \
-		src/redis/script/lua/permits_become_writer.lua "s/redis\.call\('ZREM', pool, 'h' \.\. rest, 'w' \.\. rest\)/state.fence = state.fence/"
+		src/redis/script/lua/permits/permits_become_writer.lua "s/redis\.call\('ZREM', pool, 'h' \.\. rest, 'w' \.\. rest\)/state.fence = state.fence/"
 	mutant downgrade_not_believed "single work=rwlocks" "a downgrade without an answer leaves the writer one, for all that it knows" \
 		src/redis/lock/service.c 's/(may_become_reader = true;\n)\t\tclaim->permits = 1;\n/$1/'
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
-		src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
+		src/redis/script/lua/lock/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant validity_from_reply single "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +no_drift single "clocks run alike" src/lock/backend.c 's/(dlock_nanos dlock_drift\(dlock_nanos ttl\)\n\{\n)/$1\tif (ttl) return 0;\n/'
@@ -32,24 +32,24 @@ all_mutants() {
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant renewal_from_reply single "a renewal counts from its answer" \
 		src/lock/renewal_list.c 's/round->started \+ renewal->asked_ttl/dlock_now() + renewal->asked_ttl/'
-	mutant renew_any single "a renewal renews whose ever lock it is" src/redis/script/lua/renew.lua "s/~= ARGV\[1\] then/== '' then/"
+	mutant renew_any single "a renewal renews whose ever lock it is" src/redis/script/lua/lock/renew.lua "s/~= ARGV\[1\] then/== '' then/"
 	mutant +renewed_late single "a lease is renewed when it is nearly over" \
 		src/lock/renewal_list.c 's|(earlier\(time_left\(renewal, now\), renewal->ttl\)) / 3;|$1 * 99 / 100;|'
 	mutant loss_not_noticed single "a renewal that finds no key goes on" \
 		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
-	mutant extend_any single "extend() takes any lock for its own" src/redis/script/lua/extend.lua "s/== ARGV\[1\] then/~= '' then\n\tredis.call('SET', KEYS[1], ARGV[1])/"
+	mutant extend_any single "extend() takes any lock for its own" src/redis/script/lua/lock/extend.lua "s/== ARGV\[1\] then/~= '' then\n\tredis.call('SET', KEYS[1], ARGV[1])/"
 	mutant +break_deletes single "a lock that is broken is free at once" \
-		src/redis/script/lua/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
+		src/redis/script/lua/lock/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
 	mutant break_any single "a lock is taken from its holder, whoever that is by now" \
-		src/redis/script/lua/break.lua 's/ or id_of\(holder\) ~= ARGV\[1\]//'
+		src/redis/script/lua/lock/break.lua 's/ or id_of\(holder\) ~= ARGV\[1\]//'
 	mutant break_shortens single "a lock that is broken ends earlier than its holder knows" \
-		src/redis/script/lua/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
+		src/redis/script/lua/lock/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \
 		src/lock/claim.c 's/(dlock_nanos dlock_claim_guaranteed_ttl\(.*\n\{\n)/$1\tif (claim) return ttl;\n/'
 	mutant whole_time_by_handle single "a lease that was handed on is believed for its whole time again" \
 		src/redis/lock/service.c 's/dlock_nanos left = lease_left\(claim, own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
 	mutant handle_takes_anything single "a handle takes up the lock, whose ever it is" \
-		src/redis/script/lua/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
+		src/redis/script/lua/lock/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
 	mutant attach_without_exchange single "who takes a lease over by its handle keeps the old token" \
 		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant children_release c:memory "a child takes its parent's leases for its own" \
@@ -64,9 +64,9 @@ all_mutants() {
 		src/lock/renewal_list.c 's/return is_renewing\(renewal, now\) \|\| now < renewal->full;/return now < 0 * renewal->full;/'
 	mutant +no_second_look single "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
-	mutant +last_first single "the last in the queue is served first" src/redis/script/lua/handover.lua 's/ZPOPMIN/ZPOPMAX/' src/redis/script/lua/release.lua 's/ZPOPMIN/ZPOPMAX/'
+	mutant +last_first single "the last in the queue is served first" src/redis/script/lua/lock/handover.lua 's/ZPOPMIN/ZPOPMAX/' src/redis/script/lua/lock/release.lua 's/ZPOPMIN/ZPOPMAX/'
 	mutant newcomers_first single "who finds the lock free takes it, whoever waits" \
-		src/redis/script/lua/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
+		src/redis/script/lua/lock/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
 	mutant +waits_beyond_its_time single "a waiter looks at its time when it is woken" \
 		src/redis/lock/wait.c 's/own->next = own->next < own->deadline \? own->next : own->deadline;/;/g'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
@@ -75,49 +75,49 @@ all_mutants() {
 		src/redis/lock/acquire.c 's/return dlock_claim_renew_token\(claim, error\);/(void) error; return DLOCK_OK;/'
 	mutant unsent_is_sent c:channel "what is in the socket of a replaced connection is still sent" \
 		src/net/channel.c 's/(static void discard_unsent\(int fd\)\n\{\n)/$1\tif (fd) return;\n/'
-	mutant stays_in_queue single "who gives up stays in the queue" src/redis/script/lua/leave.lua 's/\tforget\(KEYS\[3\], KEYS\[4\], ARGV\[1\]\)\n//'
-	mutant +queue_without_end single "a queue has no end of its own" src/redis/script/lua/contend.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g" \
-		src/redis/script/lua/handover.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g"
+	mutant stays_in_queue single "who gives up stays in the queue" src/redis/script/lua/lock/leave.lua 's/\tforget\(KEYS\[3\], KEYS\[4\], ARGV\[1\]\)\n//'
+	mutant +queue_without_end single "a queue has no end of its own" src/redis/script/lua/lock/contend.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g" \
+		src/redis/script/lua/lock/handover.lua "s/redis\.call\('PEXPIRE', (queue|waiters), FORGET\)//g"
 
 	# ---- several locks at once ----
 	mutant +several_without_last 'single work=several' "the last of several locks is not looked at" \
-		src/redis/script/lua/several_contend.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
-		src/redis/script/lua/several_acquire.lua "s/local free_now, failed = .*/local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n - 3)) == 0, nil/"
+		src/redis/script/lua/several/several_contend.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
+		src/redis/script/lua/several/several_acquire.lua "s/local free_now, failed = .*/local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n - 3)) == 0, nil/"
 	mutant several_kept_in_part 'single work=several' "a renewal goes on with a part of several locks" \
-		src/redis/script/lua/several_keep.lua 's/if own == #KEYS then/if own > 0 then/'
+		src/redis/script/lua/several/several_keep.lua 's/if own == #KEYS then/if own > 0 then/'
 	mutant several_given_back_early 'single work=several' "the rest of several locks is given back before their holder is told" \
-		src/redis/script/lua/several_keep.lua "s/return 0\s*$/for _, lock in ipairs(KEYS) do if redis.call('GET', lock) == ARGV[1] then redis.call('DEL', lock) end end\nreturn 0\n/"
+		src/redis/script/lua/several/several_keep.lua "s/return 0\s*$/for _, lock in ipairs(KEYS) do if redis.call('GET', lock) == ARGV[1] then redis.call('DEL', lock) end end\nreturn 0\n/"
 	mutant several_taken_in_part 'single work=several' "of several locks the free ones are taken" \
-		src/redis/script/lua/several_contend.lua "s/(\tif inbox ~= '' then\n\t\treturn queue_up)/\tfor i = 1, n, 3 do\n\t\tredis.call('SET', KEYS[i], token, 'NX', 'PX', ttl)\n\tend\n\$1/"
+		src/redis/script/lua/several/several_contend.lua "s/(\tif inbox ~= '' then\n\t\treturn queue_up)/\tfor i = 1, n, 3 do\n\t\tredis.call('SET', KEYS[i], token, 'NX', 'PX', ttl)\n\tend\n\$1/"
 	mutant kept_locks_taken 'single work=several' "what is kept for who waits for several is taken" \
-		src/redis/script/lua/handover.lua "s/if is_for_several\(first\) and tonumber\(ticket\) >= ASLEEP then/if is_for_several(first) then/"
+		src/redis/script/lua/lock/handover.lua "s/if is_for_several\(first\) and tonumber\(ticket\) >= ASLEEP then/if is_for_several(first) then/"
 
 	mutant several_without_epoch 'replicated work=several' "several locks are granted in any epoch" \
-		src/redis/script/lua/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
-		src/redis/script/lua/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \
-		src/redis/script/lua/several_unchanged.lua 's/if unsettled == 0 then/if true then/' \
-		src/redis/script/lua/several_unchanged.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
+		src/redis/script/lua/several/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
+		src/redis/script/lua/several/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \
+		src/redis/script/lua/several/several_unchanged.lua 's/if unsettled == 0 then/if true then/' \
+		src/redis/script/lua/several/several_unchanged.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
 	mutant several_restored_late c:redis_replicated "a holder takes several locks back in a settled epoch" \
-		src/redis/script/lua/several_restore.lua 's/ or missing\[1\] and check_epoch\(epoch, ARGV\[4\]\) == 0//'
+		src/redis/script/lua/several/several_restore.lua 's/ or missing\[1\] and check_epoch\(epoch, ARGV\[4\]\) == 0//'
 	mutant several_restored_over_others 'replicated work=several' "a holder takes several locks back from others" \
-		src/redis/script/lua/several_restore.lua 's/if foreign or missing\[1\]/if missing[1]/'
+		src/redis/script/lua/several/several_restore.lua 's/if foreign or missing\[1\]/if missing[1]/'
 	mutant several_restored_in_part c:redis_replicated "what could be taken back of several locks is kept" \
-		src/redis/script/lua/several_restore.lua 's/for _, lock in ipairs\(missing\) do/for _, lock in ipairs({}) do/'
+		src/redis/script/lua/several/several_restore.lua 's/for _, lock in ipairs\(missing\) do/for _, lock in ipairs({}) do/'
 	mutant several_fences 'single work=several' "several locks count by the first one's own fence" \
-		src/redis/script/lua/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
+		src/redis/script/lua/several/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
 	mutant several_never_woken 'single work=several' "nobody tells who waits for several that all others have gone" \
-		src/redis/script/lua/handover.lua 's/(local function wake\(queue, waiters\)\n)/$1\tdo return end\n/'
+		src/redis/script/lua/lock/handover.lua 's/(local function wake\(queue, waiters\)\n)/$1\tdo return end\n/'
 	mutant several_asleep_for_ever 'single work=several' "who waits for several is passed for ever" \
-		src/redis/script/lua/several_contend.lua 's/local score = first and ticket or /local score = /'
+		src/redis/script/lua/several/several_contend.lua 's/local score = first and ticket or /local score = /'
 
 	# ---- fencing tokens ----
 	mutant +fencing_token_constant single "all holders get the same fencing token" \
-		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
+		src/redis/script/lua/shared/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
 	mutant fence_begins_again single "the fence just counts" \
-		src/redis/script/lua/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return tostring(redis.call("INCR", fence)) end\n/'
+		src/redis/script/lua/shared/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return tostring(redis.call("INCR", fence)) end\n/'
 	mutant fence_not_compared c:redis_single "a token is relied on that is below the connection's last one" \
 		src/redis/lock/acquire.c 's/return conn->fence > 0 && fencing_token > conn->fence;/return conn != NULL || fencing_token;/' \
-		src/redis/script/lua/acquire.lua 's/and counted > 1 then/then/'
+		src/redis/script/lua/lock/acquire.lua 's/and counted > 1 then/then/'
 
 	# ---- Sentinels, with replicas that confirm ----
 	mutant last_look_again c:redis_replicated "the last look at a grant is sent again over another connection" \
@@ -132,26 +132,26 @@ all_mutants() {
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant +wait_skipped replicated "no replica is asked" src/redis/route/route.c 's/(bool dlock_is_confirmed\(.*\n\{\n)/$1\tif (call) return true;\n/'
 	mutant no_guard replicated "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
-		src/redis/script/lua/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
+		src/redis/script/lua/replicated/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant epoch_of_any_master replicated "an epoch goes on under another master" \
-		src/redis/script/lua/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
-		src/redis/script/lua/epoch.lua 's/settled = opened == id and/settled = opened and/' \
-		src/redis/script/lua/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
-		src/redis/script/lua/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
+		src/redis/script/lua/replicated/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
+		src/redis/script/lua/replicated/epoch.lua 's/settled = opened == id and/settled = opened and/' \
+		src/redis/script/lua/replicated/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
+		src/redis/script/lua/replicated/settle.lua "s/ or field\(role, 'master_replid'\) ~= opened//"
 	mutant epoch_not_asked replicated "locks are granted in any epoch" \
-		src/redis/script/lua/epoch.lua 's/(local function check_epoch\(epoch, guard, counts, doubts\)\n)/$1\tdo return 0, "0", "-1", "0" end\n/'
+		src/redis/script/lua/replicated/epoch.lua 's/(local function check_epoch\(epoch, guard, counts, doubts\)\n)/$1\tdo return 0, "0", "-1", "0" end\n/'
 	mutant lease_of_replicated_from_reply replicated "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +repair_in_settled_epoch replicated "a holder takes its key back in a settled epoch" \
-		src/redis/script/lua/restore.lua 's/or not holder and check_epoch\(KEYS\[3\], ARGV\[4\]\) == 0 //'
+		src/redis/script/lua/lock/restore.lua 's/or not holder and check_epoch\(KEYS\[3\], ARGV\[4\]\) == 0 //'
 	mutant fence_not_raised replicated "the fence is not raised when an epoch settles" \
-		src/redis/script/lua/settled_fence.lua 's/if last < least then/if false then/'
+		src/redis/script/lua/replicated/settled_fence.lua 's/if last < least then/if false then/'
 	mutant full_copies_do_not_count c:redis_replicated "a replica may have come back from another master" \
-		src/redis/script/lua/unchanged.lua 's/^if full and string\.find.*,$/if true or string.find(redis.call("INFO", "stats"),/m'
+		src/redis/script/lua/replicated/unchanged.lua 's/^if full and string\.find.*,$/if true or string.find(redis.call("INFO", "stats"),/m'
 	mutant restored_by_nobody c:redis_replicated "a holder whose key a promoted server has missed loses it" \
-		src/redis/script/lua/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
+		src/redis/script/lua/lock/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
 	mutant settles_from_opening replicated "an epoch settles before replicas know of it" \
-		src/redis/script/lua/epoch.lua "s/settles, waited, attached, base, skew = '0' \.\. us, '0',/settles, waited, attached, base, skew = string.format('%.0f', now + guard), guard,/"
+		src/redis/script/lua/replicated/epoch.lua "s/settles, waited, attached, base, skew = '0' \.\. us, '0',/settles, waited, attached, base, skew = string.format('%.0f', now + guard), guard,/"
 	mutant no_second_look_at_service replicated "a waiter relies on being told" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
 
@@ -161,20 +161,20 @@ all_mutants() {
 	mutant one_node_proves_it replicated "one node knows of all leases" \
 		src/net/endpoint.c 's/(int dlock_endpoint_enough\(.*\n\{\n)/$1\tif (server) return 1;\n/'
 	mutant unsettled_knows_all replicated "a master is taken to know all leases when its epoch opens" \
-		src/redis/script/lua/epoch.lua "s/seen = \(opened == id or (.*) or ''$/seen = field(role, 'master_repl_offset')/m"
+		src/redis/script/lua/replicated/epoch.lua "s/seen = \(opened == id or (.*) or ''$/seen = field(role, 'master_repl_offset')/m"
 	mutant clocks_are_alike 'replicated clocks=8000' "clocks of servers are alike" \
-		src/redis/script/lua/settle_now.lua 's/ and tonumber\(skew\) <= MARGIN/ and true/'
+		src/redis/script/lua/replicated/settle_now.lua 's/ and tonumber\(skew\) <= MARGIN/ and true/'
 	mutant keys_end_with_leases c:redis_replicated "a key ends with its lease" \
 		src/redis/lock/kinds.c 's/ttl \+ DLOCK_CLOCK_MARGIN/ttl + 0/'
 	mutant restarted_nodes_know c:survey "a node that was started again knows what it has confirmed" \
 		src/redis/wire/survey.c 's/return left > 0 \? left \* 1000 : 0;/(void) left; return 0;/'
 	mutant doubts_are_proof c:redis_replicated "nodes are not asked when replicas have attached" \
-		src/redis/script/lua/settle_now.lua 's/local knows = .*\n.*\n/local knows = settled or seen ~= "" and tonumber(ARGV[4]) >= 0 and tonumber(ARGV[4]) <= seen + 1\n/'
+		src/redis/script/lua/replicated/settle_now.lua 's/local knows = .*\n.*\n/local knows = settled or seen ~= "" and tonumber(ARGV[4]) >= 0 and tonumber(ARGV[4]) <= seen + 1\n/'
 
 	mutant move_given_up 'cluster' "a slot whose keys were moved, and whose move was given up, is a new one" \
-		src/redis/script/lua/epoch_of.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
+		src/redis/script/lua/replicated/epoch_of.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
 	mutant epochs_forgotten 'cluster' "what slots have opened is forgotten when another slot moves" \
-		src/redis/script/lua/epoch_of.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
+		src/redis/script/lua/replicated/epoch_of.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
 	mutant slots_forgotten c:cluster "what a node that has forgotten others says is all that is known" \
 		src/redis/route/slot_map.c 's/(bool dlock_slot_map_fill\(.*\n\{\n)/$1\tif (map || other) return true;\n/'
 
@@ -182,7 +182,7 @@ all_mutants() {
 	mutant validity_of_quorum_from_reply quorum "the lease counts from the replies, without drift" \
 		src/redis/redlock/quorum_acquire.c 's/base->deadline = own->deadline;/base->deadline = dlock_now() + base->ttl;/'
 	mutant +quorum_of_half quorum "two of five are enough" src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
-	mutant release_any_at_quorum quorum "whoever releases deletes" src/redis/script/lua/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
+	mutant release_any_at_quorum quorum "whoever releases deletes" src/redis/script/lua/lock/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
 	mutant fencing_tokens_not_settled quorum "the highest of the votes is the token, whatever the others have" \
 		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant +release_misses_late_servers quorum "what was not answered is not released" \
@@ -198,7 +198,7 @@ all_mutants() {
 	mutant place_by_own_clock quorum "a waiter's place in the queues is its own clock" \
 		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(quorum_backend_of(claim));/'
 	mutant repair_takes_anything c:renewal_quorum "a holder's repair takes the key from whoever has it" \
-		src/redis/script/lua/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
+		src/redis/script/lua/lock/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
 	# ---- several strands in a process; tests/c/sleepers_test.c has the rest ----
@@ -226,36 +226,36 @@ all_mutants() {
 
 	# ---- stocks ----
 	mutant +sold_twice 'single work=stocks' "what is sold is free" \
-		src/redis/script/lua/stock_confirm.lua "s/sold = \(sold or 0\) \+ \(units or 1\)/\$&; redis.call('ZINCRBY', pool, units or 1, '\\\$free')/"
+		src/redis/script/lua/stock/stock_confirm.lua "s/sold = \(sold or 0\) \+ \(units or 1\)/\$&; redis.call('ZINCRBY', pool, units or 1, '\\\$free')/"
 	mutant bought_and_reserved 'single work=stocks' "what is bought stays reserved" \
-		src/redis/script/lua/stock_confirm.lua 's/sold = \(sold or 0\) \+ \(units or 1\)/sold = tonumber(sold or 0)/'
+		src/redis/script/lua/stock/stock_confirm.lua 's/sold = \(sold or 0\) \+ \(units or 1\)/sold = tonumber(sold or 0)/'
 	mutant bought_twice 'single work=stocks' "what is bought twice counts twice" \
-		src/redis/script/lua/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
+		src/redis/script/lua/stock/stock_confirm.lua 's/\tif score < SOLD or score >= ENDED then/\tif true then/'
 	mutant +sales_forgotten 'replicated work=stocks' "whatever is promoted has all sales" \
-		src/redis/script/lua/stock_lineage.lua 's/local shown = .*/local shown = true/'
+		src/redis/script/lua/stock/stock_lineage.lua 's/local shown = .*/local shown = true/'
 	mutant any_node_knows 'replicated work=stocks' "a node that was elsewhere has all sales that it confirmed" \
-		src/redis/script/lua/stock_lineage.lua 's/ and tonumber\(first\) <= seen \+ 1 then/ then/'
+		src/redis/script/lua/stock/stock_lineage.lua 's/ and tonumber\(first\) <= seen \+ 1 then/ then/'
 	mutant restocked_twice 'single work=stocks' "a change of the stock is made each time that it is asked for" \
-		src/redis/script/lua/stock_restock.lua 's/if made then/if false then/'
+		src/redis/script/lua/stock/stock_restock.lua 's/if made then/if false then/'
 	mutant +paid_too_late 'single work=stocks' "who pays late buys, whether units are available or not" \
-		src/redis/script/lua/stock_confirm.lua 's/if not room then/if false then/'
+		src/redis/script/lua/stock/stock_confirm.lua 's/if not room then/if false then/'
 	mutant ended_holds 'single work=stocks' "what has ended stays reserved" \
-		src/redis/script/lua/stock_pool.lua 's/stock\.free = stock\.free \+ freed/stock.free = stock.free + 0/'
+		src/redis/script/lua/stock/stock_pool.lua 's/stock\.free = stock\.free \+ freed/stock.free = stock.free + 0/'
 	mutant cancelled_although_bought 'single work=stocks' "what is bought can be cancelled" \
-		src/redis/script/lua/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
-		src/redis/script/lua/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
+		src/redis/script/lua/stock/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
+		src/redis/script/lua/stock/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
 	mutant taken_back_early 'single work=stocks' "what is reserved is swept a second before its end" \
-		src/redis/script/lua/stock_pool.lua "s/string\.format\('\(%\.0f', stock\.now\), 'WITHSCORES', 'LIMIT', 0, most/string.format('(%.0f', stock.now + 1000), 'WITHSCORES', 'LIMIT', 0, most/"
+		src/redis/script/lua/stock/stock_pool.lua "s/string\.format\('\(%\.0f', stock\.now\), 'WITHSCORES', 'LIMIT', 0, most/string.format('(%.0f', stock.now + 1000), 'WITHSCORES', 'LIMIT', 0, most/"
 	mutant reserved_from_reply 'single work=stocks' "a reservation counts from the reply, without drift" \
 		src/redis/stock/stocks.c 's/return call->sent_at \+ left - dlock_drift\(left\);/return dlock_now() + left + 0 * call->sent_at;/'
 	mutant basket_in_part 'single work=stocks' "of several products, what there is is taken" \
-		src/redis/script/lua/stock_basket.lua "s/if not room or not \(stock\.turn or lets_pass\(stock\)\) then/if false then/"
+		src/redis/script/lua/stock/stock_basket.lua "s/if not room or not \(stock\.turn or lets_pass\(stock\)\) then/if false then/"
 	mutant buyer_forgotten 'single work=stocks' "what a buyer gives back still counts against its limit" \
-		src/redis/script/lua/stock_pool.lua 's/(local function credit\(pool, ids, units\)\n)/$1\tif ids then return end\n/'
+		src/redis/script/lua/stock/stock_pool.lua 's/(local function credit\(pool, ids, units\)\n)/$1\tif ids then return end\n/'
 	mutant refund_leaves_it_sold 'single work=stocks' "what is refunded stays sold" \
-		src/redis/script/lua/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
+		src/redis/script/lua/stock/stock_refund.lua 's/stock\.sold = stock\.sold - stock\.back/stock.sold = stock.sold - 0/'
 	mutant change_counts_nothing 'single work=stocks' "a change of numbers takes no units" \
-		src/redis/script/lua/stock_change.lua 's/stock\.free = stock\.free - stock\.delta/stock.free = stock.free - 0/'
+		src/redis/script/lua/stock/stock_change.lua 's/stock\.free = stock\.free - stock\.delta/stock.free = stock.free - 0/'
 
 	mutant loss_noticed_late quorum "a renewal is over when it cannot succeed, before it is known that it has failed" \
 		src/redis/redlock/quorum_renewal.c 's/return !dlock_ballot_count\(votes\)/return !dlock_ballot_count(votes) \&\& votes->no == 0/'

@@ -4,7 +4,7 @@
 #include "../../stock/stock.h"
 #include "../wire/pool.h"
 
-/* Stocks (src/stock/stock.h) on Redis. What is decided is decided by the scripts in lua/stock_*.lua. A question whose
+/* Stocks (src/stock/stock.h) on Redis. What is decided is decided by the scripts in lua/stock. A question whose
  * answer was lost is sent once more. */
 
 /* Those of one service. NULL when out of memory. */

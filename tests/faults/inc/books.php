@@ -1,5 +1,5 @@
 <?php
-/* What a pool of permits or a stock looks like on its server: one sorted set, as src/redis/script/lua/permits_pool.lua and stock_pool.lua have it. */
+/* What a pool of permits or a stock looks like on its server: one sorted set, as src/redis/script/lua/permits/permits_pool.lua and stock_pool.lua have it. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/setting.php';
