@@ -12,10 +12,11 @@ final class Locks
     public function __construct(private readonly string $class, array $servers, ?float $ttl = null)
     {
         $ttl ??= Setting::ttls($class)['default'];
-        $usual = Setting::isOnZooKeeper($class) ? [self::ensemble($servers), Setting::PREFIX] : [$servers[0], Setting::PREFIX, $ttl];
+        $prefix = Setting::prefix($class);
+        $usual = Setting::isOnZooKeeper($class) ? [self::ensemble($servers), $prefix] : [$servers[0], $prefix, $ttl];
         $this->manager = match (Setting::kind($class)) {
             'Lock' => match (Setting::servers($class)) {
-                'RedLock' => new RedLock($servers, 100, 20, Setting::PREFIX, $ttl),
+                'RedLock' => new RedLock($servers, 100, 20, $prefix, $ttl),
                 'ZooKeeper' => new ZkLock(implode(',', $servers), '/locks', Setting::SESSION_TIMEOUT),
                 default => new DistributedLock(...$usual),
             },
