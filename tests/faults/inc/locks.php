@@ -94,14 +94,28 @@ final class Pieces
     public static function reserve(Dlock\Stock $stock, string $article, int $pieces, float $timeout, ?float $ttl): self
     {
         $until = nanoseconds() + (int) ($timeout * 1e9);
-        $counts = $pieces > 0 ? [] : $stock->counts($article);
+        $counts = $pieces > 0 ? [] : self::insist($until, fn () => $stock->counts($article));
         if (($counts['available'] ?? 0) + ($counts['reserved'] ?? 0) === 0) {
-            $stock->restock($article, Setting::PIECES, 'for those who look on');
-            $counts = $stock->counts($article);
+            self::insist($until, fn () => $stock->restock($article, Setting::PIECES, 'for those who look on'));
+            $counts = self::insist($until, fn () => $stock->counts($article));
         }
         $pieces = $pieces ?: $counts['available'] + $counts['reserved'];
-        $reservation = $stock->reserve([$article => $pieces], 'one who looks on', bin2hex(random_bytes(8)), max(0.0, ($until - nanoseconds()) / 1e9), $ttl);
+        $order = bin2hex(random_bytes(8));
+        $reservation = self::insist($until, fn () => $stock->reserve([$article => $pieces], 'one who looks on', $order, max(0.0, ($until - nanoseconds()) / 1e9), $ttl));
         return $reservation ? new self($reservation, $reservation->fencingToken) : throw new Dlock\AcquireTimeoutException("no $pieces pieces of $article");
+    }
+
+    /** As with a lock, which asks again by itself; each change here has a name, and is made once. */
+    private static function insist(int $until, callable $ask): mixed
+    {
+        for (;;) {
+            try {
+                return $ask();
+            } catch (Dlock\ConnectionException $e) {
+                nanoseconds() < $until || throw $e;
+                usleep(50_000);
+            }
+        }
     }
 
     public function isHeld(): bool
