@@ -125,6 +125,6 @@ final class Pieces
 
     public function release(): bool
     {
-        return $this->reservation->cancel();
+        return self::insist(nanoseconds() + (int) (Setting::MARGIN * 1e9), fn () => $this->reservation->cancel());
     }
 }
