@@ -92,6 +92,11 @@ all_mutants() {
 	mutant kept_locks_taken 'single work=several' "what is kept for who waits for several is taken" \
 		src/redis/script/lua/handover.lua "s/if is_for_several\(first\) and tonumber\(ticket\) >= ASLEEP then/if is_for_several(first) then/"
 
+	mutant upgraded_in_any_epoch 'replicated work=rwlocks' "a reader becomes the writer on a server that may lack other readers" \
+		src/redis/script/lua/permits_upgrade_replicated.lua 's/if unsettled ~= 0 then/if false then/' \
+		src/redis/script/lua/permits_unchanged.lua "s/if old == '-' then/if old == '-' then\n\tdo return 1 end/"
+	mutant writer_restored_as_reader 'replicated work=rwlocks' "a promoted server that knows the writer as a reader leaves it one" \
+		src/redis/script/lua/permits_restore.lua 's/had = ends and tonumber\(had or 1\) or 0/had = ends and permits or 0/'
 	mutant several_without_epoch 'replicated work=several' "several locks are granted in any epoch" \
 		src/redis/script/lua/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
 		src/redis/script/lua/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \

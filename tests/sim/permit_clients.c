@@ -226,6 +226,7 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	permit_holding *mine = &permits_of(client)->holding;
 	nanos until = now + length;
 	bool last = now > end_of_faults;
+	double often = 0.1;
 
 	*mine = (permit_holding) { .relies = true, .claim = claim, .resource = resource };
 	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits,
@@ -240,8 +241,9 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 		if (held && draw_chance(random, 0.05)) {
 			extend(client, claim);
 		}
-		if (held && permit_pools[resource].capacity == DLOCK_PERMITS_ALL && draw_chance(random, 0.1)) {
+		if (held && permit_pools[resource].capacity == DLOCK_PERMITS_ALL && draw_chance(random, often)) {
 			change(client, claim, resource);
+			often = is_writer(claim) ? 0.02 : 0.1;
 		}
 		if (draw_chance(random, 0.02)) {
 			count_available(client, resource);
@@ -300,6 +302,18 @@ static void break_permits(client *client, int resource)
 	dlock_inspection_end(&seen);
 }
 
+/* Some hold for longer than a fail-over takes until permits are granted again. */
+static nanos draw_length(stream *random, const dlock_claim *claim, bool last)
+{
+	if (last) {
+		return 1 * MS;
+	}
+	if (setup_fails_over() && draw_chance(random, 0.05)) {
+		return draw_below(random, 4 * options.guard_ms * MS);
+	}
+	return draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2);
+}
+
 static void section(client *client, bool last)
 {
 	stream *random = &client->random;
@@ -326,8 +340,7 @@ static void section(client *client, bool last)
 	note_permits_waited(client);
 	if (status == DLOCK_OK) {
 		sum.acquired++;
-		hold(client, claim, resource,
-			last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2), earlier);
+		hold(client, claim, resource, draw_length(random, claim, last), earlier);
 	} else {
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got hall:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over"
