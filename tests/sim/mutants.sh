@@ -20,6 +20,8 @@ all_mutants() {
 		src/redis/script/lua/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
 	mutant upgrade_keeps_rest "single work=rwlocks" "what was granted to one that waits to become the writer is its own and the writer's" \
 		src/redis/script/lua/permits_become_writer.lua "s/redis\.call\('ZREM', pool, 'h' \.\. rest, 'w' \.\. rest\)/state.fence = state.fence/"
+	mutant broken_permits_kept "single work=semaphores" "a renewal that finds no permits goes on" \
+		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
 	mutant downgrade_not_believed "single work=rwlocks" "a downgrade without an answer leaves the writer one, for all that it knows" \
 		src/redis/lock/service.c 's/(may_become_reader = true;\n)\t\tclaim->permits = 1;\n/$1/'
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \

@@ -233,7 +233,8 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 		resource, claim->fencing_token, seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
 	note_permits_acquired(client, earlier);
 	sum.handed += claim->received;
-	bool held = begin_upkeep(client, claim, draw_chance(random, 0.6));
+	mine->renews = draw_chance(random, 0.6);
+	bool held = begin_upkeep(client, claim, mine->renews);
 	while (now < until && held) {
 		nanos slice = 1 * MS + draw_below(random, 500 * MS);
 		client_sleep(slice < until - now ? slice : until - now);
@@ -292,9 +293,9 @@ static void break_permits(client *client, int resource)
 		if (draw_chance(&client->random, 0.3)) {
 			client_sleep(draw_below(&client->random, 2 * SECOND));
 		}
-		note_permits_broken(resource);
+		note_permits_broken(resource, how.id, false);
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
-		note_permits_broken(resource);
+		note_permits_broken(resource, how.id, status == DLOCK_OK);
 		sum.broken += status == DLOCK_OK;
 		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status,
 			(double) left / SECOND, error.message);
