@@ -26,7 +26,7 @@ final class Locks
         };
     }
 
-    public function acquire(string $resource, int $permits, float $timeout, ?float $ttl = null): Dlock\Lease|Pieces
+    public function acquire(string|array $resource, int $permits, float $timeout, ?float $ttl = null): Dlock\Lease|Pieces
     {
         return $this->call('acquire', $permits, $resource, $timeout, $ttl);
     }
@@ -46,12 +46,12 @@ final class Locks
         }
     }
 
-    public function tryAcquire(string $resource, int $permits, float $timeout = 0.0, ?float $ttl = null): Dlock\Lease|Pieces|null
+    public function tryAcquire(string|array $resource, int $permits, float $timeout = 0.0, ?float $ttl = null): Dlock\Lease|Pieces|null
     {
         return $this->call('tryAcquire', $permits, $resource, $timeout, $ttl);
     }
 
-    public function synchronized(string $resource, int $permits, callable $section, float $timeout, ?float $ttl): mixed
+    public function synchronized(string|array $resource, int $permits, callable $section, float $timeout, ?float $ttl): mixed
     {
         return $this->manager instanceof Dlock\Semaphore ? $this->manager->synchronized($resource, $section, $permits, $timeout, $ttl)
             : $this->side($permits)->synchronized($resource, $section, $timeout, $ttl);
@@ -62,7 +62,7 @@ final class Locks
         return ($this->manager instanceof Dlock\Semaphore ? $this->manager : $this->side($permits))->attach($handle);
     }
 
-    private function call(string $method, int $permits, string $resource, float $timeout, ?float $ttl): Dlock\Lease|Pieces|null
+    private function call(string $method, int $permits, string|array $resource, float $timeout, ?float $ttl): Dlock\Lease|Pieces|null
     {
         return match (true) {
             $this->manager instanceof Dlock\Semaphore => $this->manager->$method($resource, $permits, $timeout, $ttl),

@@ -145,6 +145,12 @@ final class Setting
         return self::kind($class) === 'ReadWriteLock' && !self::isOnZooKeeper($class);
     }
 
+    /** Can several locks be acquired at once? In a cluster the names of one slot can, which are none of these. */
+    public static function hasSets(string $class): bool
+    {
+        return self::kind($class) === 'Lock' && in_array(self::servers($class), ['Redis', 'Sentinel', 'ZooKeeper'], true);
+    }
+
     public static function hasPermits(string $class): bool
     {
         return self::capacity($class) !== 1;
