@@ -5,7 +5,7 @@
 #   scripts/faults.sh [--class CLASS|all] [--seconds N] [--seed S]
 #                    CLASS                DistributedLock, RedLock, ZkLock, Memcached, Semaphore, ReadWriteLock, Stock, ZkSemaphore,
 #                                         ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore, SentinelReadWriteLock,
-#                                         SentinelStock, Databases (PostgreSQL, then MariaDB; tests/database/faults.phpt);
+#                                         SentinelStock, ClusterStock, Databases (PostgreSQL, then MariaDB; tests/database/faults.phpt);
 #                                         several in quotes run at a time
 #                    --short              about two minutes (the default): the first four and Sentinel; beside them the next
 #                                         three, one after the other; and the checker's own tests
@@ -27,7 +27,7 @@ root=$PWD
 
 usage() { sed -n '2,/^set/p' "$0" | sed '/^set/d; s/^# \{0,1\}//' >&2; exit 2; }
 
-known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock SentinelStock Databases" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
+known="DistributedLock RedLock ZkLock Memcached Semaphore ReadWriteLock Stock ZkSemaphore ZkReadWriteLock Sentinel Cluster SentinelSemaphore SentinelReadWriteLock SentinelStock ClusterStock Databases" classes="" row="" seconds=60 seed=$((RANDOM << 15 | RANDOM)) mode=faults flags="" keep="" mutants=()
 while [ $# -gt 0 ]; do
 	case $1 in
 		--class) classes=${2-}; shift ;;

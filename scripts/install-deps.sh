@@ -33,7 +33,7 @@ tests=(
 	postgresql php-pgsql mariadb-server php-mysql # locks in databases, and what an application has there
 	pgbouncer           # a pooler, which is refused
 	libluajit-5.1-dev   # runs the scripts in the simulator (tests/sim)
-	systemtap-sdt-dev   # sys/sdt.h, for the probes of USDT
+	systemtap-sdt-dev gdb # sys/sdt.h, for the probes of USDT; and a tracer
 	spin valgrind openssl
 )
 if [ "${1-}" = --demo ]; then

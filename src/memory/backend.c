@@ -365,6 +365,15 @@ static dlock_status inspect(dlock_backend *backend, const char *resource, size_t
 	return good ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
+static dlock_status list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error)
+{
+	if (!dlock_memory_list((dlock_memory_name) { backend->prefix.text, backend->prefix.len }, out)) {
+		return dlock_out_of_memory(error);
+	}
+	dlock_listing_sort(out, most);
+	return DLOCK_OK;
+}
+
 static dlock_status break_claim(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error)
 {
@@ -402,6 +411,7 @@ static const dlock_backend_ops ops = {
 	.new_round = new_round,
 	.locked = locked,
 	.inspect = inspect,
+	.list = list,
 	.break_claim = break_claim,
 	.available = available,
 	.dispose = dispose,

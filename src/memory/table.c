@@ -545,9 +545,8 @@ static bool add(dlock_inspection *out, bool holds, const char *token, int64_t pe
 	return party != NULL;
 }
 
-bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out)
+static bool look(const pool *own, int most, dlock_inspection *out)
 {
-	const pool *own = find(dlock_memory_enter(), name);
 	bool good = true;
 
 	out->at = dlock_time_of_day();
@@ -557,6 +556,30 @@ bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *ou
 	}
 	for (const dlock_memory_waiter *it = own ? own->waiters : NULL; good && it; it = it->next) {
 		good = out->waiting++ >= most || add(out, false, it->token, it->demand.permits, -1);
+	}
+	return good;
+}
+
+bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out)
+{
+	bool good = look(find(dlock_memory_enter(), name), most, out);
+
+	dlock_memory_leave_room();
+	return good;
+}
+
+bool dlock_memory_list(dlock_memory_name begins, dlock_listing *out)
+{
+	const dlock_memory_map *pools = &dlock_memory_enter()->pools;
+	bool good = true;
+
+	for (pool *own = dlock_memory_next(pools, NULL); good && own; own = dlock_memory_next(pools, &own->entry)) {
+		const dlock_memory_entry *entry = &own->entry;
+		if (entry->len > begins.len && memcmp(entry->name, begins.text, begins.len) == 0) {
+			settle(own);
+			dlock_listed *one = dlock_listing_add(out, entry->name + begins.len, entry->len - begins.len);
+			good = one && look(own, 1, &one->inspection);
+		}
 	}
 	dlock_memory_leave_room();
 	return good;

@@ -89,6 +89,8 @@ int64_t dlock_memory_used(dlock_memory_name name);
 
 /* For those who look: adds the holders and at most so many waiters. False: out of memory. */
 bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out);
+/* Adds all pools whose names begin so. False: out of memory. */
+bool dlock_memory_list(dlock_memory_name begins, dlock_listing *out);
 
 /* Takes what the holder with that id has: it is free when its lease is over, or with `now` at once. False: it holds
  * nothing any more. */

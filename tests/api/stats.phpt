@@ -62,6 +62,30 @@ same(['timeouts' => 1], added(fn () => $other->tryAcquire($key)), 'an attempt of
 // A loss.
 $redis->cmd('DEL', "Lock:$key");
 same(['losses' => 1], added(fn () => $lock->release($key)), 'release() of what was lost');
+
+// A stock: what became of each call.
+$stock = new Dlock\Stock('memory://', perBuyer: 2);
+$stock->restock('shoe', 4);
+/** @return Dlock\Reservation one that has ended, of one shoe */
+function ended(Dlock\Stock $stock, string $buyer): Dlock\Reservation
+{
+    $reservation = $stock->reserve('shoe', $buyer, '1', ttl: 1.0);
+    Dlock\Testing::travel(2);
+    return $reservation;
+}
+same(['reservations' => 1], added(function () use ($stock, &$ann) {
+    $ann = $stock->reserve('shoe', 'ann', '1');
+}), 'reserve()');
+same(['reservations' => 1], added(fn () => $stock->reserve('shoe', 'ann', '1')), 'the same again');
+same(['reservations_refused' => 1], added(fn () => $stock->reserve('hat', 'bob', '1')), 'none');
+same(['reservations_refused' => 1], added(fn () => thrown_by(fn () => $stock->reserve(['shoe' => 2], 'ann', '2'))), 'above the limit');
+same(['sales' => 1], added(fn () => $ann->confirm()), 'confirm()');
+same([], added(fn () => [$ann->confirm(), $ann->cancel()]), 'what is sold');
+same(['reservations' => 1, 'sales' => 1, 'late_sales' => 1], added(fn () => ended($stock, 'bob')->confirm()), 'a late payment');
+same(['reservations' => 1, 'cancellations' => 1], added(fn () => $stock->reserve('shoe', 'cid', '1')->cancel()), 'cancel()');
+same(['expired_refusals' => 1], added(fn () => thrown_by(fn () => $stock->reservation('shoe', 'cid', '1')->confirm())), 'a payment that is refused');
+same(['reservations' => 1], added(fn () => ended($stock, 'dan')->cancel()), 'cancel() of what has ended');
+same(['refunds' => 1], added(fn () => [$ann->refund(), $ann->refund()]), 'refund()');
 same(['wait_time' => 'float'], array_filter(array_map('get_debug_type', Dlock\stats()), fn ($type) => $type !== 'int'), 'types');
 echo "done\n";
 ?>

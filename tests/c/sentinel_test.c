@@ -1,9 +1,10 @@
 /* How the master behind Sentinels is found, with real ones and with such as say what a test needs. Prints TAP. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../src/redis/route/topology.h"
+#include "../../src/redis/route/route.h"
 #include "fleet.h"
 #include "helpers.h"
 #include "memcached_server.h"
@@ -405,6 +406,42 @@ static void test_flapping(void)
 	}
 }
 
+/* A Sentinel that names the server at that port. */
+static pid_t fake_naming(int *port, int named)
+{
+	char number[8], answer[64];
+	int digits = snprintf(number, sizeof number, "%d", named);
+
+	snprintf(answer, sizeof answer, "*2\r\n$9\r\n127.0.0.1\r\n$%d\r\n%s\r\n", digits, number);
+	return fake(port, answer);
+}
+
+/* One has not heard yet that the master was replaced. */
+static void test_one_behind(void)
+{
+	static test_server master;
+	int ports[3], old = closed_port();
+	dlock_error error = { .message = "" };
+	dlock_arg words[] = { DLOCK_ARG("PING") };
+	dlock_route route;
+
+	server_start(&master, NULL);
+	pid_t pids[] = { fake_naming(&ports[0], old), fake_naming(&ports[1], old), fake_naming(&ports[2], master.port) };
+	asker *asker = asker_at(ports, 3);
+	dlock_masters masters = { .pool = &asker->pool, .topology = asker->topology };
+	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) == old, "the old one is known");
+	dlock_route_begin(&route, &masters, 0, &error);
+	dlock_status status = dlock_route_ask(&route, dlock_call_command(words, 1));
+	check(status == DLOCK_OK && route.conn->server->port == master.port,
+		"one call finds the new one, though the next Sentinel names the old one yet (%s)", error.message);
+	dlock_route_end(&route);
+	asker_free(asker);
+	server_kill(&master);
+	for (int i = 0; i < 3; i++) {
+		end_child(pids[i]);
+	}
+}
+
 /* ---- fork ---- */
 
 static void test_fork(void)
@@ -490,6 +527,7 @@ int main(int argc, char **argv)
 		TEST(standing_still),
 		TEST(stale_answers),
 		TEST(flapping),
+		TEST(one_behind),
 		TEST(fork),
 	};
 	static const tap_setting setting = { begin, reset };

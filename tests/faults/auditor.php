@@ -20,7 +20,7 @@ for (;;) {
     foreach (Setting::resources($class) as $resource) {
         try {
             $server ??= new RedisRaw($address, null, 'default', ANSWER);
-            $books = new Books($server, $resource);
+            $books = new Books($server, Setting::prefix($class) . $resource);
         } catch (RuntimeException) {
             $server = null; // it is under a fault
             continue;

@@ -16,7 +16,7 @@ final class Buyer extends Participant
 
     protected function begin(): void
     {
-        $this->stock = new Dlock\Stock($this->config['servers'][0], Setting::PREFIX, $this->ttls['default'], Setting::PER_BUYER);
+        $this->stock = new Dlock\Stock($this->config['servers'][0], Setting::prefix($this->class), $this->ttls['default'], Setting::PER_BUYER);
     }
 
     protected function turn(): void

@@ -66,6 +66,14 @@ check('a release that says no', history(['a' => [lease(1, 0, 10, [11], 1), at('r
 check('two holders, without fencing tokens', history(['a' => [lease(1, 0, 10, [], 1), at('released', 1, 50, ['ok' => true])],
     'b' => [lease(1, 5, 40, [], 2), at('released', 1, 60, ['ok' => true])]]), [$holders]);
 
+$several = function (array $resources, array $entries): array {
+    $entries[0]['pieces'] = array_fill_keys($resources, 1);
+    return $entries;
+};
+check('several at once, and one that none of them is', history(['a' => [$several(['r', 's'], lease(1, 0, 10, [11, 50], 1))], 'b' => [lease(1, 5, 40, [41, 70], 2, 't')]]));
+check('several at once, one of which another one holds', history(['a' => [$several(['r', 's'], lease(1, 0, 10, [11, 50], 1))], 'b' => [lease(1, 5, 40, [41, 70], 2, 's')]]), [$holders]);
+check('a token that falls, of several at once', history(['a' => [$several(['r', 's'], lease(1, 0, 10, [11, 50], 2))], 'b' => [lease(1, 5, 60, [61, 70], 1, 's')]]), [$tokens]);
+
 // Fencing tokens
 check('a token that falls', history(['a' => [lease(1, 0, 10, [11, 50], 2)], 'b' => [lease(1, 5, 60, [61, 70], 1)]]), [$tokens]);
 check('a token that stays', history(['a' => [lease(1, 0, 10, [11, 50], 2)], 'b' => [lease(1, 5, 60, [61, 70], 2)]]), [$tokens]);

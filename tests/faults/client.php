@@ -18,7 +18,8 @@ final class Client extends Participant
     private int $permits = 1; // that it asks for, or has
     private int $side = 1; // permits that it asked for at first: by that side a lease is attached, whatever has become of it
     private int $last = 0; // number that an operation has had
-    private ?int $value = null; // of the record, as far as the present lease has to do with it; -1: refused
+    /** @var ?array<string, int> values of the records, as far as the present lease has to do with them; none: refused */
+    private ?array $values = null;
 
     protected function begin(): void
     {
@@ -31,18 +32,29 @@ final class Client extends Participant
     protected function turn(): void
     {
         $this->number = ++$this->last;
-        $this->value = null;
+        $this->values = null;
         // Anew for each: else how often the one before looked, a matter of timing, would decide.
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
-        $resource = $this->chance->oneOf(Setting::resources($this->class));
+        $one = $this->chance->oneOf(Setting::resources($this->class));
+        $resource = Setting::hasSets($this->class) && $this->chance->happens(0.3) ? $this->several($one) : $one;
         Setting::hasPermits($this->class) && $this->permits = (int) $this->chance->weighted(Setting::permits($this->class));
         $this->side = $this->permits;
         $patience = $this->chance->weighted(['none' => 2, 'some' => 6, 'much' => 2]);
         $timeout = $patience === 'none' ? 0.0 : $this->chance->between(0.01, $patience === 'some' ? Setting::LONGEST_TIMEOUT / 3 : Setting::LONGEST_TIMEOUT);
         $ttl = !Setting::isOnZooKeeper($this->class) && $this->chance->happens(0.6) ? $this->chance->between($this->ttls['shortest'], $this->ttls['longest']) : null;
-        $this->chance->happens(0.03) && $this->break($resource);
-        $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1] + (Setting::hasPermits($this->class) ? [] : ['lock' => 2]));
+        $this->chance->happens(0.03) && $this->break($one);
+        $way = $this->chance->weighted(['tryAcquire' => 5, 'acquire' => 3, 'synchronized' => 1] + (Setting::hasPermits($this->class) || is_array($resource) ? [] : ['lock' => 2]));
         $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
+    }
+
+    /** Two to four at once. @return list<string> */
+    private function several(string $one): array
+    {
+        $others = array_diff(Setting::resources($this->class), [$one]);
+        for ($set = [$one], $count = (int) $this->chance->weighted([2 => 3, 3 => 2, 4 => 1]); count($set) < $count; $others = array_diff($others, $set)) {
+            $set[] = $this->chance->oneOf(array_values($others));
+        }
+        return $set;
     }
 
     /** As somebody at a terminal does it. Who holds it may go on until its lease is over, and nobody else holds it before. */
@@ -55,19 +67,19 @@ final class Client extends Participant
         }
     }
 
-    private function byTryAcquire(string $resource, float $timeout, ?float $ttl): void
+    private function byTryAcquire(string|array $resource, float $timeout, ?float $ttl): void
     {
         $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->tryAcquire($resource, $this->permits, $timeout, $ttl));
         $lease && $this->hold($lease, $ttl);
     }
 
-    private function byAcquire(string $resource, float $timeout, ?float $ttl): void
+    private function byAcquire(string|array $resource, float $timeout, ?float $ttl): void
     {
         $lease = $this->ask($resource, $timeout, $ttl, fn () => $this->locks->acquire($resource, $this->permits, $timeout, $ttl));
         $lease && $this->hold($lease, $ttl);
     }
 
-    private function bySynchronized(string $resource, float $timeout, ?float $ttl): void
+    private function bySynchronized(string|array $resource, float $timeout, ?float $ttl): void
     {
         $started = nanoseconds();
         $this->asked($resource, $timeout, $ttl);
@@ -102,7 +114,7 @@ final class Client extends Participant
         }
     }
 
-    private function ask(string $resource, float $timeout, ?float $ttl, callable $ask): mixed
+    private function ask(string|array $resource, float $timeout, ?float $ttl, callable $ask): mixed
     {
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it asks');
         $started = nanoseconds();
@@ -122,10 +134,12 @@ final class Client extends Participant
         }
     }
 
-    private function asked(string $resource, float $timeout, ?float $ttl): void
+    /** @param string|list<string> $resource */
+    private function asked(string|array $resource, float $timeout, ?float $ttl): void
     {
-        $this->journal->write('ask', ['n' => $this->number, 'r' => $resource, 'permits' => $this->permits, 'of' => Setting::capacity($this->class), 'timeout' => $timeout, 'ttl' => $ttl,
-            't0' => nanoseconds()]);
+        $set = is_array($resource) && count($resource) > 1 ? ['pieces' => array_fill_keys($resource, 1)] : [];
+        $this->journal->write('ask', ['n' => $this->number, 'r' => implode(', ', (array) $resource), 'permits' => $this->permits, 'of' => Setting::capacity($this->class),
+            'timeout' => $timeout, 'ttl' => $ttl, 't0' => nanoseconds()] + $set);
     }
 
     private function answered(int $started, mixed $answer, ?Throwable $e = null): void
@@ -168,7 +182,7 @@ final class Client extends Participant
             $done = false;
         }
         $this->journal->write('released', ['n' => $this->number, 't0' => $started, 't1' => nanoseconds(), 'ok' => $done]);
-        [$this->number, $this->permits, $this->value] = [++$this->last, 1, -1];
+        [$this->number, $this->permits, $this->values] = [++$this->last, 1, []];
         $this->asked($lease->resource, 0.0, null);
         $this->journal->write('got', ['n' => $this->number, 't0' => $started, 't1' => nanoseconds(), 'ok' => true, 'fence' => null, 'e' => null]);
         $this->journal->write('downgrade', ['n' => $this->number, 'ok' => $done]);
@@ -224,16 +238,16 @@ final class Client extends Participant
         }
     }
 
-    /** Updates the record for a while, looking at the lease all the time; gives up when it is lost. */
+    /** Updates the records for a while, looking at the lease all the time; gives up when it is lost. */
     private function work(Dlock\Lease $lease, float $seconds): void
     {
         $until = nanoseconds() + (int) ($seconds * 1e9);
         // The record knows the holders by their order: with somebody else beside it, none could tell.
-        $value = $this->value ??= $this->permits === Setting::capacity($this->class) ? $this->open($lease) : -1;
+        $values = $this->values ??= $this->permits === Setting::capacity($this->class) ? $this->open($lease) : [];
         $refreshes = $this->chance->happens(0.1);
         for ($i = 0; $this->believes($lease) && nanoseconds() < $until; $i++) {
-            if ($value >= 0 && $i % 3 === 0) {
-                $value = $this->value = $this->update($lease, $value);
+            if ($values && $i % 3 === 0) {
+                $values = $this->values = $this->update($lease, $values);
             }
             if ($refreshes && $i === 2) {
                 $this->refresh($lease);
@@ -257,23 +271,33 @@ final class Client extends Participant
         return $held;
     }
 
-    private function open(Dlock\Lease $lease): int
+    /** @return array<string, int> none: a record refused */
+    private function open(Dlock\Lease $lease): array
     {
-        $before = nanoseconds();
-        $value = $this->record->open($lease->resource, $lease->fencingToken, "$this->name/$this->number");
-        $this->journal->write('open', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'value' => $value]);
-        return $value;
+        $values = [];
+        foreach ($lease->resources as $resource) {
+            $before = nanoseconds();
+            $values[$resource] = $this->record->open($resource, $lease->fencingToken, "$this->name/$this->number");
+            $this->journal->write('open', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'value' => $values[$resource]]);
+        }
+        return min($values) < 0 ? [] : $values;
     }
 
-    /** The new value, -1 when the record refused. */
-    private function update(Dlock\Lease $lease, int $value): int
+    /** @param array<string, int> $values  @return array<string, int> the new ones; none: a record refused */
+    private function update(Dlock\Lease $lease, array $values): array
     {
         static $updates = 0;
-        $id = "$this->name/$this->number/" . ++$updates;
-        $before = nanoseconds();
-        $accepted = $this->record->update($lease->resource, $lease->fencingToken, $id, $value + 1);
-        $this->journal->write('update', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'id' => $id, 'ok' => $accepted]);
-        return $accepted ? $value + 1 : -1;
+        foreach ($values as $resource => $value) {
+            $id = "$this->name/$this->number/" . ++$updates;
+            $before = nanoseconds();
+            $accepted = $this->record->update($resource, $lease->fencingToken, $id, $value + 1);
+            $this->journal->write('update', ['n' => $this->number, 't0' => $before, 't1' => nanoseconds(), 'id' => $id, 'ok' => $accepted]);
+            if (!$accepted) {
+                return [];
+            }
+            $values[$resource]++;
+        }
+        return $values;
     }
 
     private function refresh(Dlock\Lease $lease): void
@@ -337,7 +361,7 @@ final class Client extends Participant
     /** A child takes the lease over by its handle. The handle may come twice, as from a queue that delivers at least once. */
     private function handOn(Dlock\Lease $lease): void
     {
-        $resource = $lease->resource;
+        $resource = $lease->resources;
         $times = $this->chance->weighted(['once' => 3, 'twice' => 2, 'again later' => 2]);
         try {
             $handle = $lease->detach();
@@ -350,7 +374,8 @@ final class Client extends Participant
         }
     }
 
-    private function takeOver(string $resource, string $handle, string $letter, bool $later): void
+    /** @param list<string> $resource */
+    private function takeOver(array $resource, string $handle, string $letter, bool $later): void
     {
         $child = pcntl_fork();
         if ($child !== 0) {
@@ -359,7 +384,7 @@ final class Client extends Participant
         }
         $this->becomeChild("h$this->number$letter");
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
-        $this->value = null;
+        $this->values = null;
         if ($later || $this->chance->happens(0.3)) {
             $this->pause($this->chance->between(0, 0.8));
         }

@@ -53,7 +53,7 @@ final class Run
             'ZooKeeper' => new ZooKeeperServers($dir),
             'Memcached' => new MemcachedServers($dir),
             'Sentinel' => new SentinelServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers'), $permits),
-            'Cluster' => new ClusterServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers')),
+            'Cluster' => new ClusterServers($dir, !$this->has('unconfirmed'), new Chance($seed, 'servers'), $permits),
         };
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
             + ($this->longer() ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1] + (Setting::hasReplicas($class) ? ['over a fail-over' => 2] : [])] : []);
@@ -159,7 +159,8 @@ final class Run
         }
         if ($whole && Setting::kind($this->class) === 'Stock') {
             foreach (Setting::resources($this->class) as $article) {
-                $books = new Books($this->master(), $article);
+                $key = Setting::prefix($this->class) . $article;
+                $books = new Books($this->servers instanceof ReplicatedServers ? $this->servers->master($key) : $this->servers->servers[0]->raw(), $key);
                 $sold = $books->sold();
                 $this->journal->write('stock', ['r' => $article, 'stock' => $books->number('stock'), 'sold' => array_combine(array_map(encoded(...), array_keys($sold)), $sold),
                     'changes' => array_combine(array_map(rawurldecode(...), array_keys($books->changes())), $books->changes()), 'reserved' => $books->live()]);
@@ -176,12 +177,6 @@ final class Run
         $failed = count(array_filter($found));
         printf("%d passed, %d failed\n", count($found) - $failed, $failed);
         return $failed > 0 ? 1 : 0;
-    }
-
-    /** Where the books are, when all is over. */
-    private function master(): RedisRaw
-    {
-        return $this->servers->servers[$this->servers instanceof ReplicatedServers ? $this->servers->having('master')[0] : 0]->raw();
     }
 
     private function has(string $flag): bool

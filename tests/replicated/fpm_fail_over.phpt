@@ -28,22 +28,22 @@ $sell = $fpm->script('sell', '
     echo json_encode([$token, Dlock\stats()["connections"]]);
 ');
 
-[$first] = json_decode($fpm->request($sell));
+[$first] = $fpm->json($sell);
 $old = $set->master();
 $old->kill();
 $set->waitForFailOver($old);
-[$ms, $locked, $connections] = json_decode($fpm->request($look));
+[$ms, $locked, $connections] = $fpm->json($look);
 holds(!$locked, 'the first request', [$ms, $locked]);
-[$token] = json_decode($fpm->request($sell));
+[$token] = $fpm->json($sell);
 holds($token > $first, 'the fencing token', [$first, $token]);
-[, $waited] = json_decode($fpm->request($sell));
+[, $waited] = $fpm->json($sell);
 holds($waited - $connections <= 10, 'connections until it has waited once: an inbox, and few more', [$connections, $waited]);
 $after = $waited;
 $tries = 0;
 do { // where the machine stands still, a lease is renewed, or a Sentinel asked again
     $before = $after;
     for ($i = 0; $i < 20; $i++) {
-        [, $after] = json_decode($fpm->request($sell));
+        [, $after] = $fpm->json($sell);
     }
 } while ($after !== $before && ++$tries < 10);
 same($before, $after, 'connections of twenty requests after it');

@@ -61,6 +61,7 @@ void draw_plan(void)
 	has_kind[FLUSH_SCRIPTS] &= options.setup != MEMCACHED;
 	has_kind[NEW_SET] &= options.setup == QUORUM;
 	has_kind[BACK_UP] &= setup_fails_over();
+	has_kind[ROLL_BACK] &= options.setup == REPLICATED && !sells_stocks();
 	has_kind[STALE_SENTINEL] &= options.setup == REPLICATED;
 	bool is_changed = false; /* the cluster, by an administrator */
 	for (int kind = MOVE_SLOT; kind <= FORGET_NODE; kind++) {
@@ -85,7 +86,7 @@ void draw_plan(void)
 
 bool fault_is_of_server(fault_kind kind)
 {
-	return kind == BACK_UP || kind == STALE_SENTINEL || kind == PAUSE_SERVER || kind == CRASH_SERVER
+	return kind == BACK_UP || kind == ROLL_BACK || kind == STALE_SENTINEL || kind == PAUSE_SERVER || kind == CRASH_SERVER
 		|| kind == CUT_SERVERS || kind == FLUSH_SCRIPTS || kind == FORGET_NODE || kind == TAKE_ADDRESS;
 }
 
@@ -162,6 +163,9 @@ static void end_fault(void *context, uint64_t which)
 		break;
 	case CRASH_SERVER:
 		server_is_back(f->a, (restart) f->b);
+		break;
+	case ROLL_BACK:
+		server_is_back(f->a, WITH_SNAPSHOT);
 		break;
 	case NEW_SET:
 		server_is_back((int) which, WITHOUT_DATA);
@@ -280,6 +284,7 @@ static const char *const kinds[FAULT_KINDS] = { [CUT] = "cut",
 	[CUT_SERVERS] = "cut-servers",
 	[NEW_SET] = "new-set",
 	[BACK_UP] = "back-up",
+	[ROLL_BACK] = "roll-back",
 	[STALE_SENTINEL] = "stale-sentinel",
 	[MOVE_SLOT] = "move-slot",
 	[GIVE_UP_MOVE] = "give-up-move",
@@ -328,6 +333,7 @@ static const char *const names[] = { [CUT] = "cut off from the server",
 	[DELETE_KEY] = "key is deleted",
 	[FLUSH_ALL] = "all data are deleted",
 	[BACK_UP] = "a tool takes a copy of a server's data",
+	[ROLL_BACK] = "the master is started again at once, with older data",
 	[STALE_SENTINEL] = "a stale Sentinel has a server follow an old master",
 	[CUT_SERVERS] = "server is cut off from most",
 	[NEW_SET] = "all servers are killed, and lose their data",
@@ -408,6 +414,12 @@ static void disturb_server(fault *f)
 		break;
 	case BACK_UP:
 		redis_back_up(redis[f->a]);
+		break;
+	case ROLL_BACK: /* before a replica is promoted */
+		f->a = redis_number(sentinels_master());
+		if (redis_is_alive(redis[f->a])) {
+			redis_crash(redis[f->a], false);
+		}
 		break;
 	case STALE_SENTINEL:
 		mislead(f, (uint64_t) (now + f->length));
@@ -506,6 +518,9 @@ static fault draw_fault(stream *random, nanos time)
 	/* Whoever has just been started believes what is at the address of a seed: docs/fail-over.md. */
 	if (f.kind == TAKE_ADDRESS && (time < 20 * SECOND || has_kind[KILL_CLIENT] || has_kind[VANISH_CLIENT])) {
 		f.a = CLUSTER_SEEDS + f.a % (options.servers - CLUSTER_SEEDS);
+	}
+	if (f.kind == ROLL_BACK) {
+		f.length = draw_below(random, SECOND);
 	}
 	if (f.kind == FAIL_CALL) {
 		f.b = 1 + (int) draw_below(random, 200);

@@ -20,6 +20,8 @@ all_mutants() {
 		src/redis/script/lua/permits/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
 	mutant upgrade_keeps_rest "single work=rwlocks" "what was granted to one that waits to become the writer is its own and the writer's" \
 		src/redis/script/lua/permits/permits_become_writer.lua "s/redis\.call\('ZREM', pool, 'h' \.\. rest, 'w' \.\. rest\)/state.fence = state.fence/"
+	mutant broken_permits_kept "single work=semaphores" "a renewal that finds no permits goes on" \
+		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
 	mutant downgrade_not_believed "single work=rwlocks" "a downgrade without an answer leaves the writer one, for all that it knows" \
 		src/redis/lock/service.c 's/(may_become_reader = true;\n)\t\tclaim->permits = 1;\n/$1/'
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
@@ -92,6 +94,11 @@ all_mutants() {
 	mutant kept_locks_taken 'single work=several' "what is kept for who waits for several is taken" \
 		src/redis/script/lua/lock/handover.lua "s/if is_for_several\(first\) and tonumber\(ticket\) >= ASLEEP then/if is_for_several(first) then/"
 
+	mutant upgraded_in_any_epoch 'replicated work=rwlocks' "a reader becomes the writer on a server that may lack other readers" \
+		src/redis/script/lua/permits/permits_upgrade_replicated.lua 's/if unsettled ~= 0 then/if false then/' \
+		src/redis/script/lua/permits/permits_unchanged.lua "s/if old == '-' then/if old == '-' then\n\tdo return 1 end/"
+	mutant writer_restored_as_reader 'replicated work=rwlocks' "a promoted server that knows the writer as a reader leaves it one" \
+		src/redis/script/lua/permits/permits_restore.lua 's/had = ends and tonumber\(had or 1\) or 0/had = ends and permits or 0/'
 	mutant several_without_epoch 'replicated work=several' "several locks are granted in any epoch" \
 		src/redis/script/lua/several/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
 		src/redis/script/lua/several/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \

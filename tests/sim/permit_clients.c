@@ -226,13 +226,15 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	permit_holding *mine = &permits_of(client)->holding;
 	nanos until = now + length;
 	bool last = now > end_of_faults;
+	double often = 0.1;
 
 	*mine = (permit_holding) { .relies = true, .claim = claim, .resource = resource };
 	say(client->process->name, "holds %" PRId64 " of hall:%d, token %" PRId64 ", for %.3f s%s", claim->permits,
 		resource, claim->fencing_token, seconds(claim->deadline - local_now()), claim->received ? ", granted" : "");
 	note_permits_acquired(client, earlier);
 	sum.handed += claim->received;
-	bool held = begin_upkeep(client, claim, draw_chance(random, 0.6));
+	mine->renews = draw_chance(random, 0.6);
+	bool held = begin_upkeep(client, claim, mine->renews);
 	while (now < until && held) {
 		nanos slice = 1 * MS + draw_below(random, 500 * MS);
 		client_sleep(slice < until - now ? slice : until - now);
@@ -240,8 +242,9 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 		if (held && draw_chance(random, 0.05)) {
 			extend(client, claim);
 		}
-		if (held && permit_pools[resource].capacity == DLOCK_PERMITS_ALL && draw_chance(random, 0.1)) {
+		if (held && permit_pools[resource].capacity == DLOCK_PERMITS_ALL && draw_chance(random, often)) {
 			change(client, claim, resource);
+			often = is_writer(claim) ? 0.02 : 0.1;
 		}
 		if (draw_chance(random, 0.02)) {
 			count_available(client, resource);
@@ -290,14 +293,26 @@ static void break_permits(client *client, int resource)
 		if (draw_chance(&client->random, 0.3)) {
 			client_sleep(draw_below(&client->random, 2 * SECOND));
 		}
-		note_permits_broken(resource);
+		note_permits_broken(resource, how.id, false);
 		dlock_status status = backend->ops->break_claim(backend, name, strlen(name), &how, &left, &error);
-		note_permits_broken(resource);
+		note_permits_broken(resource, how.id, status == DLOCK_OK);
 		sum.broken += status == DLOCK_OK;
 		say(client->process->name, "breaks hall:%d of %.24s: %d, free in %.3f s %s", resource, how.id, status,
 			(double) left / SECOND, error.message);
 	}
 	dlock_inspection_end(&seen);
+}
+
+/* Some hold for longer than a fail-over takes until permits are granted again. */
+static nanos draw_length(stream *random, const dlock_claim *claim, bool last)
+{
+	if (last) {
+		return 1 * MS;
+	}
+	if (setup_fails_over() && draw_chance(random, 0.05)) {
+		return draw_below(random, 4 * options.guard_ms * MS);
+	}
+	return draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2);
 }
 
 static void section(client *client, bool last)
@@ -326,8 +341,7 @@ static void section(client *client, bool last)
 	note_permits_waited(client);
 	if (status == DLOCK_OK) {
 		sum.acquired++;
-		hold(client, claim, resource,
-			last ? 1 * MS : draw_below(random, draw_chance(random, 0.1) ? 3 * claim->ttl : claim->ttl / 2), earlier);
+		hold(client, claim, resource, draw_length(random, claim, last), earlier);
 	} else {
 		*(status == DLOCK_TIMEOUT ? &sum.timeouts : &sum.errors) += 1;
 		say(client->process->name, "has not got hall:%d: %s", resource, status == DLOCK_TIMEOUT ? "time is over"

@@ -219,9 +219,26 @@ static void check_order(const client *client)
 }
 
 /* What was granted to one that has yet to hear of it may be broken. */
-void note_permits_broken(int resource)
+void note_permits_broken(int resource, const char *id, bool done)
 {
 	broken[resource] = now;
+	for (int i = 0; done && i < client_count(); i++) {
+		permit_holding *h = &permit_clients[i].holding;
+		if (h->relies && h->resource == resource && !h->broken
+			&& !strncmp(h->claim->token, id, DLOCK_TOKEN_ID_LEN)) {
+			h->broken = now;
+		}
+	}
+}
+
+/* Of a holder that renews: it knows with its next renewal. */
+static void check_told(const client *client, const permit_holding *h)
+{
+	if (h->broken && h->renews && now > h->broken + h->claim->ttl / 3 + TOLD_LATE && was_calm_since(h->broken)
+		&& has_run_since(client, h->broken)) {
+		violation("%s believes in permits of hall:%d %.3f s after they were broken, with a lease time of %.3f s",
+			client->process->name, h->resource, seconds(now - h->broken), seconds(h->claim->ttl));
+	}
 }
 
 void note_permits_acquired(client *client, int64_t earlier)
@@ -310,10 +327,13 @@ static void sample(void *context, uint64_t unused)
 			check_waiters(r);
 		}
 	}
-	for (int i = 0; is_single() && i < client_count(); i++) {
+	for (int i = 0; i < client_count(); i++) {
 		permit_holding *h = &permit_clients[i].holding;
 		if (h->relies && believes_in_permits(&clients[i])) {
-			check_kept(&clients[i], h);
+			check_told(&clients[i], h);
+			if (is_single()) {
+				check_kept(&clients[i], h);
+			}
 		}
 	}
 	if (now < end_of_work) {

@@ -19,6 +19,8 @@ typedef struct {
 	dlock_claim *claim;
 	int resource;
 	dlock_nanos checked; /* the deadline that was compared with the server's */
+	bool renews;
+	nanos broken;        /* when somebody broke it */
 	bool may_write;      /* by the server, where a change was not answered or is executed late */
 } permit_holding;
 
@@ -66,7 +68,8 @@ void note_permits_waited(client *client);
 void note_permits_acquired(client *client, int64_t earlier); /* told: the last token by then */
 /* given back, left, or not acquired */
 void note_permits_gone(const client *client, const dlock_claim *claim, int resource, bool answered);
-void note_permits_broken(int resource); /* a holder's, by somebody else; or about to be */
+/* A holder's, by somebody else; or about to be. */
+void note_permits_broken(int resource, const char *id, bool done);
 int64_t last_permit_token(int resource);
 
 #endif

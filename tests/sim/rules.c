@@ -17,8 +17,6 @@
 /* Its last call has failed: it asks who is the master first. One that does not answer is passed over after 200 ms, and
  * two questions are 50 ms apart (HEDGE and PAUSE in src/redis/route/topology.c). */
 #define TOGETHER_ANEW (250 * MS)
-/* A connection of its renewal, and a batch that is under way. */
-#define TOLD_LATE (500 * MS)
 
 /* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after
  * 2.3 s; where servers only notify, one that has been notified and does not come is passed over after 3 s. */

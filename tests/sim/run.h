@@ -48,6 +48,7 @@ typedef enum {
 	CUT_SERVERS,
 	NEW_SET,
 	BACK_UP,
+	ROLL_BACK,
 	STALE_SENTINEL,
 	MOVE_SLOT,
 	GIVE_UP_MOVE,
@@ -239,6 +240,9 @@ void note_waited(client *client); /* acquire has returned; it counts as waiting 
 void note_ended(const client *client, const char *token, unsigned resources);
 void note_key_deleted(int resource); /* by somebody who may not */
 void note_broken(int resource, const char *id, bool done); /* not `done`: perhaps, or about to be */
+/* Beyond a third of its lease time, until a holder hears that it is none any more: a connection of its renewal, and a
+ * batch that is under way. */
+#define TOLD_LATE (500 * MS)
 bool is_break_of(const char *value, const char *token);    /* what is left of a holder whose lock was broken */
 void note_failed(const client *client, const char *why); /* acquire has, for another reason than its time */
 void note_data_lost(int server);     /* it has restarted without */

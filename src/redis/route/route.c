@@ -348,7 +348,8 @@ static bool take_answer(dlock_route *own, dlock_nanos now)
 	return false;
 }
 
-/* True: it is to be asked who is the master now. */
+/* True: it is to be asked who is the master now. Once more where the server that failed is named again: the Sentinel or
+ * node that said so may be behind the others. */
 static bool begin_finding_out(dlock_route *own)
 {
 	return (own->answer == ANSWER_REPLICA || own->answer == ANSWER_UNSERVED || own->answer == ANSWER_NONE)
@@ -400,7 +401,8 @@ dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos no
 			forget_server(&own->server);
 			break;
 		}
-		if (begin_finding_out(own)) {
+		own->found = DLOCK_OK;
+		while (own->found == DLOCK_OK && !own->next && begin_finding_out(own)) {
 			begin_discovery(own, &own->masters->pool->unheard);
 			DLOCK_JOIN(&own->task, own->found, dlock_discovery_step(&own->discovery, loop, now));
 			take_found(own);

@@ -16,9 +16,9 @@ final class Books
     private readonly int $now;
 
     /** All of one moment. */
-    public function __construct(RedisRaw $server, public readonly string $resource)
+    public function __construct(RedisRaw $server, private readonly string $key)
     {
-        [$list, $this->ttl, $time] = $server->cmd('EVAL', self::READ, 1, Setting::PREFIX . $resource);
+        [$list, $this->ttl, $time] = $server->cmd('EVAL', self::READ, 1, $key);
         for ($i = 0; $i < count($list); $i += 2) {
             $this->entries[$list[$i][0]][substr($list[$i], 1)] = (int) (float) $list[$i + 1];
         }
@@ -28,10 +28,10 @@ final class Books
     /** What is left of a key that should not be: a pool goes by itself, some time after its last lease, and a stock stays; but nobody holds or waits. @return list<string> */
     public static function left(RedisRaw $server, string $key, int $capacity): array
     {
-        if (!str_starts_with($key, Setting::PREFIX)) {
+        if (!str_contains($key, Setting::PREFIX)) {
             return [$key];
         }
-        $books = new self($server, substr($key, strlen(Setting::PREFIX)));
+        $books = new self($server, $key);
         $left = ["$key: {$books->live()} permits" => $books->live(), "$key: {$books->waiters()} entries of waiters" => $books->waiters()];
         return [...array_keys(array_filter($left)), ...$books->errors($capacity)];
     }
@@ -106,7 +106,7 @@ final class Books
             'somebody waits, and nobody knows' => $this->number('queue') > ($this->entries['q'] === [] ? 0 : (max($this->entries['q']) >= self::ALONE ? -2 : -1)),
             'it lasts for ever, or a stock does not' => $this->isThere() && ($this->ttl === -1) !== ($capacity === 0),
         ];
-        return array_map(fn (string $what) => "$this->resource: $what", array_keys(array_filter($wrong)));
+        return array_map(fn (string $what) => "$this->key: $what", array_keys(array_filter($wrong)));
     }
 
     private static function looksOn(string $buyer): bool

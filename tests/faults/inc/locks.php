@@ -12,10 +12,11 @@ final class Locks
     public function __construct(private readonly string $class, array $servers, ?float $ttl = null)
     {
         $ttl ??= Setting::ttls($class)['default'];
-        $usual = Setting::isOnZooKeeper($class) ? [self::ensemble($servers), Setting::PREFIX] : [$servers[0], Setting::PREFIX, $ttl];
+        $prefix = Setting::prefix($class);
+        $usual = Setting::isOnZooKeeper($class) ? [self::ensemble($servers), $prefix] : [$servers[0], $prefix, $ttl];
         $this->manager = match (Setting::kind($class)) {
             'Lock' => match (Setting::servers($class)) {
-                'RedLock' => new RedLock($servers, 100, 20, Setting::PREFIX, $ttl),
+                'RedLock' => new RedLock($servers, 100, 20, $prefix, $ttl),
                 'ZooKeeper' => new ZkLock(implode(',', $servers), '/locks', Setting::SESSION_TIMEOUT),
                 default => new DistributedLock(...$usual),
             },
@@ -25,7 +26,7 @@ final class Locks
         };
     }
 
-    public function acquire(string $resource, int $permits, float $timeout, ?float $ttl = null): Dlock\Lease|Pieces
+    public function acquire(string|array $resource, int $permits, float $timeout, ?float $ttl = null): Dlock\Lease|Pieces
     {
         return $this->call('acquire', $permits, $resource, $timeout, $ttl);
     }
@@ -45,12 +46,12 @@ final class Locks
         }
     }
 
-    public function tryAcquire(string $resource, int $permits, float $timeout = 0.0, ?float $ttl = null): Dlock\Lease|Pieces|null
+    public function tryAcquire(string|array $resource, int $permits, float $timeout = 0.0, ?float $ttl = null): Dlock\Lease|Pieces|null
     {
         return $this->call('tryAcquire', $permits, $resource, $timeout, $ttl);
     }
 
-    public function synchronized(string $resource, int $permits, callable $section, float $timeout, ?float $ttl): mixed
+    public function synchronized(string|array $resource, int $permits, callable $section, float $timeout, ?float $ttl): mixed
     {
         return $this->manager instanceof Dlock\Semaphore ? $this->manager->synchronized($resource, $section, $permits, $timeout, $ttl)
             : $this->side($permits)->synchronized($resource, $section, $timeout, $ttl);
@@ -61,7 +62,7 @@ final class Locks
         return ($this->manager instanceof Dlock\Semaphore ? $this->manager : $this->side($permits))->attach($handle);
     }
 
-    private function call(string $method, int $permits, string $resource, float $timeout, ?float $ttl): Dlock\Lease|Pieces|null
+    private function call(string $method, int $permits, string|array $resource, float $timeout, ?float $ttl): Dlock\Lease|Pieces|null
     {
         return match (true) {
             $this->manager instanceof Dlock\Semaphore => $this->manager->$method($resource, $permits, $timeout, $ttl),
@@ -93,14 +94,28 @@ final class Pieces
     public static function reserve(Dlock\Stock $stock, string $article, int $pieces, float $timeout, ?float $ttl): self
     {
         $until = nanoseconds() + (int) ($timeout * 1e9);
-        $counts = $pieces > 0 ? [] : $stock->counts($article);
+        $counts = $pieces > 0 ? [] : self::insist($until, fn () => $stock->counts($article));
         if (($counts['available'] ?? 0) + ($counts['reserved'] ?? 0) === 0) {
-            $stock->restock($article, Setting::PIECES, 'for those who look on');
-            $counts = $stock->counts($article);
+            self::insist($until, fn () => $stock->restock($article, Setting::PIECES, 'for those who look on'));
+            $counts = self::insist($until, fn () => $stock->counts($article));
         }
         $pieces = $pieces ?: $counts['available'] + $counts['reserved'];
-        $reservation = $stock->reserve([$article => $pieces], 'one who looks on', bin2hex(random_bytes(8)), max(0.0, ($until - nanoseconds()) / 1e9), $ttl);
+        $order = bin2hex(random_bytes(8));
+        $reservation = self::insist($until, fn () => $stock->reserve([$article => $pieces], 'one who looks on', $order, max(0.0, ($until - nanoseconds()) / 1e9), $ttl));
         return $reservation ? new self($reservation, $reservation->fencingToken) : throw new Dlock\AcquireTimeoutException("no $pieces pieces of $article");
+    }
+
+    /** As with a lock, which asks again by itself; each change here has a name, and is made once. */
+    private static function insist(int $until, callable $ask): mixed
+    {
+        for (;;) {
+            try {
+                return $ask();
+            } catch (Dlock\ConnectionException $e) {
+                nanoseconds() < $until || throw $e;
+                usleep(50_000);
+            }
+        }
     }
 
     public function isHeld(): bool
@@ -110,6 +125,6 @@ final class Pieces
 
     public function release(): bool
     {
-        return $this->reservation->cancel();
+        return self::insist(nanoseconds() + (int) (Setting::MARGIN * 1e9), fn () => $this->reservation->cancel());
     }
 }

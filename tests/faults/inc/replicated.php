@@ -30,6 +30,9 @@ abstract class ReplicatedServers implements Servers
 {
     use ServerProcesses;
 
+    /** Of each master. */
+    protected const REPLICAS = 0;
+
     /** @var list<RedisProcess> those that have data, and then Sentinels */
     public readonly array $servers;
     /** @var list<int> which of them have data */
@@ -122,6 +125,15 @@ abstract class ReplicatedServers implements Servers
         return array_map(fn (int $i) => $this->servers[$i]->host, $which);
     }
 
+    /** The one that has that key now. */
+    abstract public function master(string $key): RedisRaw;
+
+    /** Where keys can be read: a replica of a cluster has to be asked for it. */
+    protected function reader(int $server): RedisRaw
+    {
+        return $this->servers[$server]->raw();
+    }
+
     public function links(): Relays
     {
         return $this->links;
@@ -147,7 +159,7 @@ abstract class ReplicatedServers implements Servers
     /** Stocks have no guard: all replicas are to have what was answered. */
     private function confirmation(): string
     {
-        return $this->haveStocks() ? 'replicas=' . count($this->data) - 1 : 'replicas=1&guard=' . Setting::GUARD;
+        return $this->haveStocks() ? 'replicas=' . static::REPLICAS : 'replicas=1&guard=' . Setting::GUARD;
     }
 
     public function waitUntilReady(): void
@@ -170,9 +182,10 @@ abstract class ReplicatedServers implements Servers
     {
         $left = [];
         foreach ($this->data as $i) {
-            foreach ($this->servers[$i]->raw()->cmd('KEYS', '*') as $key) {
+            $raw = $this->reader($i);
+            foreach ($raw->cmd('KEYS', '*') as $key) {
                 if (!preg_match('/^dlock:(fence|era)($|:)/', $key)) {
-                    $found = $this->permits === null ? [$key] : Books::left($this->servers[$i]->raw(), $key, $this->permits);
+                    $found = $this->permits === null ? [$key] : Books::left($raw, $key, $this->permits);
                     array_push($left, ...array_map(fn (string $what) => "server $i: $what", $found));
                 }
             }
@@ -194,6 +207,7 @@ abstract class ReplicatedServers implements Servers
 final class SentinelServers extends ReplicatedServers
 {
     public const SERVICE = 'mymaster';
+    protected const REPLICAS = 2;
     private const DOWN_AFTER = 1000, FAILOVER_TIMEOUT = 3000;
     /** ms between two looks of a Sentinel. With its usual ten seconds it takes as long until all follow a new master. */
     private const LOOKS = 700;
@@ -218,6 +232,11 @@ final class SentinelServers extends ReplicatedServers
     public function specifications(bool $straight = false, bool $named = false): array
     {
         return $this->specification('sentinel', array_slice($this->servers, 3), '/' . self::SERVICE);
+    }
+
+    public function master(string $key): RedisRaw
+    {
+        return $this->servers[$this->having('master')[0]]->raw();
     }
 
     /** @return list<int> */
@@ -250,15 +269,16 @@ final class SentinelServers extends ReplicatedServers
 final class ClusterServers extends ReplicatedServers
 {
     private const NODES = 6, MASTERS = 3, NODE_TIMEOUT = 1000;
+    protected const REPLICAS = 1;
     private readonly Shards $shards;
     /** @var resource */
     private $mover;
     /** @var resource */
     private $orders;
 
-    public function __construct(string $dir, bool $confirmed, Chance $chance)
+    public function __construct(string $dir, bool $confirmed, Chance $chance, ?int $permits = null)
     {
-        parent::__construct($dir, $confirmed, $chance);
+        parent::__construct($dir, $confirmed, $chance, $permits);
         $this->shards = new Shards(array_map(fn (RedisProcess $node) => $node->address(), $this->servers));
         $this->mover = $this->launch('mover', $this->orders);
     }
@@ -279,6 +299,19 @@ final class ClusterServers extends ReplicatedServers
     public function specifications(bool $straight = false, bool $named = false): array
     {
         return $this->specification('cluster', $this->servers);
+    }
+
+    public function master(string $key): RedisRaw
+    {
+        $nodes = $this->shards->nodes();
+        return $nodes[Shards::owner($nodes, key_slot($key))]['raw'];
+    }
+
+    protected function reader(int $server): RedisRaw
+    {
+        $raw = parent::reader($server);
+        $raw->cmd('READONLY');
+        return $raw;
     }
 
     /** Moves the slot of that resource's lock to another master: a process does that, one after the other, and to the end, whatever happens. */

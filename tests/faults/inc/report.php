@@ -52,6 +52,7 @@ function print_figures(string $class, int $seed, float $seconds, History $histor
         $row('updates of the record', count($history->accepted));
         $row('leases taken over by their handles', $history->attached);
         $row('handles that worked no more', $history->attachedTwice);
+        Setting::hasSets($class) && $row('acquisitions of several locks', count(array_filter($held, fn (Attempt $attempt) => $attempt->pieces !== [])));
         $row('locks that were broken', $history->done['broke']);
         Setting::hasUpgrades($class) && $row('readers that became writers, writers that became readers', "{$history->done['upgrade']}, {$history->done['downgrade']}");
     }

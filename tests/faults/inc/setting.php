@@ -20,6 +20,7 @@ final class Setting
         'SentinelSemaphore' => ['Semaphore', 'Sentinel'],
         'SentinelReadWriteLock' => ['ReadWriteLock', 'Sentinel'],
         'SentinelStock' => ['Stock', 'Sentinel'],
+        'ClusterStock' => ['Stock', 'Cluster'],
     ];
     public const RESOURCES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon'];
     public const SESSION_TIMEOUT = 2.0;
@@ -51,6 +52,12 @@ final class Setting
     public static function kind(string $class): ?string
     {
         return self::CLASSES[$class][0] ?? null;
+    }
+
+    /** Before names of resources, in keys. In a cluster, stocks are in one slot: some orders are for several. */
+    public static function prefix(string $class): string
+    {
+        return $class === 'ClusterStock' ? '{' . self::PREFIX . '}' : self::PREFIX;
     }
 
     /** "Redis", one of it; "RedLock", "ZooKeeper", "Memcached", "Sentinel", "Cluster"; null: the class is not known. */
@@ -136,6 +143,12 @@ final class Setting
     public static function hasUpgrades(string $class): bool
     {
         return self::kind($class) === 'ReadWriteLock' && !self::isOnZooKeeper($class);
+    }
+
+    /** Can several locks be acquired at once? In a cluster the names of one slot can, which are none of these. */
+    public static function hasSets(string $class): bool
+    {
+        return self::kind($class) === 'Lock' && in_array(self::servers($class), ['Redis', 'Sentinel', 'ZooKeeper'], true);
     }
 
     public static function hasPermits(string $class): bool
