@@ -3,7 +3,7 @@
 
 #include "../stock/stock.h"
 
-/* Stocks (src/stock/stock.h) in a table of this process, by the rules of src/redis/script/lua/stock/stock_pool.lua. Nothing
+/* Stocks (src/stock/stock.h) in a table of this process, by the rules of src/redis/script/lua/stock. Nothing
  * is bounded there but by its size: it is for tests of applications. */
 
 /* Those of the table with this name. NULL when out of memory. */

@@ -12,9 +12,9 @@
  *
  * Whoever cannot be suspended polls everything itself, since the watcher does not run while the thread sleeps.
  *
- * Nobody has to resume a fiber: the watcher may be one that was dropped and is not collected yet, and so may the one that
- * was rung. So those that sleep look now and then whether anything is due that nobody has gone on for, and one of them
- * takes the watcher's place. To take it from one that is merely late does no harm: it goes on as any other. */
+ * Nobody has to resume a fiber: the watcher may be one that was dropped and is not collected yet, and so may the one
+ * that was rung. So those that sleep look now and then whether anything is due that nobody has gone on for, and one of
+ * them takes the watcher's place. To take it from one that is merely late does no harm: it goes on as any other. */
 
 bool dlock_sleeper_is_here(const dlock_sleeper *sleeper)
 {

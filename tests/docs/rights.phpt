@@ -42,7 +42,7 @@ function listed(string $pattern): array
 $scripts = ['locks' => [], 'permits' => [], 'epochs of locks' => [], 'epochs of permits' => []];
 // For those who look, and what they are told: locks work without.
 const LOOKING = ['describe', 'inspect', 'seen', 'permits_inspect', 'break', 'permits_break'];
-foreach (glob(LUA . '/*.lua') as $file) {
+foreach (glob(LUA . '/*/*.lua') as $file) {
     if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
         $name = basename($file, '.lua');
         if (in_array($name, LOOKING, true)) {

@@ -3,7 +3,7 @@
 
 #include "sim.h"
 
-/* What the data of a server say of a pool of permits, or of a stock: see src/redis/script/lua/permits/permits_pool.lua. Texts
+/* What the data of a server say of a pool of permits, or of a stock: see permits_pool.lua. Texts
  * are the store's, until it changes. */
 
 enum { BOOK_ENTRIES = 512 };

@@ -19,7 +19,7 @@
 #define LONGEST_GAP (2600 * MS)
 /* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
 #define LONGEST_OVERRUN (2100 * MS)
-/* For how long a pool lasts that nobody has used (lua/permits/permits_pool.lua). */
+/* For how long a pool lasts that nobody has used (permits_pool.lua). */
 #define FORGOTTEN (130 * SECOND)
 
 static int64_t last_told[RESOURCES];   /* the highest token that anybody has been told of */

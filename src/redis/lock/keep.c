@@ -7,7 +7,7 @@
 
 /* A master that has no key for the lease may have been promoted without it. Nobody else can have been granted the lock
  * there before the epoch is settled, which takes as long as the longest lease: so until then the key may be set again,
- * and the script says whether it is so (lua/lock/restore.lua). Whatever the server says, yes or no, counts only once
+ * and the script says whether it is so (restore.lua). Whatever the server says, yes or no, counts only once
  * replicas confirm it: a master that was replaced would say so, too. Without replicas there is nothing to be promoted
  * with, and a missing key is a lost lease. */
 

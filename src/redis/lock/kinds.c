@@ -363,7 +363,7 @@ const dlock_kind dlock_several_locks = {
 
 /* ---- permits ---- */
 
-/* The numbers of signs of life in lua/permits/permits_pool.lua begin again here. */
+/* The numbers of signs of life in permits_pool.lua begin again here. */
 #define SIGNS 1000
 
 /* In the queue, a waiter is named by all of it but the last three. */

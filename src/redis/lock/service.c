@@ -6,7 +6,7 @@
 #include "late_release.h"
 
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
- * epoch only (lua/replicated/epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted
+ * epoch only (epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted
  * then, at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and
  * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one
  * hop that nobody confirms. */

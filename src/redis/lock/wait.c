@@ -15,7 +15,7 @@
 
 /* ---- when to look ---- */
 
-/* A waiter's sign of life; lua/lock/handover.lua takes it for dead after 3 s without one. */
+/* A waiter's sign of life; handover.lua takes it for dead after 3 s without one. */
 #define LOOK_AGAIN (1600 * DLOCK_MS)
 #define LOOK_AGAIN_JITTER 700 /* ms */
 

@@ -84,7 +84,7 @@ void dlock_waiter_begin_last_route(dlock_waiter *waiter);
 
 /* ---- when a waiter looks again by itself ---- */
 
-/* How long a grant lasts that is not taken up; GRACE in lua/lock/handover.lua. */
+/* How long a grant lasts that is not taken up; GRACE in handover.lua. */
 #define DLOCK_GRANT_TTL (3 * DLOCK_SECOND)
 
 /* As its sign of life, and when the holder's lease should be over, or one as long as its own, `ttl`, that another

@@ -39,7 +39,7 @@ static bool gives(const dlock_voter *voter)
 }
 
 /* Two attempts that a quorum answered share a server: so the ticket comes after all that have queued before at one of
- * the servers that answered this attempt, which was made without queueing; see lua/lock/acquire.lua. 0: too few have
+ * the servers that answered this attempt, which was made without queueing; see acquire.lua. 0: too few have
  * answered. */
 static int64_t next_ticket(const quorum_backend *backend, const dlock_ballot *votes)
 {

@@ -9,7 +9,7 @@
 /* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of
  * words. */
 
-/* How a claim asks for its lock; see lua/lock/acquire.lua. */
+/* How a claim asks for its lock; see acquire.lua. */
 typedef struct {
 	const char *token;
 	dlock_nanos ttl;
@@ -25,7 +25,7 @@ typedef struct {
 	bool unnotified;          /* looks at intervals, and needs its position for that */
 } dlock_attempt;
 
-/* How permits are asked for; see lua/permits/permits_acquire.lua. */
+/* How permits are asked for; see permits_acquire.lua. */
 typedef struct {
 	const char *id;
 	int64_t permits;
@@ -39,7 +39,7 @@ typedef struct {
 	int64_t own;              /* permits that its process keeps meanwhile, for ever */
 } dlock_permits_attempt;
 
-/* How units of one product are asked for; see lua/stock/stock_reserve.lua. */
+/* How units of one product are asked for; see stock_reserve.lua. */
 typedef struct {
 	const char *id;
 	int64_t units;
@@ -52,7 +52,7 @@ typedef struct {
 	int64_t number;           /* of the request */
 } dlock_stock_attempt;
 
-/* An order that there is; see lua/stock/stock_confirm.lua. */
+/* An order that there is; see stock_confirm.lua. */
 typedef struct {
 	const char *id;
 	int64_t generation;   /* DLOCK_NO_NUMBER: the last */

@@ -8,12 +8,12 @@
 #include "../wire/call.h"
 
 /* The keys that dlock keeps on a server apart from the locks: the last fencing token given out, of all resources; and,
- * where servers fail over, the epoch (lua/replicated/epoch.lua). One for all keeps the key space constant; a token may skip
+ * where servers fail over, the epoch (epoch.lua). One for all keeps the key space constant; a token may skip
  * numbers. In a cluster there is one for each slot with locks. */
 #define DLOCK_FENCE_KEY "dlock:fence"
 #define DLOCK_EPOCH_KEY "dlock:era"
 
-/* And the locks that are listed for those who look (lua/shared/note_seen.lua), one beside each fence. */
+/* And the locks that are listed for those who look (note_seen.lua), one beside each fence. */
 #define DLOCK_SEEN_KEY "dlock:seen"
 
 /* The keys of one resource. The lock's is exactly prefix . resource. The queue and the waiters exist while there are
@@ -45,14 +45,14 @@ static inline dlock_arg dlock_epoch_key(dlock_keys keys)
 	return keys.epoch.len > 0 ? keys.epoch : DLOCK_ARG(DLOCK_EPOCH_KEY);
 }
 
-/* Room for the key in which a master of a cluster notes, in one of its slots, the epochs of all (lua/replicated/epoch_of.lua). */
+/* Room for the key in which a master of a cluster notes, in one of its slots, the epochs of all (epoch_of.lua). */
 typedef struct {
 	char text[sizeof DLOCK_EPOCH_KEY ":{}:slots" + DLOCK_SLOT_TAG_LEN];
 } dlock_slots_key;
 
 dlock_arg dlock_slots_of(dlock_keys keys, dlock_slots_key *out);
 
-/* Where a master notes what it may have forgotten of stocks (lua/stock/stock_lineage.lua). `slot` < 0: of no cluster. */
+/* Where a master notes what it may have forgotten of stocks (stock_lineage.lua). `slot` < 0: of no cluster. */
 typedef struct {
 	char text[sizeof DLOCK_EPOCH_KEY ":{}:stocks" + DLOCK_SLOT_TAG_LEN];
 } dlock_lineage_key;

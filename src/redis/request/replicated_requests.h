@@ -3,7 +3,7 @@
 
 #include "requests.h"
 
-/* requests.h for servers that fail over: what is granted depends on the server's epoch (lua/replicated/epoch.lua). */
+/* requests.h for servers that fail over: what is granted depends on the server's epoch (epoch.lua). */
 
 /* Of acquire, exchange, unchanged and look; not `open` where it is settled, or the call was not answered. */
 dlock_epoch_state dlock_read_epoch(const dlock_call *call);

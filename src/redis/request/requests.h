@@ -15,9 +15,9 @@ dlock_nanos dlock_lease_left(int64_t pttl);
 #define DLOCK_EXACT (INT64_C(1) << 53)
 
 /* Fencing tokens stay below that for ever, since each is the last one and 1 or one of these: */
-/* a clock's proposal, in us: the year 2112 (lua/shared/fencing.lua caps it, too) */
+/* a clock's proposal, in us: the year 2112 (fencing.lua caps it, too) */
 #define DLOCK_MOST_PROPOSED (INT64_C(1) << 52)
-/* no server is raised to this because of another (lua/shared/forged.lua) */
+/* no server is raised to this because of another (forged.lua) */
 #define DLOCK_MOST_RAISED (DLOCK_EXACT - (INT64_C(1) << 50))
 
 /* Can this be a lease's fencing token? */

@@ -279,7 +279,7 @@ dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *c
 	return DLOCK_OK;
 }
 
-/* The ranges of lua/stock/stock_pool.lua. */
+/* The ranges of stock_pool.lua. */
 static dlock_order_state state_of(int64_t number)
 {
 	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED,

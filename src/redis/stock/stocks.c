@@ -392,7 +392,7 @@ static dlock_status set_sale(
 
 /* ---- pages of orders ---- */
 
-/* The ranges of lua/stock/stock_pool.lua. */
+/* The ranges of stock_pool.lua. */
 static const double ranges[] = { [DLOCK_STATE_NONE] = 5e13,
 	[DLOCK_STATE_RESERVED] = 1e11,
 	[DLOCK_STATE_SOLD] = 1e13,
