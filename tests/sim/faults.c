@@ -87,7 +87,8 @@ void draw_plan(void)
 bool fault_is_of_server(fault_kind kind)
 {
 	return kind == BACK_UP || kind == ROLL_BACK || kind == STALE_SENTINEL || kind == PAUSE_SERVER
-		|| kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS || kind == FORGET_NODE || kind == TAKE_ADDRESS;
+		|| kind == CRASH_SERVER || kind == CUT_SERVERS || kind == FLUSH_SCRIPTS || kind == FORGET_NODE
+		|| kind == TAKE_ADDRESS;
 }
 
 static void server_is_back(int number, restart how)
