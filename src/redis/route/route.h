@@ -48,8 +48,8 @@ void dlock_route_begin(dlock_route *own, const dlock_masters *masters, int slot,
 void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_confirm);
 
 /* Says it, until it is answered. Redirections are followed; where a server does not answer, or is no master any more,
- * the topology is asked, a second time if that server is named again, and another master once more. DLOCK_OK: the slot's
- * master has answered; perhaps with an error. DLOCK_CONNECTION: nobody has. */
+ * the topology is asked, a second time if that server is named again, and another master once more. DLOCK_OK: the
+ * slot's master has answered; perhaps with an error. DLOCK_CONNECTION: nobody has. */
 dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos now);
 
 /* Until enough replicas have what the call has written. Only where it has written: WAIT answers for the last write of a
