@@ -21,8 +21,9 @@ foreach (['flag', 'throw'] as $on_loss) {
     $relay->cut();
     // Who is thrown at need not ask.
     $seen = fn () => $on_loss === 'flag' && $lost->state() === Dlock\LeaseState::Lost;
-    $thrown = thrown_by(fn () => wait_for($seen, 60, 'the loss'));
-    same($on_loss === 'flag' ? null : Dlock\LeaseLostException::class, $thrown ? $thrown::class : null, "$on_loss: thrown");
+    $thrown = thrown_by(fn () => wait_for($seen, 60, fn () => 'the loss: ' . shown([$lost->state(), $lost->remaining()])
+        . "; the relay: {$relay->activity()}; the server's sessions: " . zk_ask('cons', zk_hosts())));
+    same($on_loss === 'flag' ? null : Dlock\LeaseLostException::class, $thrown ? $thrown::class : null, "$on_loss: thrown ({$thrown?->getMessage()})");
     $relay->mend();
     same(true, $lock->lock("$resource-2", 30), "$on_loss: another lock, when there is a connection again");
     wait_for_nodes($zk, 0, $resource);
