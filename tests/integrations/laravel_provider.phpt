@@ -54,6 +54,13 @@ $child = php_child('
         $lease = $locks->acquire("job");
         application($server, ["lock" => $dsn], $prefix)["cache"]->store("dlock")->lock("job", 30)->forceRelease();
     }, "forceRelease() without a connection");
+    foreach (["locks" => ["lock" => "$dsn/1"], "default" => ["lock" => $dsn]] as $connection => $store) {
+        $lock = application($server, $store + ["lock_connection" => $connection], $prefix)["cache"]->store("dlock")->lock("other", 30);
+        $lock->get();
+        $again = application($server, $store + ["lock_connection" => $connection], $prefix)["cache"]->store("dlock")->lock("other", 30);
+        fails(LogicException::class, "*is still held: the connection \"$connection\" has no key*", $again->forceRelease(...), "forceRelease() by $connection");
+        same(true, $lock->release(), "release() after it");
+    }
 
     ini_set("dlock.server", $dsn);
     same(true, application($server, [], $prefix)["cache"]->store("dlock")->lock("y")->get(fn () => $locks->isLocked("y")), "the server of php.ini");
