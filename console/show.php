@@ -78,7 +78,7 @@ function details_of(\Dlock\Inspection $lock): array
     foreach ($lock->waiters as $i => $waiter) {
         $rows[] = ['waits ' . $i + 1, $waiter->id, who($waiter), mode($waiter), span($waiter->askedAt === null ? null : $lock->at - $waiter->askedAt), '-', '-'];
     }
-    $lines = count($rows) > 1 ? [...$lines, ...array_map(fn (string $line) => "  $line", table($rows))] : [...$lines, '  free, and nobody waits'];
+    $lines = count($rows) > 1 ? [...$lines, ...array_map(fn (string $line) => "  $line", table($rows))] : [...$lines, '  free, and no process waits'];
     $more = $lock->waiting - count($lock->waiters);
     return $more > 0 ? [...$lines, "  and $more more wait"] : $lines;
 }

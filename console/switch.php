@@ -1,5 +1,5 @@
 <?php
-/* A planned fail-over after which locks are granted at once (docs/operations.md): writes are paused, so that no replica has anything that
+/* A planned failover after which locks are granted at once (docs/operations.md): writes are paused, so that no replica has anything that
    the new master lacks. */
 declare(strict_types=1);
 
@@ -38,7 +38,7 @@ abstract class SwitchedService
     /** The master that is to be replaced, as "host:port". */
     abstract public function master(): string;
 
-    /** Begins the fail-over. */
+    /** Begins the failover. */
     abstract public function begin(): void;
 
     abstract public function newMaster(): ?string;

@@ -240,7 +240,7 @@ fresh_chroot() {
 	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
 	awk '/^```dockerfile$/ { inside = 1; next } /^```$/ && inside { exit } inside && !/^FROM/ { sub(/^RUN /, ""); sub(/^COPY \. /, "cp -r /srv/dlock "); print }' \
 		docs/docker.md > "$root/srv/docker.sh"
-	sed -n '/^apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
+	sed -n '/^apt-get update && apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
 	sed -n '/^phpdismod/p' docs/installation.md > "$root/srv/removal.sh"
 	sed -n '/^cp -rL packages/,/^dpkg-buildpackage/p' docs/installation.md > "$root/srv/debian-build.sh"
 	sed -n '/^apt-get install .*\.deb/p' docs/installation.md > "$root/srv/debian-install.sh"
@@ -355,7 +355,7 @@ main() {
 	command -v pecl > /dev/null || install_on_this_machine php-pear php-xml
 	version=$(sed -nE 's/^#define PHP_DLOCK_VERSION "(.*)"$/\1/p' php_dlock.h)
 	tarball=dlock-$version.tgz
-	read -ra packages < <(sed -n 's/^apt-get install //p' README.md)
+	read -ra packages < <(sed -n 's/^apt-get update && apt-get install //p' README.md)
 
 	check "pecl package" make_tarball && check "the tarball is complete" tarball_is_complete || set --
 	for release; do test_release "$release"; done

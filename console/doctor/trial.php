@@ -20,14 +20,14 @@ function take_a_lock(Plan $plan): void
         return;
     }
     if ($plan->guard !== null && str_contains($failure, UNSETTLED)) {
-        $plan->report->add(Severity::Warning, 'unsettled', implode(', ', array_column($plan->servers, 'label')), "a lock cannot be taken yet: $failure.",
-            'Locks that it has missed may still be held. Holders keep theirs.', 'Wait, and run this again. If nobody meant that, see why it was promoted or restarted.');
+        $plan->report->add(Severity::Warning, 'unsettled', implode(', ', array_column($plan->servers, 'label')), "a lock cannot be acquired yet: $failure.",
+            'Locks that it has missed may still be held. Holders keep theirs.', 'Wait, and run this again. If the servers are not new, find out what promoted or restarted one.');
         return;
     }
     // Where the root cannot be made, the node below it seems to disappear.
     $rights = $plan->class === 'ZkLock' && preg_match('/right to it|disappears as soon/', $failure);
     $plan->report->add(Severity::Problem, $rights ? 'rights' : 'trial', implode(', ', array_column($plan->servers, 'label')),
-        "a lock cannot be taken and released: $failure.",
+        "a lock cannot be acquired and released: $failure.",
         'An application that uses the same servers fails in the same way.', $rights
         ? 'The root, or where there is none yet the last node above it (see getAcl), has to let these credentials create nodes.'
             : 'The text is what the extension said.');

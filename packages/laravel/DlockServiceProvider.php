@@ -9,6 +9,7 @@ use DistributedLock;
 use Illuminate\Cache\CacheManager;
 use Illuminate\Cache\Repository;
 use Illuminate\Support\ServiceProvider;
+use LogicException;
 
 /**
  * The cache driver "dlock": Redis for the data, dlock for the locks. Laravel finds this provider itself. A store in config/cache.php:
@@ -36,7 +37,13 @@ final class DlockServiceProvider extends ServiceProvider
         $connection = $config['lock_connection'] ?? null;
         $locks = $this->app->bound(LockManager::class) ? $this->app->make(LockManager::class)
             : new DistributedLock($config['lock'] ?? null, $lock_prefix);
-        $forceRelease = $connection === null ? null : fn (string $name) => $redis->connection($connection)->del($lock_prefix . $name);
+        $forceRelease = $connection === null ? null : function (string $name) use ($locks, $redis, $connection, $lock_prefix): void {
+            $key = $lock_prefix . $name;
+            if (!$redis->connection($connection)->del($key) && $locks->isLocked($name)) {
+                throw new LogicException("The lock \"$name\" is still held: the connection \"$connection\" has no key \"$key\". Give "
+                    . 'lock_connection the server and database of the locks, and an empty prefix.');
+            }
+        };
         return new RedisStore(new LockProvider($locks, $forceRelease), $redis, $cache_prefix, $config['connection'] ?? 'default');
     }
 }

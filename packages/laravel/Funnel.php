@@ -72,7 +72,7 @@ final class Funnel
         $lease = (new Semaphore($this->limit, $this->server, $this->prefix))
             ->tryAcquire($this->name, 1, $this->timeout, $this->seconds === null ? null : (float) $this->seconds);
         if ($lease === null) {
-            $e = new LimiterTimeoutException("All $this->limit places of the funnel \"$this->name\" were taken for $this->timeout seconds.");
+            $e = new LimiterTimeoutException("All $this->limit places of the funnel \"$this->name\" were occupied for $this->timeout seconds.");
             return $failure === null ? throw $e : $failure($e);
         }
         try {

@@ -66,8 +66,8 @@ final class HeldLocks
         $this->sweep();
         foreach ($this->leases as [$lease, $end]) {
             $end - hrtime(true) / 1e9 > 31_000_000 // without seconds: until the process ends is what it says
-                || trigger_error("The lock \"$lease->resource\" ends with this process, and not after its seconds: the servers have no lease of that "
-                    . 'length. Release it, or raise "guard" in its DSN.', E_USER_WARNING);
+                || trigger_error("The lock \"$lease->resource\" ends with this process, before its seconds are over: no lease is longer than the guard. "
+                    . 'Release it, or raise "guard" in its DSN.', E_USER_WARNING);
         }
     }
 }

@@ -87,8 +87,8 @@ final class Lock extends LaravelLock
             return;
         }
         if ($this->forceRelease === null) {
-            throw new LogicException("Somebody else holds the lock \"$this->name\". To release it in disregard of that, give LockProvider a "
-                . '$forceRelease that deletes its key.');
+            throw new LogicException("Another process holds the lock \"$this->name\". To release it anyway, give the cache store a lock_connection, or "
+                . 'LockProvider a $forceRelease that deletes its key.');
         }
         ($this->forceRelease)($this->name);
     }

@@ -31,7 +31,7 @@ final class LockProvider implements LockProviderContract
     public function lock($name, $seconds = 0, $owner = null): Lock
     {
         if ($owner !== null && !str_starts_with($owner, 'dlock')) {
-            throw new InvalidArgumentException("The owner of a lock is what owner() gives after it was acquired (not with ZkLock). It cannot be chosen.");
+            throw new InvalidArgumentException('The owner of a lock is what owner() returns after the acquisition (not with ZkLock). It cannot be chosen.');
         }
         return new Lock($this->locks, $this->forceRelease, $this->held, $name, $seconds, $owner);
     }

@@ -60,7 +60,7 @@ final class SemaphoreStore implements PersistingStoreInterface
     {
         $this->refuse($ttlInSecond);
         try {
-            $this->extend($key, $ttlInSecond) || throw new SemaphoreExpiredException($key, 'its permits were given back');
+            $this->extend($key, $ttlInSecond) || throw new SemaphoreExpiredException($key, 'its permits were released');
         } catch (DlockException $e) {
             throw new RuntimeException($e->getMessage(), 0, $e);
         }

@@ -261,7 +261,7 @@ function installation(string $code): string
     $installed = preg_split('/\s+/', preg_replace('/#.*/', '', $list[1]));
     $installed[] = 'make'; // build-essential is made of it, among others
     foreach (explode("\n", rtrim($code)) as $line) {
-        if (preg_match('/^apt-get install (.*)$/', $line, $names)) {
+        if (preg_match('/^apt-get update && apt-get install (.*)$/', $line, $names)) {
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
                 $wrong[] = "scripts/install-deps.sh does not install $name";
             }
@@ -389,7 +389,7 @@ function rule_for(string $language, string $code): ?string
             $each_line('redis-cli ') => 'redis_commands',
             $each_line('dlock-doctor ') => 'doctor_commands',
             $each_line('(?:\w+=\S+ )*(?:scripts|examples)/') => 'repository_commands',
-            str_starts_with($code, 'apt-get install ') => 'installation',
+            str_starts_with($code, 'apt-get update && apt-get install ') => 'installation',
             str_starts_with($code, 'composer ') => 'composer',
             str_starts_with($code, 'phpdismod ') => 'removal',
             str_starts_with($code, 'cp -rL packages/debian') => 'debian_package',

@@ -1,5 +1,7 @@
 --TEST--
 Documentation: words that it avoids, table cells and lines that are short enough, pages that are not too long together
+--EXTENSIONS--
+tokenizer
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -34,6 +36,13 @@ function messages(string $source): array
     return array_values(array_filter($found[1], fn (string $text) => str_contains($text, ' ')));
 }
 
+/** @return list<string> strings of PHP that are sentences */
+function php_messages(string $source): array
+{
+    $strings = array_filter(token_get_all($source), fn ($token) => in_array($token[0], [T_CONSTANT_ENCAPSED_STRING, T_ENCAPSED_AND_WHITESPACE], true));
+    return array_values(array_filter(array_column($strings, 1), fn (string $text) => str_contains(trim($text), ' ')));
+}
+
 $top = dirname(__DIR__, 2);
 $texts = [];
 foreach ([...php_documents(), 'README.md', ...array_map(fn (string $path) => substr($path, strlen($top) + 1), glob("$top/docs/*/*.md"))] as $file) {
@@ -41,6 +50,11 @@ foreach ([...php_documents(), 'README.md', ...array_map(fn (string $path) => sub
 }
 preg_match_all('~/\*\*.*?\*/~s', document('stubs/dlock.stub.php'), $comments);
 $texts['stubs/dlock.stub.php'] = implode("\n", $comments[0]);
+foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/console")) as $path => $info) {
+    if (str_ends_with($path, '.php')) {
+        $texts[substr($path, strlen($top) + 1)] = implode("\n", php_messages(file_get_contents($path)));
+    }
+}
 foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src")) as $path => $info) {
     if (preg_match('/(?<!_lua)\.[ch]$/', $path)) {
         $texts[substr($path, strlen($top) + 1)] = implode("\n", messages(file_get_contents($path)));

@@ -38,7 +38,7 @@ $configure = function (string ...$setting) use ($set) {
 };
 $configure('cluster-allow-replica-migration', 'yes');
 $texts = finds(['replica-migration' => 'warning'], [$guarded, $ttl], 'a replica that may come');
-holds(str_contains($texts['replica-migration'] ?? '', 'one shard can have 4 servers, and 1 replica must confirm a lock (replicas=1).') && str_contains($texts['replica-migration'], 'or replicas=2 '), 'how many', $texts);
+holds(str_contains($texts['replica-migration'] ?? '', 'one shard can have 4 servers, and 1 replica must acknowledge a lock (replicas=1).') && str_contains($texts['replica-migration'], 'or replicas=2 '), 'how many', $texts);
 finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 2]), $ttl], 'as many as may come');
 $configure('cluster-migration-barrier', '2');
 finds([], [$guarded, $ttl], 'none to spare');

@@ -150,7 +150,7 @@ $texts = finds(FORGETS + ['eviction' => 'problem'], [$small->dsn()], 'evictions'
 holds((bool) preg_match('/\d{3,} items evicted since/', $texts['eviction'] ?? ''), 'evictions', $texts);
 same('SERVER_ERROR out of memory storing object', $fill($refusing, 3000), 'filling what does not evict');
 $texts = finds(FORGETS + ['memory' => 'warning'], [$refusing->dsn(), '--ignore=trial'], 'full, without evictions');
-holds(str_contains($texts['memory'] ?? '', 'When it is full, no lock can be taken'), 'full, without evictions', $texts);
+holds(str_contains($texts['memory'] ?? '', 'When it is full, no lock can be acquired'), 'full, without evictions', $texts);
 
 // memory:// is no server.
 $texts = finds(['one-process' => 'note'], ['memory://tests'], 'memory');

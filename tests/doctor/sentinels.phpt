@@ -22,10 +22,10 @@ same(['dlock:era', 'dlock:fence'], what_stays($set->master()->raw()), 'what is l
 
 // How many confirm.
 $texts = finds(['few-replicas' => 'problem'], [$set->dsn(['guard' => 6, 'replicas' => 4]), $ttl], 'four of three');
-holds(str_contains($texts['few-replicas'] ?? '', 'has 3 replicas, and 4 must confirm'), 'four of three', $texts);
+holds(str_contains($texts['few-replicas'] ?? '', 'has 3 replicas, and 4 must acknowledge'), 'four of three', $texts);
 finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 3]), $ttl], 'three of three');
 $texts = finds(['confirmations' => 'warning'], [$set->dsn(['guard' => 6]), $ttl], 'one of three');
-holds(str_contains($texts['confirmations'] ?? '', 'is one of 4 servers, and 1 replica has to confirm') && str_contains($texts['confirmations'], 'Set replicas=2'), 'one of three', $texts);
+holds(str_contains($texts['confirmations'] ?? '', 'is one of 4 servers, and 1 replica has to acknowledge') && str_contains($texts['confirmations'], 'Set replicas=2'), 'one of three', $texts);
 $set->master()->raw()->cmd('CONFIG', 'SET', 'min-replicas-to-write', '0');
 finds(['min-replicas' => 'note'], [$guarded, $ttl], 'a master that writes alone');
 $set->master()->raw()->cmd('CONFIG', 'SET', 'min-replicas-to-write', '1');

@@ -94,7 +94,7 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     $lock->forceRelease(); // its own
     $lock->forceRelease(); // nobody's
     same(true, $other->get(), "$name: get() after forceRelease()");
-    fails(LogicException::class, 'Somebody else holds the lock "*give LockProvider a $forceRelease*', $lock->forceRelease(...), $name);
+    fails(LogicException::class, 'Another process holds the lock "*LockProvider a $forceRelease*', $lock->forceRelease(...), $name);
     $asked = [];
     (new LockProvider($manager(), function (string $resource) use (&$asked) { $asked[] = $resource; }))->lock($resource)->forceRelease();
     same([$resource], $asked, "$name: forceRelease()");

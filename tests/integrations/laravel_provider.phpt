@@ -15,6 +15,7 @@ require __DIR__ . '/../inc/integrations.inc';
 
 $child = php_child('
     require ' . var_export(dirname(__DIR__) . '/inc/integrations.inc', true) . ';
+    require ' . var_export(dirname(__DIR__) . '/inc/markdown.inc', true) . ';
     load_integrations();
     require_once "/usr/share/php/Illuminate/Container/autoload.php";
     require_once "/usr/share/php/Illuminate/Config/autoload.php";
@@ -27,7 +28,7 @@ $child = php_child('
         $app = new Illuminate\Container\Container();
         $app->instance("config", new Illuminate\Config\Repository(["cache" => ["prefix" => $prefix, "stores" => ["dlock" => ["driver" => "dlock"] + $store]]]));
         $app->singleton("redis", fn ($app) => new Illuminate\Redis\RedisManager($app, "phpredis", [
-            "options" => ["prefix" => "app:"], "default" => $server, "locks" => $server + ["options" => ["prefix" => ""]]]));
+            "options" => ["prefix" => "app:"], "default" => $server, "cache" => $server, "locks" => $server + ["options" => ["prefix" => ""]]]));
         $app->singleton("cache", fn ($app) => new Illuminate\Cache\CacheManager($app));
         (new Dlock\Laravel\DlockServiceProvider($app))->register();
         return $app;
@@ -54,6 +55,25 @@ $child = php_child('
         $lease = $locks->acquire("job");
         application($server, ["lock" => $dsn], $prefix)["cache"]->store("dlock")->lock("job", 30)->forceRelease();
     }, "forceRelease() without a connection");
+    foreach (["locks" => ["lock" => "$dsn/1"], "default" => ["lock" => $dsn]] as $connection => $store) {
+        $lock = application($server, $store + ["lock_connection" => $connection], $prefix)["cache"]->store("dlock")->lock("other", 30);
+        $lock->get();
+        $again = application($server, $store + ["lock_connection" => $connection], $prefix)["cache"]->store("dlock")->lock("other", 30);
+        fails(LogicException::class, "*is still held: the connection \"$connection\" has no key*", $again->forceRelease(...), "forceRelease() by $connection");
+        same(true, $lock->release(), "release() after it");
+    }
+
+    // ---- the files that docs/integrations.md shows ----
+    putenv("LOCK_DSN=$dsn");
+    [$files] = array_values(array_filter(array_column(blocks("docs/integrations.md"), "code"), fn (string $code) => str_contains($code, "config/cache.php")));
+    $config = eval(str_replace("env(", "getenv(", $files)); // env() needs a package that Laravel of Debian lacks
+    preg_match("~^// .locks. => (.*)$~m", $files, $connection);
+    same(["host" => "127.0.0.1", "port" => 6379, "database" => 0, "options" => ["prefix" => ""]], eval("return $connection[1];"), "the connection in it");
+    $store = application($server, $config["stores"][$config["default"]], $prefix)["cache"]->store("dlock");
+    [$lock, $other] = [$store->lock("documented"), $store->lock("documented")];
+    same([true, false], [$lock->get(), $other->get()], "its locks");
+    $other->forceRelease();
+    same([true, true], [$store->put("y", "data", 100), $store->lock("documented", 30)->get()], "its data, and forceRelease()");
 
     ini_set("dlock.server", $dsn);
     same(true, application($server, [], $prefix)["cache"]->store("dlock")->lock("y")->get(fn () => $locks->isLocked("y")), "the server of php.ini");

@@ -95,5 +95,5 @@ wait_for(fn () => !$locks->isLocked('left'), 60, 'its lock to be free');
 echo "done\n";
 ?>
 --EXPECTF--
-The lock "left" ends with this process, and not after its seconds: %s
+The lock "left" ends with this process, before its seconds are over: %s
 done

@@ -21,7 +21,7 @@ final class Plan
     public readonly \Dlock\LockManager $lock;
     /** The locks that are tried in the end: one, in a cluster one at each master. @var list<string> */
     public array $resources;
-    /** For how long no lock is granted after a fail-over; null where nothing is done about that. */
+    /** For how long no lock is granted after a failover; null where nothing is done about that. */
     public ?float $guard = null;
     /** As the extension reads them: see Dlock\describe_server(). @var list<array<string, mixed>> */
     public readonly array $servers;

@@ -7,9 +7,9 @@ use function Dlock\Console\printable;
 
 enum Severity: string
 {
-    /** Locks cannot be taken, or get lost while nothing is wrong. */
+    /** Locks cannot be acquired, or get lost while nothing is wrong. */
     case Problem = 'problem';
-    /** They cannot be taken, or get lost, when something else goes wrong, or under load. */
+    /** They cannot be acquired, or get lost, when something else goes wrong, or under load. */
     case Warning = 'warning';
     case Note = 'note';
 }
@@ -23,7 +23,7 @@ final class Finding
         public readonly string $seen,
         public string $why,
         public readonly string $do,
-        /** No lock can be taken there. */
+        /** No lock can be acquired there. */
         public readonly bool $unusable = false,
     ) {
     }

@@ -6,7 +6,7 @@ namespace Dlock\Doctor;
 /** One server, looked at. */
 abstract class Server
 {
-    /** Can locks be taken there? */
+    /** Can locks be acquired there? */
     public bool $usable = false;
     public ?string $version = null;
     /** Round trips in seconds. @var list<float> */

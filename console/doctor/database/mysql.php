@@ -49,7 +49,7 @@ function examine_mysql_settings(MysqlServer $server): void
 {
     $definer = $server->ask("SELECT definer FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name = 'dlock_acquire_1'");
     if ($definer === null && !$server->spec['create']) {
-        $server->unusable('tables', 'has no procedures of dlock in this database, or this user may not call them.', 'Locks cannot be taken there.',
+        $server->unusable('tables', 'has no procedures of dlock in this database, or this user may not call them.', 'Locks cannot be acquired there.',
             'Run mysql.sql there, or add create=1 to the address; then GRANT EXECUTE on the database to the user.');
     } elseif ($definer !== null) {
         examine_mysql_owner($server, $definer);
@@ -63,7 +63,7 @@ function examine_mysql_settings(MysqlServer $server): void
             'Set it to 1.');
     }
     if ($server->ask("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", column: 1) === 'ON') {
-        $server->note('galera', 'is a node of a Galera cluster.', 'Locks that are taken at two nodes exclude each other only when transactions are certified, and waiters at another node are not woken.',
+        $server->note('galera', 'is a node of a Galera cluster.', 'Locks that are acquired at two nodes exclude each other only when transactions are certified, and waiters at another node are not woken.',
             'Give the address of one node for all writes.');
     }
     $wrong = abs((float) $server->ask('SELECT UNIX_TIMESTAMP(SYSDATE(6))') - microtime(true));

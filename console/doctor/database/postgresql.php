@@ -64,10 +64,10 @@ function examine_pgsql_tables(PostgresServer $server): void
     $schema = $server->spec['schema'];
     $kind = $server->ask('SELECT c.relpersistence FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?', [$schema, 'locks']);
     if ($kind === null && !$server->spec['create']) {
-        $server->unusable('tables', "has no tables of dlock in the schema $schema.", 'Locks cannot be taken there.',
+        $server->unusable('tables', "has no tables of dlock in the schema $schema.", 'Locks cannot be acquired there.',
             'Run postgresql.sql there, or add create=1 to the address.');
     } elseif ($kind === 'p') {
         $server->note('logged', 'has dlock\'s tables logged.', 'Each lock costs a write to the disk, and an asynchronous standby may lack the last ones.',
-            'ALTER TABLE ' . $schema . '.locks SET UNLOGGED, likewise waiters and era, unless you need leases to outlast a crash.');
+            'ALTER TABLE ' . $schema . '.locks SET UNLOGGED, likewise `waiters` and `era`, unless you need leases to outlast a crash.');
     }
 }

@@ -32,7 +32,7 @@ abstract class DatabaseServer extends Server
                 $examine($this);
             }
         } catch (\PDOException $e) {
-            $this->unusable('unreachable', 'failed: ' . self::reason($e) . '.', 'Locks cannot be taken there.', 'See to the server, and to the rights of its user.');
+            $this->unusable('unreachable', 'failed: ' . self::reason($e) . '.', 'Locks cannot be acquired there.', 'See to the server, and to the rights of its user.');
         }
     }
 
@@ -97,7 +97,7 @@ abstract class DatabaseServer extends Server
                 $reasons[] = self::reason($e);
             }
         }
-        $this->unusable('unreachable', 'cannot be used: ' . implode('; ', $reasons) . '.', 'Locks cannot be taken there.',
+        $this->unusable('unreachable', 'cannot be used: ' . implode('; ', $reasons) . '.', 'Locks cannot be acquired there.',
             'Is it running, on this address, and are user and password right?');
         return false;
     }

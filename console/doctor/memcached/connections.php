@@ -13,7 +13,7 @@ function examine_memcached_connections(MemcachedServer $server): void
     }
     $other = (new MemcachedConnection($server->spec))->stats();
     if (($other['pid'] ?? '') !== ($server->stats['pid'] ?? '') || abs((int) ($other['uptime'] ?? 0) - $server->stat('uptime')) > 5) {
-        $server->problem('balancer', 'two connections led to two servers.', 'A lock that is taken on one is free on the other.',
+        $server->problem('balancer', 'two connections led to two servers.', 'A lock that is held on one is free on the other.',
             'Give the address of one server, not of a balancer.');
     }
     $most = $server->stat('max_connections');
@@ -29,7 +29,7 @@ function examine_memcached_connections(MemcachedServer $server): void
     }
     $addresses = explode(',', $server->settings['inter'] ?? '127.0.0.1');
     if ($server->spec['path'] === null && preg_grep('/^(127\.|\[?::1|localhost\b)/', $addresses, PREG_GREP_INVERT)) {
-        $server->note('open', 'admits everybody who reaches its port.', 'Anybody there can take and delete locks.',
+        $server->note('open', 'admits everybody who reaches its port.', 'Any host there can acquire and delete locks.',
             'See that only the hosts with locks get there.');
     }
 }

@@ -21,6 +21,6 @@ function examine_memcached_memory(MemcachedServer $server): void
     } elseif ($most > 0 && $server->stat('bytes') > MEMCACHED_FULL * $most) {
         $server->warning('memory', sprintf('uses %d %% of its memory.', 100 * $server->stat('bytes') / $most), $evicts
             ? 'When it is full, it evicts items, including locks: others can acquire an evicted lock while its holder still relies on it.'
-            : 'When it is full, no lock can be taken.', 'Give locks a memcached of their own, or more memory (-m).');
+            : 'When it is full, no lock can be acquired.', 'Give locks a memcached of their own, or more memory (-m).');
     }
 }

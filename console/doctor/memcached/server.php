@@ -33,7 +33,7 @@ final class MemcachedServer extends Server
                 $examine($this);
             }
         } catch (Trouble $e) {
-            $this->unusable('unreachable', $e->getMessage() . '.', 'Locks cannot be taken there.',
+            $this->unusable('unreachable', $e->getMessage() . '.', 'Locks cannot be acquired there.',
                 'See to the server and to what is between here and there.');
         }
     }
@@ -43,19 +43,19 @@ final class MemcachedServer extends Server
         return (int) ($this->stats[$name] ?? 0);
     }
 
-    /** False where no lock can be taken there. */
+    /** False where no lock can be acquired there. */
     private function open(): bool
     {
         try {
             $this->memcached = new MemcachedConnection($this->spec);
         } catch (Trouble $e) {
-            $this->unusable('unreachable', 'cannot be reached: ' . $e->getMessage() . '.', 'Locks cannot be taken there.',
+            $this->unusable('unreachable', 'cannot be reached: ' . $e->getMessage() . '.', 'Locks cannot be acquired there.',
                 'Is it running, on this address, and does a firewall let this host through?');
             return false;
         }
         $answer = $this->memcached->ask('version');
         if (!str_starts_with($answer, 'VERSION ')) {
-            $this->unusable('refuses', "refuses commands: $answer", 'Locks cannot be taken there.', str_contains($answer, 'unauthenticated')
+            $this->unusable('refuses', "refuses commands: $answer", 'Locks cannot be acquired there.', str_contains($answer, 'unauthenticated')
                 ? 'dlock cannot log in to memcached: start it without -Y.' : 'Is it memcached? The text is what the server said.');
             return false;
         }

@@ -25,7 +25,7 @@ function examine_certificates(RedisServer $server): void
         if ($days < CERTIFICATE_DAYS) {
             $server->warning('certificate',
                 "$whose " . ($days < 0 ? 'ended' : 'ends') . ' on ' . gmdate('Y-m-d H:i', $end) . ' UTC.',
-                'From then on connections are refused by whoever checks it.', 'Renew it.');
+                'From then on clients and servers that check it refuse connections.', 'Renew it.');
         }
     }
 }

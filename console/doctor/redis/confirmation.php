@@ -1,5 +1,5 @@
 <?php
-/* What the promise over a fail-over depends on: how many replicas confirm, of how many servers, and for how long nothing is granted then. */
+/* What the promise over a failover depends on: how many replicas confirm, of how many servers, and for how long nothing is granted then. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
@@ -31,19 +31,19 @@ function examine_confirmation(RedisServer $server): void
     $there = (int) $server->info['connected_slaves'];
     $nodes = max($server->nodes, $there + 1);
     if ($there < $needed) {
-        $server->unusable('few-replicas', 'has ' . plural($there, 'replica') . ", and $needed must confirm each lock (replicas=$needed).", 'No lock can be taken.',
+        $server->unusable('few-replicas', 'has ' . plural($there, 'replica') . ", and $needed must acknowledge each lock (replicas=$needed).", 'No lock can be acquired.',
             $nodes > 1 + $there ? 'See to the replicas that are not connected.' : 'Add replicas, or say replicas=' . $there . '.');
     } elseif ($there === $needed) {
-        $server->warning('few-replicas', 'has ' . plural($there, 'replica') . ($there === 1 ? ', which' : ', all of which') . ' must confirm each lock.',
-            'While a replica is down, as the old master is after a fail-over, no lock can be taken.', 'Add another replica.');
+        $server->warning('few-replicas', 'has ' . plural($there, 'replica') . ($there === 1 ? ', which' : ', all of which') . ' must acknowledge each lock.',
+            'While a replica is down, as the old master is after a failover, no lock can be acquired.', 'Add another replica.');
     }
     if (2 * $needed < $nodes - 1) {
-        $server->warning('confirmations', "is one of $nodes servers, and $needed " . ($needed === 1 ? 'replica has' : 'replicas have') . " to confirm a lock (replicas=$needed).",
-            'After a fail-over there can be two holders: the old master and the new one find different replicas that confirm.', 'Set replicas=' . intdiv($nodes, 2) . ', in all programs.');
+        $server->warning('confirmations', "is one of $nodes servers, and $needed " . ($needed === 1 ? 'replica has' : 'replicas have') . " to acknowledge a lock (replicas=$needed).",
+            'After a failover there can be two holders: different replicas can acknowledge locks of the old master and of the new one.', 'Set replicas=' . intdiv($nodes, 2) . ', in all programs.');
     }
     if ($there >= $needed && ($server->config('min-replicas-to-write') ?? $server->config('min-slaves-to-write')) === '0') {
-        $server->note('min-replicas', 'takes writes without any replica (min-replicas-to-write 0).',
-            'A master that is cut off goes on for others that write there. Locks do not depend on it.', 'Set min-replicas-to-write 1, if it suits what else is there.');
+        $server->note('min-replicas', 'accepts writes without any replica (min-replicas-to-write 0).',
+            'A partitioned master continues to accept writes of other programs. Locks do not depend on it.', 'Set min-replicas-to-write 1 if that suits the other data.');
     }
 }
 
@@ -64,7 +64,7 @@ function examine_fail_over(RedisService $service): void
     if ($service->detection !== null && $service->detection + PROMOTION > $ttl * 2 / 3) {
         $service->warning('down-after', $label,
             sprintf('a master counts as down after %s (%s), and leases last %s.', seconds($service->detection), $service->setting, seconds($ttl)),
-            'By then what is left of a lease, two thirds at worst, is over: holders lose their locks in a fail-over. Nobody else gets them too early.',
+            'Leases end before that (two thirds of their time are left at worst): holders lose their locks in a failover. No other process gets them too early.',
             sprintf('Set %s to 1 to 5 s, or the lease time (and guard) to %s or more.', $service->setting, seconds(ceil(($service->detection + PROMOTION) * 1.5))));
     }
 }
@@ -85,7 +85,7 @@ function examine_other_guards(RedisServer $server): void
     if (is_string($era) && preg_match('/^\w+ (\d{1,15}) /', $era, $found) && $found[1] > round($guard * 1000)) {
         $server->warning('guards-differ', sprintf('a program that locks there has a guard of %s, and this specification one of %s.', seconds($found[1] / 1000), seconds($guard)),
             'A replica that is promoted and has not heard of the longer one grants after the shorter one, while a longer lease may last.',
-            sprintf('Set guard=%s in all programs. (One that no program has any more is remembered until the next fail-over.)', $found[1] / 1000));
+            sprintf('Set guard=%s in all programs. (One that no program has any more is remembered until the next failover.)', $found[1] / 1000));
     }
 }
 

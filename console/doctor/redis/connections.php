@@ -27,7 +27,7 @@ function examine_connections(RedisServer $server): void
         fn ($address) => !preg_match('/^-?(127\.|::1$)/', $address));
     if ($bind && $server->spec['password'] === null && $server->config('protected-mode') === 'no') {
         $server->note('open', 'lets everybody in who reaches its port: no password, and protected-mode is off.',
-            'Anybody there can take and delete locks.',
+            'Any host there can acquire and delete locks.',
             'Set a password, or see that only the hosts with locks get there.');
     }
 }

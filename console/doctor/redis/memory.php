@@ -22,10 +22,10 @@ function examine_memory(RedisServer $server): void
             . 'Others can acquire an evicted lock while its holder still relies on it.',
             'Set maxmemory-policy noeviction, or give locks a server of their own.');
     } elseif ($used > $most) { // which commands do not show: a script is not refused where it has written before
-        $server->unusable('memory', 'its memory is full (maxmemory).', 'No lock can be taken.',
+        $server->unusable('memory', 'its memory is full (maxmemory).', 'No lock can be acquired.',
             'Raise maxmemory, or give locks a server of their own.');
     } elseif ($used > 0.9 * $most) {
         $server->warning('memory', sprintf('uses %d %% of its maxmemory.', 100 * $used / $most),
-            'When it is full, no lock can be taken.', 'Raise maxmemory, or give locks a server of their own.');
+            'When it is full, no lock can be acquired.', 'Raise maxmemory, or give locks a server of their own.');
     }
 }

@@ -90,7 +90,7 @@ function add_nodes(RedisService $service, array $slots, RedisConnection $connect
     }
     if ($covered < SLOTS) {
         $service->problem('slots', $service->spec['label'], SLOTS - $covered . ' of its ' . SLOTS . ' hash slots have no master.',
-            'Locks in them cannot be taken; with cluster-require-full-coverage no lock at all.', 'See redis-cli --cluster check, --cluster fix.');
+            'Locks in them cannot be acquired; with cluster-require-full-coverage no lock at all.', 'See redis-cli --cluster check, --cluster fix.');
     }
     if (count($service->spec['seeds']) === 1 && count($masters) > 1) {
         $service->warning('one-of-many', $service->spec['label'], 'the specification names one node of several.',
@@ -129,7 +129,7 @@ function examine_open_slots(RedisServer $server): void
     preg_match_all('/\[(\d+)-[<>]-/', $own[0] ?? '', $open);
     if ($count = count($open[1])) {
         $server->warning('open-slots', 'has ' . ($count === 1 ? 'a slot that is' : "$count slots that are") . ' on the way: ' . implode(', ', array_slice($open[1], 0, 5)) . ($count > 5 ? ', …' : '') . '.',
-            'No lock in it can be taken until it has arrived (TRYAGAIN, or without the right to ASKING: MOVED).', 'If nothing is being moved there, finish it: redis-cli --cluster fix.');
+            'No lock in it can be acquired until it has arrived (TRYAGAIN, or without the right to ASKING: MOVED).', 'If nothing is being moved there, finish it: redis-cli --cluster fix.');
     }
 }
 
@@ -154,8 +154,8 @@ function examine_spare_replicas(RedisService $service): void
     }
     if (2 * $needed < $most - 1) {
         $service->warning('replica-migration', $service->spec['label'], "replicas may come from other shards (cluster-allow-replica-migration yes): one shard can have $most servers, and "
-            . plural($needed, 'replica') . " must confirm a lock (replicas=$needed).",
-            'A replica that came confirms, too. So there can be two holders: a master that was cut off and the one that was promoted find different replicas.',
+            . plural($needed, 'replica') . " must acknowledge a lock (replicas=$needed).",
+            'A replica that came acknowledges locks, too. So two holders are possible: different replicas can acknowledge those of a partitioned master and of the promoted one.',
             'Set cluster-allow-replica-migration no on all nodes, or replicas=' . intdiv($most, 2) . ' in all programs.');
     }
 }

@@ -41,9 +41,9 @@ function examine_sales(RedisServer $server, bool $kept, ?string $sync): void
 {
     if (!$kept) {
         $server->problem('persistence', 'keeps no log of its changes (appendonly no).',
-            'When it restarts, it may have forgotten what was sold and reserved: pieces are sold again.', 'Set appendonly yes and appendfsync always.');
+            'When it restarts, it may have forgotten what was sold and reserved: units are sold again.', 'Set appendonly yes and appendfsync always.');
     } elseif ($sync !== null && $sync !== 'always') {
         $server->warning('persistence', "may forget the last second of its data when its host fails (appendfsync $sync).",
-            'Pieces that were bought in that second are sold again.', 'appendfsync always forgets nothing, and takes longer for each call.');
+            'Units that were bought in that second are sold again.', 'appendfsync always forgets nothing, and takes longer for each call.');
     }
 }

@@ -28,7 +28,7 @@ function examine_replication(RedisServer $server): void
             . ($sentinels === 1 ? ' watches' : ' watch') . ' over it.' : '.'),
             'Replication is asynchronous: a replica that is promoted does not know the latest locks, and two hold the same one.',
             $server->plan->class === 'RedLock'
-            ? 'RedLock needs independent masters without fail-over.'
+            ? 'RedLock needs independent masters without failover.'
                 : 'Have replicas confirm each lock: ' . ($sentinels > 0 ? 'sentinel://… with the Sentinels, or, where the address follows the master, ' : 'where the address follows the master, ')
                 . 'replicas=' . max(1, intdiv($replicas + 1, 2)) . ' in the specification. Or use RedLock over independent servers.');
     }

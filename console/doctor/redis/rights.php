@@ -174,7 +174,7 @@ final class Rights
         if (in_array('time', $this->missing, true) && $time === false && !$confirmed) { // an era needs the time itself
             $this->missing = array_diff($this->missing, ['time']);
             $this->server->warning('rights', 'the user has no right to time, only to pexpiretime.',
-                'Fencing tokens are made of when a key ends. They rise all the same; a lock that has to look at the clock takes up to four commands more.',
+                'Fencing tokens are made of when a key ends. They still rise; a lock that has to look at the clock takes up to four commands more.',
                 'Give it +time if you can.');
         } elseif ($time !== false) {
             unset($this->missing[$time]);
@@ -198,7 +198,7 @@ final class Rights
                 default => COMMANDS_IN_PERMITS_SCRIPTS,
             }]));
         $this->server->unusable('rights', 'the user has no right to ' . implode(', ', $this->missing) . '.',
-            'Without all of them a lock cannot be taken, waited for or handed over.', 'A user needs: '
+            'Without all of them a lock cannot be acquired, waited for or handed over.', 'A user needs: '
             . "~$prefix* " . ($permits && $this->server->spec['replicas'] === 0 ? '' : '~dlock:* ') . "&dlock:inbox:* $rights" . ($this->server->plan->class === 'RedLock' || $this->server->spec['replicas'] > 0 ? ' +info' : '')
             . ($this->server->spec['replicas'] > 0 ? ' +wait' : '') . ($this->server->slots ? ' +asking +cluster|slots +cluster|nodes +cluster|info' : '')
             . ($this->server->spec['database'] ? ' +select' : '')

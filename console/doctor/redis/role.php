@@ -21,7 +21,7 @@ function can_keep_locks(RedisServer $server): bool
             'Give the nodes as cluster://…, for DistributedLock; RedLock needs servers without cluster mode.');
     } elseif ($info['role'] !== 'master' && !$server->isReplica) {
         $server->unusable('replica', "is a replica of $info[master_host]:$info[master_port].",
-            'It refuses writes; one that does not would take locks that nobody else sees.', 'Give the address of the master.');
+            'It refuses writes. If it accepted them, no other client would see its locks.', 'Give the address of the master.');
     } elseif (version_compare($info['redis_version'], $least, '<')) {
         $server->unusable('version', "is Redis $info[redis_version].",
             ($server->plan->isOfPermits() ? "The scripts of Dlock\\{$server->plan->class} need" : 'The scripts of dlock need') . " Redis $least or later.", 'Upgrade it.');

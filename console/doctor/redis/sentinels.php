@@ -77,7 +77,7 @@ final class Sentinels
         if (count($votes) > 1) {
             $this->service->warning('disagree', implode(', ', array_keys($this->named)),
                 'do not name the same master: ' . implode(', ', array_map(fn ($address) => strtr($address, ' ', ':'), array_keys($votes))) . '.',
-                'A fail-over is under way, or one of them is cut off or watches over something else of that name.', 'Look again in a minute; then see SENTINEL MASTERS of each.');
+                'A failover is under way, or one of them is partitioned or monitors another master of that name.', 'Look again in a minute; then see SENTINEL MASTERS of each.');
         }
         foreach ($connections as $label => $connection) {
             $this->good ??= $this->named[$label] === array_key_first($votes) ? $connection : null;
@@ -114,12 +114,12 @@ final class Sentinels
         $name = $this->service->spec['service'];
         if ($all < 3) {
             $this->service->warning('few-sentinels', $name, $all === 1 ? 'one Sentinel watches over it.' : 'two Sentinels watch over it.',
-                $all === 1 ? 'While it is down, or wrong, there is no fail-over, or one without need.' : 'While one of them is down there is no fail-over: a majority has to agree.',
+                $all === 1 ? 'While it is down, or wrong, there is no failover, or one without need.' : 'While one of them is down there is no failover: a majority has to agree.',
                 'Have three, on hosts of their own.');
         }
         if ($quorum > $all || ($all > 2 && ($quorum === $all || $quorum === 1))) {
             $this->service->warning('quorum', $name, "its quorum is $quorum, of $all Sentinels.", $quorum === 1
-                ? 'One of them that is cut off begins a fail-over without need, and no lock is granted for the guard.' : 'Unless all of them see that the master is down, there is no fail-over.',
+                ? 'A partitioned one begins a failover without need, and no lock is granted for the guard.' : 'Unless all of them see that the master is down, there is no failover.',
                 'Set the quorum to ' . (intdiv($all, 2) + 1) . ' (SENTINEL SET).');
         }
         if (count($this->service->spec['seeds']) === 1 && $all > 1) {

@@ -42,7 +42,7 @@ final class RedisServer extends Server
                 $examine($this);
             }
         } catch (Trouble $e) {
-            $this->unusable('unreachable', $e->getMessage() . '.', 'Locks cannot be taken there.',
+            $this->unusable('unreachable', $e->getMessage() . '.', 'Locks cannot be acquired there.',
                 'See to the server and to what is between here and there.');
         }
         if ($this->unseen) {
@@ -86,11 +86,11 @@ final class RedisServer extends Server
     public function refuses(Refusal $e): void
     {
         $this->unusable('refuses', 'refuses commands: ' . strtok($e->getMessage(), "\n"),
-            'Locks cannot be taken there as long as that is so.',
+            'Locks cannot be acquired there as long as that is so.',
             match (strtok($e->getMessage(), ' ')) {
                 'LOADING' => 'It is loading its data; try again.',
                 'READONLY' => 'It is a replica: give the address of the master.',
-                'BUSY' => 'A script of somebody has been running for too long; see SCRIPT KILL.',
+                'BUSY' => 'A script of another program has been running for too long; see SCRIPT KILL.',
                 'OOM' => 'Its memory is full: raise maxmemory, or give locks a server of their own.',
                 'MISCONF' => 'It cannot save its data: fix that, or see stop-writes-on-bgsave-error.',
                 'NOREPLICAS' => 'Too few replicas are connected: see min-replicas-to-write.',
@@ -104,7 +104,7 @@ final class RedisServer extends Server
             $this->redis = new RedisConnection($this->spec);
         } catch (Trouble $e) {
             $this->unusable('unreachable', 'cannot be reached: ' . $e->getMessage() . '.',
-                'Locks cannot be taken there.',
+                'Locks cannot be acquired there.',
                 'Is it running, on this address, and does a firewall let this host through?');
             return false;
         }
@@ -118,7 +118,7 @@ final class RedisServer extends Server
             $right = $e->isAboutRights();
             $this->unusable($login ? 'password' : ($right ? 'rights' : 'refuses'),
                 "refuses the login: {$e->getMessage()}",
-                'Locks cannot be taken there.', match (true) {
+                'Locks cannot be acquired there.', match (true) {
                     (bool) $login => "Set user and password of the server's specification right.",
                     $right => 'Give the user +select, or use database 0.',
                     $database !== 0 => "Is there such a database? It is $database in the specification.",
@@ -138,7 +138,7 @@ final class RedisServer extends Server
             return true;
         } catch (Refusal $e) {
             if ($e->isAboutLogin()) {
-                $this->unusable('password', 'wants a password.', 'Locks cannot be taken there.',
+                $this->unusable('password', 'wants a password.', 'Locks cannot be acquired there.',
                     "Put the password into the server's specification.");
             } elseif (!$e->isAboutRights()) {
                 $this->refuses($e);

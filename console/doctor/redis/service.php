@@ -23,7 +23,7 @@ final class RedisService
     /** A Sentinel or node that does not help to find the masters. */
     public function unusable(string $id, string $server, string $seen, string $do): void
     {
-        $this->plan->report->add(Severity::Problem, $id, $server, $seen, 'If no other one does, nobody finds the master.', $do, true);
+        $this->plan->report->add(Severity::Problem, $id, $server, $seen, 'If no other one does, no client finds the master.', $do, true);
     }
 
     public function problem(string $id, string $server, string $seen, string $why, string $do): void

@@ -32,6 +32,6 @@ function examine_uptime(RedisSet $set): void
     $enough = count($uptimes) - count($early) >= $set->quorum;
     $set->plan->report->add($enough ? Severity::Warning : Severity::Problem, 'restarted', implode(', ', array_keys($early)),
         sprintf('up for %d s only; before %g s (dlock.restart_guard, or a longer lease time) a server has no vote.', min($early), $least),
-        $enough ? 'Until then fewer of the others may be down.' : 'Until then too few have one, and no lock can be taken.',
+        $enough ? 'Until then fewer of the others may be down.' : 'Until then too few have one, and no lock can be acquired.',
         sprintf('Wait for %d s; between restarts wait for %g s (uptimes are in whole seconds).', ceil($least) + 1 - min($early), $least + 2), !$enough);
 }
