@@ -446,6 +446,8 @@ holds database 'writes in order, whatever the clock does' '-DCLOCK_SET -DWRITES_
 holds database 'never two owners, writes in order: a lock is broken' '-DBREAKS -DGRANTS=2'
 holds database 'writes in order: a lock is broken at once' '-DBREAKS_NOW -DWRITES_ONLY -DEND=3'
 holds database 'never two owners, writes in order: its row is deleted' '-DCLEANS -DGRANTS=2'
+holds database 'attached once, never two owners, tokens rise, writes in order: a holder detaches' '-DATTACHES'
+holds database 'attached once, never two owners: a holder detaches, a promotion, tables kept' '-DATTACHES -DKEPT -DEND=3'
 [ "$long" = 0 ] || holds database 'never two owners, writes in order: three clients' '-DN=3 -DGRANTS=2 -DEND=3'
 
 bites database NO_ASSERTION 'an older write behind a later one' "$written"
@@ -465,6 +467,10 @@ bites database RENEWAL_BELIEVED 'two owners' "$owners"
 bites database RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
 bites database BREAK_FREES 'two owners' "$owners" '-DBREAKS'
 bites database BREAK_OVER_ASSERTED 'an older write behind a later one' "$written" '-DBREAKS_NOW -DWRITES_ONLY'
+bites database EXCHANGED_UNCOMPARED 'two owners' "$owners" '-DATTACHES'
+bites database EXCHANGED_ASSERTED 'an older write behind a later one' "$written" '-DATTACHES'
+bites database EXCHANGED_UNSETTLED 'two owners' "$owners" '-DATTACHES -DKEPT -DOWNERS_ONLY'
+bites database FENCE_KEPT 'an older write behind a later one' "$written" '-DATTACHES'
 bites database CLEANED_HELD 'a token that falls' "$falling" '-DCLEANS'
 bites database CLEANED_HELD 'two owners' "$owners" '-DCLEANS -DOWNERS_ONLY'
 bites database CLEANED_HELD 'an older write behind a later one' "$written" '-DCLEANS -DWRITES_ONLY'

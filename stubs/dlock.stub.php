@@ -444,12 +444,12 @@ namespace Dlock {
 
         /**
          * Returns locks that are waited for, or have been held for longer than a third of their lease time, the longest held first. It reads
-         * an index, not all keys. On ZooKeeper and memory://: all that are held.
+         * an index, not all keys. On ZooKeeper, in a database and on memory://: all that are held.
          *
          * @param int $limit 1 to 1000
          * @return list<Inspection> with one waiter in detail at most
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
-         * @throws DlockException on memcached and databases, which have no index
+         * @throws DlockException on memcached, which has no index
          *
          * @example
          * $locks = new DistributedLock('redis://127.0.0.1:6379');

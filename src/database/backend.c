@@ -278,8 +278,8 @@ static void dispose(dlock_claim *claim)
 #define COMMON                                                                                                         \
 	.claim_size = sizeof(dlock_db_claim), .detachable = true, .acquire = acquire, .attach = attach, .extend = extend,  \
 	.check = check, .release = release, .abandon = abandon, .top_up = top_up, .new_round = new_round,                  \
-	.is_same = is_same, .inspect = dlock_db_inspect, .break_claim = dlock_db_break, .locked = locked,                  \
-	.dispose = dispose
+	.is_same = is_same, .inspect = dlock_db_inspect, .list = dlock_db_list, .break_claim = dlock_db_break,             \
+	.locked = locked, .dispose = dispose
 
 #define ONE_ONLY                                                                                                       \
 	.one_only = "must be one name in a database; for several at once lock their rows in one transaction, or use "      \

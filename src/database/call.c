@@ -10,6 +10,7 @@ const dlock_db_signature dlock_db_signatures[] = {
 	[DLOCK_DB_LEFT] = { "left_1", 1, 0 },
 	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1 },
 	[DLOCK_DB_INSPECT] = { "inspect_1", 1, 1, .tells = true },
+	[DLOCK_DB_LIST] = { "list_1", 1, 2, .tells = true },
 	[DLOCK_DB_BREAK] = { "break_1", 2, 1 },
 };
 

@@ -19,6 +19,7 @@ typedef enum {
 	DLOCK_DB_LEFT,     /* ms that are left, -1: it is not the token's, or nobody's where that is empty */
 	DLOCK_DB_EXCHANGE, /* ms that are left or DLOCK_DB_NOT..., fencing token */
 	DLOCK_DB_INSPECT,  /* a text */
+	DLOCK_DB_LIST,     /* a text */
 	DLOCK_DB_BREAK,    /* ms until it is free, -1: it is not that holder's */
 	DLOCK_DB_LISTEN,   /* these two of PostgreSQL: no row */
 	DLOCK_DB_UNLISTEN

@@ -6,17 +6,24 @@
 
 /* What an operator sees of a lock, and how it is broken. */
 
-/* What a process has said of itself, in hexadecimal digits. */
-static void describe(dlock_party *party, const char *hex)
+/* The bytes that are written there in hexadecimal digits; how many. */
+static size_t read_hex(char *out, size_t most, const char *hex)
 {
-	char text[DLOCK_DESCRIPTION_MAX + 1];
 	size_t len = 0;
 	unsigned byte;
 
-	for (; len < DLOCK_DESCRIPTION_MAX && *hex && *hex != '\n' && sscanf(hex, "%2x", &byte) == 1; hex += 2) {
-		text[len++] = (char) byte;
+	for (; len < most && *hex && *hex != '\n' && sscanf(hex, "%2x", &byte) == 1; hex += 2) {
+		out[len++] = (char) byte;
 	}
-	dlock_party_describe(party, text, len);
+	return len;
+}
+
+/* What a process has said of itself. */
+static void describe(dlock_party *party, const char *hex)
+{
+	char text[DLOCK_DESCRIPTION_MAX];
+
+	dlock_party_describe(party, text, read_hex(text, sizeof text, hex));
 }
 
 /* "h ID LEFT FENCE SAID", or "b ID LEFT FENCE BY". A fencing token is the time of its grant. */
@@ -47,13 +54,22 @@ static bool read_holder(dlock_inspection *out, const char *line)
 	return true;
 }
 
-/* "w ID SAID" of a waiter. False: out of memory. */
+/* "AT WAITING", of a holder, or "w ID SAID" of a waiter. False: out of memory. */
 static bool read_line(dlock_inspection *out, const char *line)
 {
+	long long at, waiting;
+
 	if (*line == 'h' || *line == 'b') {
 		return read_holder(out, line);
 	}
-	if (*line != 'w' || strcspn(line, "\n") < 3) {
+	if (*line != 'w') {
+		if (sscanf(line, "%lld %lld", &at, &waiting) == 2) {
+			out->at = at;
+			out->waiting = waiting;
+		}
+		return true;
+	}
+	if (strcspn(line, "\n") < 3) {
 		return true;
 	}
 	const char *id = line + 2;
@@ -65,29 +81,90 @@ static bool read_line(dlock_inspection *out, const char *line)
 	return waiter;
 }
 
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end ? end + 1 : NULL;
+}
+
 dlock_status dlock_db_inspect(dlock_backend *base, const char *resource, size_t len, int most, dlock_inspection *out,
 	dlock_error *error)
 {
 	const dlock_db_backend *backend = (const dlock_db_backend *) base;
 	dlock_db_question question = { .call = NULL };
 	dlock_db_call *call = dlock_db_resource_call(backend, DLOCK_DB_INSPECT, resource, len, "");
-	long long at = 0, waiting = 0;
 
 	if (call) {
 		call->numbers[0] = most;
 	}
 	dlock_status status = dlock_db_ask(backend, &question, call, error);
 	bool good = status == DLOCK_OK && call->text;
-	if (good) {
-		sscanf(call->text, "%lld %lld", &at, &waiting);
-		out->at = at;
-		out->waiting = waiting;
-	}
-	for (const char *line = good ? strchr(call->text, '\n') : NULL; good && line; line = strchr(line + 1, '\n')) {
-		good = read_line(out, line + 1);
+	for (const char *line = good ? call->text : NULL; good && line; line = next_line(line)) {
+		good = read_line(out, line);
 	}
 	dlock_db_question_end(&question);
 	return status == DLOCK_OK && !good ? dlock_out_of_memory(error) : status;
+}
+
+/* ---- the list ---- */
+
+enum {
+	MOST_LISTED = 1000,
+	LOOKED_AT = 500, /* names in one call, so that each is short */
+	STORED_NAME_MAX = 255
+};
+
+/* "l NAME" of each lock, and behind it what is told of one. False: out of memory. */
+static bool read_list(dlock_listing *out, const char *line, size_t prefix_len)
+{
+	char name[STORED_NAME_MAX];
+	dlock_listed *listed = NULL;
+
+	for (; line; line = next_line(line)) {
+		if (*line == 'l') {
+			size_t len = read_hex(name, sizeof name, line + 2);
+			listed = len > prefix_len ? dlock_listing_add(out, name + prefix_len, len - prefix_len) : NULL;
+			if (len > prefix_len && !listed) {
+				return false;
+			}
+		} else if (listed && !read_line(&listed->inspection, line)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+dlock_status dlock_db_list(dlock_backend *base, int most, dlock_listing *out, dlock_error *error)
+{
+	const dlock_db_backend *backend = (const dlock_db_backend *) base;
+	char last[STORED_NAME_MAX];
+	const char *from = base->prefix.text;
+	size_t len = base->prefix.len;
+	dlock_status status;
+
+	do {
+		dlock_db_question question = { .call = NULL };
+		dlock_db_call *call = dlock_db_call_new(DLOCK_DB_LIST, from, len, "");
+		if (call) {
+			call->numbers[0] = (int64_t) base->prefix.len;
+			call->numbers[1] = LOOKED_AT;
+		}
+		status = dlock_db_ask(backend, &question, call, error);
+		if (status == DLOCK_OK && !(call->text && read_list(out, next_line(call->text), base->prefix.len))) {
+			status = dlock_out_of_memory(error);
+		}
+		if (status == DLOCK_OK) {
+			from = last;
+			len = read_hex(last, sizeof last, call->text);
+			dlock_listing_sort(out, MOST_LISTED);
+		}
+		dlock_db_question_end(&question);
+	} while (status == DLOCK_OK && len > 0 && out->count < MOST_LISTED);
+	if (status == DLOCK_OK) {
+		dlock_listing_sort(out, most);
+	}
+	return status;
 }
 
 dlock_status dlock_db_break(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,

@@ -47,6 +47,7 @@ dlock_status dlock_db_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_
 
 dlock_status dlock_db_inspect(dlock_backend *backend, const char *resource, size_t len, int most, dlock_inspection *out,
 	dlock_error *error);
+dlock_status dlock_db_list(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
 dlock_status dlock_db_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error);
 

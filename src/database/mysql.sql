@@ -291,34 +291,62 @@ BEGIN
 	COMMIT;
 	SELECT v_left, v_fence;
 END //
--- Who has it and who waits, for people: as dlock.inspect_1() in postgresql.sql.
-CREATE PROCEDURE IF NOT EXISTS dlock_inspect_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_most BIGINT) SQL SECURITY DEFINER READS SQL DATA
+-- Who has it and who waits, for people: as dlock.seen_1(), dlock.inspect_1() and dlock.list_1() in postgresql.sql.
+CREATE PROCEDURE IF NOT EXISTS dlock_seen_1(IN p_name VARBINARY(255), IN p_most BIGINT, OUT o_text LONGTEXT) READS SQL DATA
 BEGIN
 	DECLARE v_token, v_id VARBINARY(64);
 	DECLARE v_said VARBINARY(190);
 	DECLARE v_expires, v_served, v_fence, v_count, v_done BIGINT DEFAULT 0;
 	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
-	DECLARE v_text LONGTEXT;
 	DECLARE first CURSOR FOR SELECT token, said FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000 ORDER BY ticket LIMIT p_most;
 	DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_done = 1;
-	ROLLBACK;
-	IF LENGTH(p_name) > 190 THEN
-		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
-	END IF;
 	SELECT token, expires, served, said, fence INTO v_token, v_expires, v_served, v_said, v_fence FROM dlock_locks JOIN dlock_fences USING (name) WHERE name = p_name;
 	SELECT COUNT(*) INTO v_count FROM dlock_waiters WHERE name = p_name AND ticket > v_served AND sign > t - 3000000;
-	SET v_text = CONCAT(t, ' ', v_count), v_done = 0;
+	SET o_text = CONCAT(t, ' ', v_count), v_done = 0;
 	IF v_expires > t THEN
-		SET v_text = CONCAT(v_text, IF(v_token LIKE 'broken:%', '\nb ', '\nh '), IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), IF(LENGTH(v_token) = 44, LEFT(v_token, 24), '-')), ' ',
+		SET o_text = CONCAT(o_text, IF(v_token LIKE 'broken:%', '\nb ', '\nh '), IF(v_token LIKE 'broken:%', SUBSTR(v_token, 8, 24), IF(LENGTH(v_token) = 44, LEFT(v_token, 24), '-')), ' ',
 			v_expires - t, ' ', v_fence, ' ', IF(v_token LIKE 'broken:%', SUBSTR(v_token, 33), HEX(v_said)));
 	END IF;
 	OPEN first;
 	FETCH first INTO v_id, v_said;
 	WHILE v_done = 0 DO
-		SET v_text = CONCAT(v_text, '\nw ', IF(LENGTH(v_id) = 44, LEFT(v_id, 24), '-'), ' ', HEX(v_said));
+		SET o_text = CONCAT(o_text, '\nw ', IF(LENGTH(v_id) = 44, LEFT(v_id, 24), '-'), ' ', HEX(v_said));
 		FETCH first INTO v_id, v_said;
 	END WHILE;
 	CLOSE first;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_inspect_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_most BIGINT) SQL SECURITY DEFINER READS SQL DATA
+BEGIN
+	DECLARE v_text LONGTEXT;
+	ROLLBACK;
+	IF LENGTH(p_name) > 190 THEN
+		SET p_name = CONCAT(SUBSTR(p_name, 1, 191), SHA2(p_name, 256));
+	END IF;
+	CALL dlock_seen_1(p_name, p_most, v_text);
+	SELECT v_text;
+END //
+CREATE PROCEDURE IF NOT EXISTS dlock_list_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_prefix BIGINT, IN p_most BIGINT) SQL SECURITY DEFINER READS SQL DATA
+BEGIN
+	DECLARE v_name, v_last VARBINARY(255);
+	DECLARE v_text, v_one LONGTEXT;
+	DECLARE v_done BIGINT DEFAULT 0;
+	DECLARE v_skip BIGINT DEFAULT p_most - 1;
+	DECLARE v_end VARBINARY(4300) DEFAULT CONCAT(LEFT(p_name, p_prefix), REPEAT(x'ff', 256));
+	DECLARE t BIGINT DEFAULT UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
+	DECLARE names CURSOR FOR SELECT name FROM dlock_locks WHERE name > p_name AND name <= v_end AND (expires > t OR
+		queued > served AND EXISTS (SELECT * FROM dlock_waiters w WHERE w.name = dlock_locks.name AND sign > t - 3000000)) ORDER BY name;
+	DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_done = 1;
+	ROLLBACK;
+	SELECT name INTO v_last FROM dlock_locks WHERE name > p_name AND name < v_end ORDER BY name LIMIT 1 OFFSET v_skip;
+	SET v_end = COALESCE(v_last, v_end), v_text = COALESCE(HEX(v_last), ''), v_done = 0;
+	OPEN names;
+	FETCH names INTO v_name;
+	WHILE v_done = 0 DO
+		CALL dlock_seen_1(v_name, 1, v_one);
+		SET v_text = CONCAT(v_text, '\nl ', HEX(IF(LENGTH(v_name) > 190, CONCAT(LEFT(v_name, 191), '...'), v_name)), '\n', v_one);
+		FETCH names INTO v_name;
+	END WHILE;
+	CLOSE names;
 	SELECT v_text;
 END //
 CREATE PROCEDURE IF NOT EXISTS dlock_break_1(IN p_name VARBINARY(4000), IN p_id VARBINARY(64), IN p_by VARBINARY(64), IN p_now BIGINT) SQL SECURITY DEFINER MODIFIES SQL DATA

@@ -304,15 +304,13 @@ $$;
 
 -- Who has it and who waits, for people: the time in us and the number of waiters; "h", id, us that are left, fencing token and, in hex, what it
 -- said of itself; "b" in place of "h" where it was broken, and by whom; "w", id and what it said for the first of the waiters. An id is the beginning of a token, which cannot release the lock; "-": there is none.
-CREATE OR REPLACE FUNCTION dlock.inspect_1(p_name bytea, p_token text, p_most bigint) RETURNS text
-	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+CREATE OR REPLACE FUNCTION dlock.seen_1(p_name bytea, p_most bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
 	l dlock.locks;
 	t timestamptz := clock_timestamp();
 	v text;
 	n bigint;
 BEGIN
-	p_name := dlock.cut_1(p_name);
 	SELECT * INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
 	SELECT count(*) INTO n FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s';
 	v := (extract(epoch FROM t) * 1e6)::bigint || ' ' || n;
@@ -324,6 +322,28 @@ BEGIN
 	RETURN v || coalesce((SELECT string_agg(E'\nw ' || CASE WHEN length(w.token) = 44 THEN left(w.token, 24) ELSE '-' END || ' ' || encode(w.said, 'hex'), '' ORDER BY w.ticket)
 		FROM (SELECT q.token, q.ticket, q.said FROM dlock.waiters q WHERE q.name = p_name AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s'
 			ORDER BY q.ticket LIMIT p_most) w), '');
+END
+$$;
+CREATE OR REPLACE FUNCTION dlock.inspect_1(p_name bytea, p_token text, p_most bigint) RETURNS text
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT dlock.seen_1(dlock.cut_1(p_name), p_most) $$;
+
+-- The same of all that are held or waited for, with "l" and the name in hex before each; one that was cut ends in three dots. It looks at no more
+-- than p_most locks, those behind p_name, whose first p_prefix bytes all of them have. The first line is where to go on, in hex; empty: there are
+-- no more.
+CREATE OR REPLACE FUNCTION dlock.list_1(p_name bytea, p_token text, p_prefix bigint, p_most bigint) RETURNS text
+	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	t timestamptz := clock_timestamp();
+	v_end bytea := substr(p_name, 1, p_prefix::int) || decode(repeat('ff', 256), 'hex');
+	v_last bytea;
+BEGIN
+	SELECT k.name INTO v_last FROM dlock.locks k WHERE k.name > p_name AND k.name < v_end ORDER BY k.name, k.fence OFFSET p_most - 1 LIMIT 1;
+	v_end := coalesce(v_last, v_end);
+	RETURN coalesce(encode(v_last, 'hex'), '') || coalesce((SELECT string_agg(E'\nl ' || encode(
+			CASE WHEN octet_length(a.name) > 222 THEN substr(a.name, 1, 223) || convert_to('...', 'UTF8') ELSE a.name END, 'hex')
+			|| E'\n' || dlock.seen_1(a.name, 1), '' ORDER BY a.name)
+		FROM (SELECT k.name FROM dlock.locks k WHERE k.name > p_name AND k.name <= v_end AND k.expires > t
+			UNION SELECT q.name FROM dlock.waiters q WHERE q.name > p_name AND q.name <= v_end AND q.sign > t - interval '3 s') a), '');
 END
 $$;
 
@@ -383,7 +403,7 @@ DO $grant$
 BEGIN
 	IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'dlock_user') THEN
 		GRANT USAGE ON SCHEMA dlock TO dlock_user;
-		GRANT EXECUTE ON FUNCTION dlock.acquire_1, dlock.release_1, dlock.extend_1, dlock.left_1, dlock.exchange_1, dlock.inspect_1, dlock.break_1,
+		GRANT EXECUTE ON FUNCTION dlock.acquire_1, dlock.release_1, dlock.extend_1, dlock.left_1, dlock.exchange_1, dlock.inspect_1, dlock.list_1, dlock.break_1,
 			dlock.assert(bytea, bigint), dlock.assert(text, bigint) TO dlock_user;
 	END IF;
 END

@@ -1,5 +1,5 @@
 --TEST--
-databases: writes that assert their fencing token are committed in the order of the tokens, and holders do not overlap, while processes are stopped and killed, leases run out, sessions are ended and connections are cut
+databases: writes that assert their fencing token are committed in the order of the tokens, and holders do not overlap, while processes are stopped and killed, leases run out, locks are broken, sessions are ended and connections are cut
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -23,7 +23,7 @@ $asserts = amount('DLOCK_TEST_FAULT_ASSERT', 1) > 0;
 /** Acquires, is too slow now and then, and writes. */
 function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, string $log): never
 {
-    $locks = new DistributedLock($dsn, ttl: 0.4, renew: false);
+    $locks = new DistributedLock($dsn, ttl: 0.4, renew: random_int(0, 2) === 0);
     while (true) {
         try {
             $pdo = $server->pdo();
@@ -34,6 +34,7 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
                     continue;
                 }
                 $from = now();
+                file_put_contents("$log.all", '.', FILE_APPEND | LOCK_EX);
                 $lag = random_int(0, 4) === 0 ? 0.6 : 0.001; // longer than the lease, once in a while
                 random_int(0, 1) ? pause($lag) : null;
                 $pdo->beginTransaction();
@@ -60,14 +61,15 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
 }
 
 foreach (private_databases() as $kind => $server) {
-    (new DistributedLock($server->dsn('create=1&connect_timeout=60&read_timeout=60')))->isLocked('order'); // made
+    $locks = new DistributedLock($server->dsn('create=1&connect_timeout=60&read_timeout=60'));
+    $locks->isLocked('order'); // made
     $server->query('CREATE TABLE journal (last BIGINT, late BIGINT, writes BIGINT, refused BIGINT)');
     $server->query('INSERT INTO journal VALUES (0, 0, 0, 0)');
     $journal = fn () => array_map('intval', $server->query('SELECT late, writes, refused FROM journal')[0]);
     $relay = relay($server->address());
     $dsn = str_replace($server->address(), $relay->address(), $server->dsn('read_timeout=5&connect_timeout=5'));
     $log = temporary_directory() . "/held";
-    $cuts = 0;
+    $faults = ['kills' => 0, 'stops' => 0, 'ended sessions' => 0, 'cuts' => 0, 'breaks' => 0];
     $workers = [];
     $until = now() + $seconds;
     while (now() < $until || ($journal()['writes'] === 0 && now() < $until + 60)) {
@@ -80,10 +82,12 @@ foreach (private_databases() as $kind => $server) {
         $one = $workers[$i = array_rand($workers)];
         switch (random_int(0, 4)) {
             case 0:
+                $faults['kills']++;
                 $one->kill();
                 array_splice($workers, $i, 1);
                 break;
             case 1:
+                $faults['stops']++;
                 $one->signal(SIGSTOP);
                 pause(random_int(1, 7) / 10);
                 $one->signal(SIGCONT);
@@ -92,13 +96,21 @@ foreach (private_databases() as $kind => $server) {
                 try {
                     $sessions = $server->sessions();
                     $sessions === [] || $server->endSession($sessions[array_rand($sessions)]);
+                    $faults['ended sessions'] += $sessions === [] ? 0 : 1;
                 } catch (PDOException $e) { // has the server crashed?
                     throw new RuntimeException($e->getMessage() . "\n" . substr(file_get_contents("$server->dir/log"), -20_000), 0, $e);
                 }
                 break;
             case 3:
-                $cuts++;
+                $faults['cuts']++;
                 $relay->order(0, ['cut' => true]);
+                break;
+            case 4: // as "dlock break" does
+                try {
+                    $holder = $locks->inspect('order', 0)->holders[0] ?? null;
+                    $faults['breaks'] += $holder && Dlock\break_lock($locks, 'order', $holder->id, 'faults') !== null ? 1 : 0;
+                } catch (Dlock\DlockException) { // its own session has ended
+                }
         }
     }
     array_map(fn ($worker) => $worker->kill(), $workers);
@@ -114,7 +126,7 @@ foreach (private_databases() as $kind => $server) {
     same(0, $journal['late'], "$kind: late writes that were committed");
     holds($journal['writes'] > 0 && ($seconds < 60 || $journal['refused'] > 0), "$kind: writes were made, and in a long run late ones refused", $journal);
     $report = getenv('DLOCK_TEST_FAULT_REPORT');
-    $report && file_put_contents($report, "$kind: " . json_encode($journal + ['held' => count($held), 'cuts' => $cuts]) . "\n", FILE_APPEND);
+    $report && file_put_contents($report, "$kind: " . json_encode(['acquired' => filesize("$log.all"), 'held to the end' => count($held), 'overlaps' => $overlaps] + $journal + $faults) . "\n", FILE_APPEND);
 }
 echo "done\n";
 ?>

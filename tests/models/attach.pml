@@ -101,7 +101,7 @@ byte strays = STRAYS;
 #define VOTES(c) ((to[c].vote[0] > 0) + (to[c].vote[1] > 0) + (to[c].vote[2] > 0))
 #define OPEN(c) (to[c].ask[0] + to[c].ask[1] + to[c].ask[2])
 
-/* lua/fencing.lua */
+/* fencing.lua */
 inline next_token(s, least)
 {
 	server[s].fence = MAX(server[s].fence + 1, least)
@@ -199,7 +199,7 @@ inline settle(c)
 #endif
 #define FOR_ME(c, s) (server[s].lock == c || (ATTACHES(c) -> TO_EXCHANGE(s) : server[s].lock == FREE))
 
-/* lua/exchange.lua, lua/acquire.lua: a request that is sent again finds the new token, and says yes again. */
+/* exchange.lua, acquire.lua: a request that is sent again finds the new token, and says yes again. */
 inline give(c, s)
 {
 #ifdef ATTACH_BY_CHECK

@@ -74,7 +74,7 @@ inline give_out(c)
 	issued = MAX(issued, fence)
 }
 
-/* lua/fencing.lua */
+/* fencing.lua */
 inline anchor(c)
 {
 #ifdef ANCHOR_LOWERS
@@ -196,7 +196,7 @@ end:
 #endif
 			believe(c) }
 	:: d_step { state[c] == HOLDING -> finish(c); lock = (lock == ENDED -> FREE : lock) }
-	/* To a waiter: lua/release.lua */
+	/* To a waiter: release.lua */
 	:: d_step { state[c] == HOLDING && lock == c && state[OTHER] == WAITING && grant[OTHER] == 0 ->
 			finish(c);
 			lock = OTHER;
@@ -240,7 +240,7 @@ end:
 	:: d_step { MAY_LOSE && saved > 0 -> losses--; fence = saved }
 #endif
 #ifdef REDLOCK
-	/* lua/raise.lua, repair.lua, or acquire.lua with a proposal */
+	/* raise.lua, repair.lua, or acquire.lua with a proposal */
 #ifndef LOSS_NOT_NOTICED
 	:: d_step { fence == 0 && issued > 0 -> fence = clock; issued = MAX(issued, fence) }
 	:: d_step { fence > 0 && fence < issued -> fence++ }

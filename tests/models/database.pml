@@ -17,6 +17,7 @@
  *   -DBREAKS_NOW    the same at once: the lock is the first waiter's, or free, though its holder still believes. So
  *                   there are two owners; writes stay in order
  *   -DCLEANS        an administrator deletes the row, once, when it is older than any lease
+ *   -DATTACHES      a holder detaches, once: its token is a handle, and the lease goes on by its time. Any client may attach it
  *   -DCLOCK_SET     the server's clock is set forward, beyond the leases and the guard
  *   -DWRITES_ONLY   only the order of writes is checked; -DOWNERS_ONLY: only that there are never two owners
  *
@@ -36,6 +37,10 @@
  *   -DRELEASE_WITHOUT_COMPARE  a release frees the lock, whoever has it
  *   -DBREAK_FREES              (with BREAKS) a break does not wait for the end of the lease
  *   -DBREAK_OVER_ASSERTED      (with BREAKS_NOW) nor does one at once for the transaction: it hands the lock over
+ *   -DEXCHANGED_UNCOMPARED     (with ATTACHES) a handle is exchanged, whoever has the lock
+ *   -DEXCHANGED_ASSERTED       (with ATTACHES) though a transaction relies on the one that detached
+ *   -DEXCHANGED_UNSETTLED      (with ATTACHES, KEPT) before the guard is over
+ *   -DFENCE_KEPT               (with ATTACHES) the exchange gives out no fencing token
  *   -DCLEANED_HELD             (with CLEANS) the row is deleted while it is held, and its transaction is not waited for
  *
  * No mistake of the code, but where the promise ends: CLOCK_SET and BREAKS_NOW (two owners, though writes are in
@@ -59,10 +64,11 @@
 #define GRANT 2
 #define GUARD 2
 #define NOBODY 255 /* the owner's claim is over, or there is no row */
+#define HANDLE 254 /* whoever attaches it */
 #define A_TICK 8   /* tokens in a tick: more than there are grants */
 
 mtype = { IDLE, ASKING, HOLDING, RELEASING };
-mtype = { NOTHING, ACQUIRE, RENEW, RELEASE, YES, NO, TOLD };
+mtype = { NOTHING, ACQUIRE, RENEW, RELEASE, ATTACH, YES, NO, TOLD };
 mtype = { NONE, BEGUN, ASSERTED };
 
 typedef Client {
@@ -72,6 +78,9 @@ typedef Client {
 	byte belief;          /* ticks until the lease is over, as the client counts */
 	mtype tx = NONE;      /* the application's transaction */
 	byte fence;
+#ifdef ATTACHES
+	byte left;            /* of the lease, as the answer has it */
+#endif
 	byte grant            /* no part of the protocol: which one it has */
 };
 Client client[N];
@@ -99,6 +108,9 @@ bool stays[N];      /* is still connected to the one that was replaced */
 #endif
 #if defined(BREAKS) || defined(BREAKS_NOW) || defined(CLEANS)
 bool meddled;       /* somebody has broken the lock, or deleted its row */
+#endif
+#ifdef ATTACHES
+bool detached;      /* somebody has detached */
 #endif
 hidden byte k, next, lasts;
 
@@ -189,7 +201,50 @@ inline granted(c)
 {
 	client[c].fence = now_has.fence;
 	client[c].grant = now_has.grant;
+#ifdef ATTACHES
+	client[c].left = now_has.left;
+#endif
 	client[c].call = YES
+}
+
+#ifdef ATTACHES
+#define LEFT(c) client[c].left
+#else
+#define LEFT(c) TTL
+#endif
+
+#ifdef EXCHANGED_UNCOMPARED
+#define IS_HANDLE (now_has.left > 0)
+#else
+#define IS_HANDLE IS_OF(HANDLE)
+#endif
+
+#ifdef EXCHANGED_ASSERTED
+#define EXCHANGES IS_HANDLE
+#else
+#define EXCHANGES (IS_HANDLE && !LOCKED)
+#endif
+
+/* dlock.exchange_1() */
+inline exchange(c)
+{
+	settle();
+	if
+#ifdef EXCHANGED_UNSETTLED
+	:: EXCHANGES && grants < GRANTS ->
+#else
+	:: settles == 0 && EXCHANGES && grants < GRANTS ->
+#endif
+#ifdef FENCE_KEPT
+		grants++;
+		now_has.grant = grants;
+		now_has.owner = c;
+#else
+		put(c, now_has.left);
+#endif
+		granted(c)
+	:: else -> client[c].call = NO
+	fi
 }
 
 /* dlock.acquire_1() */
@@ -325,6 +380,9 @@ inline end_claim(c)
 #endif
 	waits[c] = false;
 	client[c].tx = NONE;
+#ifdef ATTACHES
+	client[c].left = 0;
+#endif
 	client[c].call = NOTHING;
 	client[c].age = 0;
 	client[c].fence = 0;
@@ -339,6 +397,9 @@ end:
 	do
 	:: d_step { client[c].call == ACQUIRE -> acquire(c) }
 	:: d_step { client[c].call == RENEW -> renew(c) }
+#ifdef ATTACHES
+	:: d_step { client[c].call == ATTACH -> exchange(c) }
+#endif
 	:: d_step { client[c].call == RELEASE && client[c].state == RELEASING -> release(c); client[c].call = NOTHING }
 	od
 }
@@ -349,7 +410,7 @@ end:
 	do
 	:: d_step { client[c].state == IDLE && grants < GRANTS ->
 			client[c].state = ASKING; client[c].call = ACQUIRE }
-	:: d_step { client[c].state == ASKING && client[c].call == YES -> believe(c, TTL) }
+	:: d_step { client[c].state == ASKING && client[c].call == YES -> believe(c, LEFT(c)) }
 	/* accept_grant(): counted from the request that was refused */
 	:: d_step { client[c].state == ASKING && client[c].call == TOLD -> believe(c, GRANT) }
 	/* It asks again, or leaves. */
@@ -367,6 +428,19 @@ end:
 				(client[c].belief == 0 || client[c].call == NOTHING || client[c].call == NO) ->
 			give_back(c) }
 	:: d_step { client[c].state == RELEASING && client[c].call == NOTHING && client[c].tx == NONE -> end_claim(c) }
+#ifdef ATTACHES
+	/* Its transaction may be open still. */
+	:: d_step { !detached && client[c].state == HOLDING && client[c].call == NOTHING && client[c].belief > 0 ->
+			detached = true;
+			no_longer(c);
+			now_has.owner = (now_has.owner == c -> HANDLE : now_has.owner);
+#ifdef KEPT
+			copy.owner = (copy.owner == c -> HANDLE : copy.owner);
+#endif
+			client[c].state = RELEASING }
+	:: d_step { client[c].state == IDLE && detached ->
+			client[c].state = ASKING; client[c].call = ATTACH }
+#endif
 	/* Killed */
 	:: d_step { client[c].state == ASKING || client[c].state == HOLDING -> end_claim(c) }
 

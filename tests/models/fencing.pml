@@ -123,7 +123,7 @@ bool dates_back[W]; /* its attempt, or the last renewal of its lease, is older t
 #define MAX(a, b) ((a) > (b) -> (a) : (b))
 #define MY(array) (array[0] + array[1] + array[2])
 
-/* lua/fencing.lua */
+/* fencing.lua */
 inline next_token(s, least)
 {
 #ifdef PROPOSAL_ALONE
@@ -227,7 +227,7 @@ inline settle(c)
 #endif
 }
 
-/* lua/raise.lua, of a client whose key is `mine`; `yes` counts where it says so. */
+/* raise.lua, of a client whose key is `mine`; `yes` counts where it says so. */
 inline raise_to(at, mine, least, yes)
 {
 	if
@@ -259,7 +259,7 @@ proctype Connection(byte c; byte s)
 {
 end:
 	do
-	/* lua/acquire.lua. A straggler that is carried out later is the lease's as well. */
+	/* acquire.lua. A straggler that is carried out later is the lease's as well. */
 	:: d_step { to[c].acquire[s] > 0 && FOR_ME(c, s) ->
 			server[s].lock = c;
 			next_token(s, proposal[c]);

@@ -179,7 +179,7 @@ byte faults = FAULTS;
 byte k, w, next; /* scratch of the scripts, 0 between them */
 bool mine;
 
-/* ---- lua/handover.lua ---- */
+/* ---- handover.lua ---- */
 
 inline forget(who)
 {
@@ -416,7 +416,7 @@ inline outdate_grants(i)
 	fi
 }
 
-/* lua/acquire.lua */
+/* acquire.lua */
 inline execute(i, queueing)
 {
 	mine = false;
@@ -467,7 +467,7 @@ inline acquire(i, queueing)
 }
 
 
-/* lua/release.lua */
+/* release.lua */
 inline release(token)
 {
 	if
@@ -486,7 +486,7 @@ inline release(token)
 	next = 0
 }
 
-/* lua/leave.lua */
+/* leave.lua */
 inline leave(i)
 {
 	forget(i);
@@ -498,7 +498,7 @@ inline leave(i)
 	next = 0
 }
 
-/* lua/renew.lua */
+/* renew.lua */
 inline renew(token)
 {
 	if
@@ -524,7 +524,7 @@ inline renew(token)
 #define GUARANTEED(i) LONG
 #endif
 
-/* lua/extend.lua, and its answer: that these may be late is known from acquire. */
+/* extend.lua, and its answer: that these may be late is known from acquire. */
 inline lengthen(i)
 {
 	if
@@ -538,7 +538,7 @@ inline lengthen(i)
 /* Before what was sent after it: that is as if its answer were lost. */
 #define IS_FIRST(i, gen) (generation[i] == (gen) && (call[i] == LOST || (call[i] == ACQUIRE_QUEUE && repeated[i])))
 
-/* lua/acquire.lua once more, with nobody to hear of it */
+/* acquire.lua once more, with nobody to hear of it */
 inline execute_stray(token)
 {
 	if

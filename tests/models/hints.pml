@@ -67,7 +67,7 @@ bit first;
 #define AT(k) (k)
 #endif
 
-/* serve() without a grant, in lua/handover.lua: the first in the queue is told. `self` need not be. */
+/* serve() without a grant, in handover.lua: the first in the queue is told. `self` need not be. */
 inline serve(s, self)
 {
 	k = 0;
@@ -114,7 +114,7 @@ inline leave(c, s)
 	fi
 }
 
-/* lua/acquire.lua with grants off */
+/* acquire.lua with grants off */
 inline acquire(c, s)
 {
 	to[c].open[s] = false;

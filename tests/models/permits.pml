@@ -257,7 +257,7 @@ inline note_order(i)
 	fi
 }
 
-/* ---- lua/permits_pool.lua, permits_queue.lua ---- */
+/* ---- permits_pool.lua, permits_queue.lua ---- */
 
 #define IS_QUEUED(i) queued[i]
 #define NOBODY_QUEUED (!ANY(IS_QUEUED))
@@ -549,7 +549,7 @@ inline outdate_grants(i)
 #endif
 #endif
 
-/* lua/permits_acquire.lua */
+/* permits_acquire.lua */
 inline execute(i, queueing)
 {
 	mine = false;
@@ -619,7 +619,7 @@ inline acquire(i, queueing)
 	mine = false
 }
 
-/* lua/permits_release.lua */
+/* permits_release.lua */
 inline release(i)
 {
 	if
@@ -634,7 +634,7 @@ inline release(i)
 	serve(NOBODY)
 }
 
-/* lua/permits_leave.lua */
+/* permits_leave.lua */
 inline leave(i)
 {
 	forget(i);
@@ -647,7 +647,7 @@ inline leave(i)
 	fi
 }
 
-/* lua/permits_renew.lua */
+/* permits_renew.lua */
 inline renew(i)
 {
 	if

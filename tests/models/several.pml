@@ -102,7 +102,7 @@ inline forget(p, m)
 	fi
 }
 
-/* serve() in lua/handover.lua. next: who has lock m from now on, or for whom it is kept; NONE */
+/* serve() in handover.lua. next: who has lock m from now on, or for whom it is kept; NONE */
 inline serve(m, self, quietly)
 {
 	next = FREE;
@@ -231,7 +231,7 @@ inline queue_up(p)
 	state[p] = WAITING
 }
 
-/* lua/acquire.lua and lua/several_acquire.lua */
+/* acquire.lua and several_acquire.lua */
 inline ask(p)
 {
 	message[p] = false;

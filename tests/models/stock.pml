@@ -226,7 +226,7 @@ inline check_counts()
 	k = 0
 }
 
-/* ---- lua/stock_pool.lua, stock_queue.lua ---- */
+/* ---- stock_pool.lua, stock_queue.lua ---- */
 
 inline put_back(b, who)
 {
@@ -412,7 +412,7 @@ inline check_queues(i)
 #define YES_BEFORE 2
 #define NO 0
 
-/* lua/stock_reserve.lua, stock_basket.lua */
+/* stock_reserve.lua, stock_basket.lua */
 #ifndef WAITS
 inline reserve(i)
 {
@@ -561,7 +561,7 @@ inline reserve(i)
 }
 #endif
 
-/* lua/stock_confirm.lua. All that an order is for has the same state. */
+/* stock_confirm.lua. All that an order is for has the same state. */
 #define IS_LIVE(i) (article[FIRST(i)].left[i] > OVER && article[FIRST(i)].left[i] != SOLD)
 #define IS_OVER(i) (article[FIRST(i)].left[i] == OVER)
 #define IS_SOLD(i) (article[FIRST(i)].left[i] == SOLD)
@@ -617,7 +617,7 @@ inline confirm(i)
 	fi
 }
 
-/* lua/stock_cancel.lua */
+/* stock_cancel.lua */
 inline cancel(i)
 {
 	reply = NO;
@@ -653,7 +653,7 @@ inline cancel(i)
 #endif
 }
 
-/* lua/stock_extend.lua; both articles' time is the same */
+/* stock_extend.lua; both articles' time is the same */
 inline extend(i, ticks)
 {
 	reply = YES_NOW;
@@ -884,7 +884,7 @@ proctype Process(byte i)
 	od
 }
 #ifdef RESTOCKS
-/* lua/stock_restock.lua */
+/* stock_restock.lua */
 proctype Keeper()
 {
 	do

@@ -74,7 +74,7 @@ inline begin(c)
 	state[c] = ASKING
 }
 
-/* next_ticket() in lua/acquire.lua, and what the client makes of it */
+/* next_ticket() in acquire.lua, and what the client makes of it */
 inline tell(c, s)
 {
 	largest = server[s].fence;

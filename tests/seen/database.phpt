@@ -1,5 +1,5 @@
 --TEST--
-The command dlock on databases: show, watch, wait, run, break; that they have no list is said
+The command dlock on databases: show, watch, wait, run, break; ls and metrics, which find a few locks among many
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -15,6 +15,20 @@ skip_unless_databases();
 declare(strict_types=1);
 require __DIR__ . '/../inc/database.inc';
 require __DIR__ . '/../inc/seen.inc';
+require __DIR__ . '/../inc/openmetrics.inc';
+
+/** So many locks of the database, held or free, that nobody has acquired. */
+function add_locks(PrivateDatabase $server, string $name, int $count, bool $held): void
+{
+    if ($server instanceof PrivatePostgres) {
+        $server->query("INSERT INTO dlock.locks SELECT convert_to('$name' || i, 'UTF8'), 1, '', now() + interval '" . ($held ? 1 : -1) . " hour', 0, ''
+            FROM generate_series(1, $count) i");
+        return;
+    }
+    $server->query("INSERT INTO dlock_fences SELECT CONCAT('$name', seq), 1 FROM seq_1_to_$count");
+    $server->query("INSERT INTO dlock_locks SELECT CONCAT('$name', seq), '', (UNIX_TIMESTAMP() + " . ($held ? 3600 : -3600) . ") * 1000000, 0, 9, 0, ''
+        FROM seq_1_to_$count");
+}
 
 foreach (private_databases() as $kind => $server) {
     $dsn = $server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60');
@@ -42,6 +56,36 @@ foreach (private_databases() as $kind => $server) {
     hides([PrivateDatabase::PASSWORD, $token], $text . $run->output, "$kind: what is shown");
     same(1, $dlock('wait', 'r', '--timeout=0')->status, "$kind: wait, not free");
 
+    // Listed among a thousand that are free, with the prefix only, the longest held first; nobody is in the way.
+    $long = str_repeat('long', 100);
+    $others = [$make()->acquire($long), $make()->acquire('relied'), (new DistributedLock($dsn, 'Loc', ttl: 100))->acquire('foreign')];
+    add_locks($server, 'Lock:f', 1100, false);
+    $pdo = $server->pdo();
+    $pdo->beginTransaction();
+    $pdo->query('SELECT * FROM ' . ($kind === 'pgsql' ? 'dlock.locks' : 'dlock_locks') . " WHERE name = 'Lock:relied' FOR UPDATE")->fetchAll();
+    $listed = wait_for(function () use ($dlock, &$run) {
+        $run = $dlock('ls', '--json');
+        $listed = json_decode($run->output, true);
+        return $run->status !== 0 || $listed[0]['waiting'] === 2 ? $listed : null; // not while a slow one has given no sign of life
+    }, 60, "$kind: ls");
+    same([0, '', ['r', substr($long, 0, ($kind === 'pgsql' ? 223 : 191) - 5) . '...', 'relied']], [$run->status, $run->errors, array_column($listed, 'resource')], "$kind: ls");
+    foreach ([&$shown, &$listed[0]] as &$lock) {
+        unset($lock['at']);
+        $lock['holders'] = array_column($lock['holders'], 'fencingToken', 'id'); // a renewal says more of it
+        $lock['waiters'] = array_slice($lock['waiters'], 0, 1);
+    }
+    same($shown, $listed[0], "$kind: ls has what show has");
+    holds(preg_match("/^r +\\S+ pid $pids[0] /m", $dlock('ls', '--all')->output) === 1, "$kind: ls as text");
+    same(['eign'], array_column(json_decode(dlock(["--server=$dsn", '--prefix=Locfor', 'ls', '--json'])->output, true), 'resource'), "$kind: ls with another prefix");
+    $queue = fn ($samples) => [$samples['dlock_server_waiting'], $samples['dlock_server_queue_length{resource="r"}'] ?? 0.0];
+    wait_for(fn () => $queue(open_metrics($dlock('metrics')->output)) === [2.0, 2.0], 60, "$kind: metrics");
+    hides([PrivateDatabase::PASSWORD, $token], $run->output, "$kind: what is listed");
+    $pdo->rollBack();
+    add_locks($server, 'Lock:g', 1100, true);
+    $run = $dlock('ls', '--json');
+    same([0, 1000, "dlock: it lists no more than 1000 locks, and there may be more\n"], [$run->status, count(json_decode($run->output)), $run->errors], "$kind: no more than a thousand");
+    array_map(fn ($lease) => $lease->release(), $others);
+
     // Broken: its holder can neither renew nor free it; then at once, for the next one.
     same([3, $token], [$dlock('break', 'r', '--id=' . strrev($id))->status, $server->token('Lock:r')], "$kind: break of another holder");
     $run = $dlock('break', 'r', "--id=$id");
@@ -61,10 +105,6 @@ foreach (private_databases() as $kind => $server) {
     $run = $dlock('run', 'r', '--', 'sh', '-c', 'echo out; exit 7');
     same([7, "out\n"], [$run->status, $run->output], "$kind: run");
     same(0, $dlock('wait', 'r')->status, "$kind: wait");
-    foreach (['ls', 'metrics'] as $command) {
-        $run = $dlock($command);
-        same([4, "dlock: It cannot be seen which locks are held with the back end \"$kind\"\n"], [$run->status, $run->errors], "$kind: $command");
-    }
     $run = dlock(['--server=' . str_replace((string) $server->port, (string) closed_port(), $dsn), 'show', 'r']);
     same(4, $run->status, "$kind: not reached");
     hides([PrivateDatabase::PASSWORD, rawurlencode(PrivateDatabase::PASSWORD)], $run->output . $run->errors, "$kind: not reached");

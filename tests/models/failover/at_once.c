@@ -1,4 +1,4 @@
-/* Eras that settle at once: check_epoch() of lua/epoch.lua, lua/settle_now.lua, and what survey.c makes of what the
+/* Eras that settle at once: check_epoch() of epoch.lua, settle_now.lua, and what survey.c makes of what the
  * nodes say. */
 #include "world.h"
 

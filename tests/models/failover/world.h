@@ -116,7 +116,7 @@ typedef struct {
 		expires; /* the key: its client and token, or NOBODY; until when, by the clock of the server that wrote it */
 	int run_id, replid, syncs, opening; /* the era: for whom it was opened, */
 	int settles;               /* and when it settles; NEVER: its opening is not known to have been acknowledged */
-	int attached, base, seen, skew; /* AT_ONCE: as in lua/epoch.lua */
+	int attached, base, seen, skew; /* AT_ONCE: as in epoch.lua */
 	bool settled;
 	int fence;                 /* the last fencing token */
 	int waiting;
@@ -154,7 +154,7 @@ typedef struct {
 
 enum { ACQUIRE, RENEW, RELEASE, SETTLE, SETTLE_NOW, CHECK };
 enum { GRANTED, OPENED, REFUSED, LOST, FAILED, PUSHED, DOUBTED };
-/* What nodes have said: lua/settle_now.lua. replid NOBODY: nothing */
+/* What nodes have said: settle_now.lua. replid NOBODY: nothing */
 typedef struct {
 	int replid, attached, first, skew, named; /* named: by the master, as bits */
 } survey;
