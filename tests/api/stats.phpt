@@ -82,7 +82,7 @@ same(['reservations_refused' => 1], added(fn () => thrown_by(fn () => $stock->re
 same(['sales' => 1], added(fn () => $ann->confirm()), 'confirm()');
 same([], added(fn () => [$ann->confirm(), $ann->cancel()]), 'what is sold');
 same(['reservations' => 1, 'sales' => 1, 'late_sales' => 1], added(fn () => ended($stock, 'bob')->confirm()), 'a late payment');
-same(['reservations' => 1, 'cancellations' => 1], added(fn () => $stock->reserve('shoe', 'cid', '1')->cancel()), 'cancel()');
+same(['reservations' => 1, 'cancellations' => 1], added(fn () => $stock->reserve('shoe', 'cid', '1')->cancel() && $stock->reservation('shoe', 'cid', '1')->cancel()), 'cancel()');
 same(['expired_refusals' => 1], added(fn () => thrown_by(fn () => $stock->reservation('shoe', 'cid', '1')->confirm())), 'a payment that is refused');
 same(['reservations' => 1], added(fn () => ended($stock, 'dan')->cancel()), 'cancel() of what has ended');
 same(['refunds' => 1], added(fn () => [$ann->refund(), $ann->refund()]), 'refund()');
