@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock and Laravel's locks in databases
+Symfony Lock and Laravel's locks in databases, with lease times below and above the guard
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -53,6 +53,22 @@ foreach (private_databases() as $kind => $server) {
     same(true, $locks->restoreLock('l', $lock->owner())->release(), "$kind: restoreLock()");
     same('done', $locks->lock('c')->get(fn () => $manager()->isLocked('c') ? 'done' : 'not locked'), "$kind: a callback");
     same(false, $manager()->isLocked('c'), "$kind: after the callback");
+
+    // The frameworks' own times, which are above this guard: renewed, until they are released.
+    $short = new DistributedLock($server->dsn('guard=40'));
+    $factory = new LockFactory(new DlockStore($short));
+    [$lock, $other] = [$factory->createLock('g'), $factory->createLock('g')];
+    same([true, false], [$lock->acquire(), $other->acquire()], "$kind: 300 s");
+    $lock->refresh(600);
+    same([true, false], [$lock->isAcquired(), $lock->isExpired()], "$kind: refresh() for 600 s");
+    $lock->release();
+    same(false, $short->isLocked('g'), "$kind: release() of 300 s");
+    foreach ([0, 300] as $seconds) {
+        $lock = (new LockProvider($short))->lock('g', $seconds);
+        same([true, true], [$lock->get(), $short->isLocked('g')], "$kind: $seconds seconds");
+        holds($lock->fencingToken() > 0, "$kind: fencingToken() of $seconds seconds");
+        same([true, false], [$lock->release(), $short->isLocked('g')], "$kind: release() of $seconds seconds");
+    }
 }
 echo "done\n";
 ?>
