@@ -33,7 +33,7 @@ main() {
 		[ -z "${DLOCK_DEBIAN13_ROOT-}" ] || die "no chroot in $root"
 		make_chroot "$codename" "$root"
 	fi
-	grep -qx "VERSION_CODENAME=$codename" "$root/etc/os-release" || die "$root is no Debian $release"
+	grep -qx "VERSION_CODENAME=$codename" "$root/etc/os-release" || die "$root is not Debian $codename"
 	prepare_network "$root"
 	copy_checkout "$root$checkout"
 	# Other PHPs and modules that the caller may have named are not there.
