@@ -4,7 +4,7 @@
 
 #include "lock.h"
 
-/* What an operator sees of a lock, and how it is broken. */
+/* What an operator sees of locks, and how one is broken. */
 
 /* The bytes that are written there in hexadecimal digits; how many. */
 static size_t read_hex(char *out, size_t most, const char *hex)

@@ -114,6 +114,9 @@ foreach (private_databases() as $kind => $server) {
     fails(LeaseLostException::class, 'The lock "short" was lost', $lease->assertHeld(...));
     wait_for(fn () => !$one->isLocked('short'), 60, 'the end of the row');
     same([false, true], [$lease->release(), $other->lock('short', 0)], "$kind: release() of what was lost");
+    $lease = (new DistributedLock($server->dsn(), ttl: 3, onLoss: 'throw'))->acquire('thrown');
+    $server->takeAway('Lock:thrown');
+    same(LeaseLostException::class, get_debug_type(thrown_by(fn () => wait_for(fn () => false, 60, 'the loss'))), "$kind: onLoss: \"throw\"");
 
     // ---- the guard is the longest lease time ----
     fails(ValueError::class, '*must be *10*guard*', fn () => $one->acquire('r', 0, 11), $kind);

@@ -19,10 +19,8 @@ $servers = ['pgsql' => new PrivatePostgres(['max_connections' => '24', 'superuse
 foreach ($servers as $kind => $server) {
     $options = 'guard=300&connect_timeout=60&read_timeout=60';
     (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // made
-    $rights = $kind === 'pgsql' ? ["CREATE ROLE app LOGIN PASSWORD 'word'", 'GRANT dlock_user TO app'] : ["CREATE USER app@'%' IDENTIFIED BY 'word'", "GRANT EXECUTE ON shop.* TO app@'%'"];
-    array_map($server->query(...), $rights);
-    $dsn = $server->dsn($options, 'app:word');
-    $connect = fn () => new PDO($kind === 'pgsql' ? "pgsql:host=127.0.0.1;port=$server->port;dbname=postgres" : "mysql:host=127.0.0.1;port=$server->port;dbname=shop", 'app', 'word', [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
+    $dsn = $server->dsn($options, $server->applicationUser());
+    $connect = fn () => new PDO($kind === 'pgsql' ? "pgsql:host=127.0.0.1;port=$server->port;dbname=postgres" : "mysql:host=127.0.0.1;port=$server->port;dbname=shop", 'app', PrivateDatabase::PASSWORD, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $open = [];
     $fill = function () use ($connect, &$open) {
         while (thrown_by(function () use ($connect, &$open) { $open[] = $connect(); }) === null);

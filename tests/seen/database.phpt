@@ -31,7 +31,9 @@ function add_locks(PrivateDatabase $server, string $name, int $count, bool $held
 }
 
 foreach (private_databases() as $kind => $server) {
-    $dsn = $server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60');
+    $options = 'guard=300&connect_timeout=60&read_timeout=60';
+    (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // made
+    $dsn = $server->dsn($options, $server->applicationUser());
     $dlock = fn (string ...$arguments) => dlock(["--server=$dsn", ...$arguments]);
     $make = fn () => new DistributedLock($dsn, ttl: 100);
     $locks = $make();
@@ -63,11 +65,11 @@ foreach (private_databases() as $kind => $server) {
     $pdo = $server->pdo();
     $pdo->beginTransaction();
     $pdo->query('SELECT * FROM ' . ($kind === 'pgsql' ? 'dlock.locks' : 'dlock_locks') . " WHERE name = 'Lock:relied' FOR UPDATE")->fetchAll();
-    $listed = wait_for(function () use ($dlock, &$run) {
+    $run = wait_for(function () use ($dlock) {
         $run = $dlock('ls', '--json');
-        $listed = json_decode($run->output, true);
-        return $run->status !== 0 || $listed[0]['waiting'] === 2 ? $listed : null; // not while a slow one has given no sign of life
+        return $run->status !== 0 || json_decode($run->output)[0]->waiting === 2 ? $run : null; // not while a slow one has given no sign of life
     }, 60, "$kind: ls");
+    $listed = json_decode($run->output, true);
     same([0, '', ['r', substr($long, 0, ($kind === 'pgsql' ? 223 : 191) - 5) . '...', 'relied']], [$run->status, $run->errors, array_column($listed, 'resource')], "$kind: ls");
     foreach ([&$shown, &$listed[0]] as &$lock) {
         unset($lock['at']);
