@@ -50,7 +50,7 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), ne
         holds(str_contains($text, $way === 'a trace' ? 'Lease' : $resource), "$name: $way shows the rest", $text);
     }
     unset($e);
-    // What names its properties gets them.
+    // What names its properties gets them, on each version of PHP.
     same([$token, $token], [get_object_vars($lease)['token'], iterated($lease)['token']], "$name: get_object_vars(), foreach");
     same([$token, true], [$lease->token, $lease->release()], "$name: the token can be read");
 }

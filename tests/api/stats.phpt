@@ -45,15 +45,23 @@ same(['releases' => 1], added(fn () => $red->unlock($held)), 'RedLock: one relea
 
 // A wait that succeeds, one that does not, and an attempt that does not wait.
 $other = new DistributedLock(redis_server());
-$other->lock($key, 0, 100);
-$other->expire($key, 0.1);
-$added = added(fn () => $lock->lock($key, 20));
-within(0.001, $added['wait_time'] ?? 0, 20, 'seconds waited');
+$holder = php_child('
+    $locks = new DistributedLock($argv[1]);
+    $locks->lock($argv[2], 0, 100);
+    echo "held\n";
+    wait_for(fn () => $locks->inspect($argv[2])->waiting === 1, 60, "the waiter");
+    $locks->expire($argv[2], 0.1);
+    wait_for(fn () => !$locks->isLocking($argv[2]), 60, "the end of the lease");
+', [redis_server(), $key]);
+$holder->readLine();
+$added = added(fn () => $lock->lock($key, 60));
+within(0.001, $added['wait_time'] ?? 0, 60, 'seconds waited');
+$holder->wait();
 unset($added['wait_time']);
 same(['acquisitions' => 1, 'waits' => 1, 'connections' => 1], $added, 'a wait, with an inbox');
 $lock->expire($key, 100);
 $added = added(fn () => $other->lock($key, 0.1));
-within(0.1, $added['wait_time'] ?? 0, 20, 'seconds waited in vain');
+within(0.1, $added['wait_time'] ?? 0, 60, 'seconds waited in vain');
 unset($added['wait_time']);
 same(['waits' => 1, 'timeouts' => 1], $added, 'a wait in vain');
 same(['timeouts' => 1], added(fn () => $other->lock($key, 0)), 'an attempt');

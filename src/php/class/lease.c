@@ -68,10 +68,18 @@ static HashTable *shown_properties(zend_object *object)
 	return shown;
 }
 
-/* For json_encode(), var_export() and (array). */
+/* Others than these have all properties: get_object_vars() is one of them, which asks here in later PHP 8.4 only. */
 static HashTable *lease_properties_for(zend_object *object, zend_prop_purpose purpose)
 {
-	return purpose == ZEND_PROP_PURPOSE_DEBUG ? zend_std_get_properties_for(object, purpose) : shown_properties(object);
+	switch (purpose) {
+	case ZEND_PROP_PURPOSE_ARRAY_CAST:
+	case ZEND_PROP_PURPOSE_SERIALIZE:
+	case ZEND_PROP_PURPOSE_VAR_EXPORT:
+	case ZEND_PROP_PURPOSE_JSON:
+		return shown_properties(object);
+	default:
+		return zend_std_get_properties_for(object, purpose);
+	}
 }
 
 static HashTable *lease_debug_info(zend_object *object, int *is_temporary)
