@@ -46,14 +46,16 @@ $refused = function (string $what, string $message, string $dsn) {
     hides(['of-servers', 'of-sentinels'], (string) $e, $what);
 };
 /** The two change places; connections to them may be closed meanwhile. */
-$changes_places = function (ReplicatedRedis $master, ReplicatedRedis $replica) {
-    wait_for(function () use ($master, $replica) {
+$changes_places = function (ReplicatedRedis $master, ReplicatedRedis $replica, callable $ask) {
+    $is = function (callable $so) {
         try {
-            return $replica->isMaster() && is_replica_in_sync($master->raw());
+            return $so();
         } catch (RuntimeException) {
             return false;
         }
-    }, 60, 'the replica to be the master');
+    };
+    fail_over($ask, fn () => $is($replica->isMaster(...)), 'the replica to be the master');
+    wait_for(fn () => $is(fn () => is_replica_in_sync($master->raw())), 60, 'the master to be its replica');
 };
 
 // ---- Sentinels ----
@@ -70,8 +72,7 @@ $before = $works('Sentinel', $dsn(), $master, true);
 $works('Sentinel without TLS, servers with it', $dsn(['sentinel_tls' => 0], $sentinel->port), $master);
 $refused('another authority', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
 $refused('a wrong password of the Sentinel', 'WRONGPASS|password', $dsn(['sentinel_password' => 'wrong']));
-$sentinel->raw()->cmd('SENTINEL', 'FAILOVER', 'shop');
-$changes_places($master, $replica);
+$changes_places($master, $replica, fn () => $sentinel->raw()->cmd('SENTINEL', 'FAILOVER', 'shop'));
 holds($works('Sentinel, after a fail-over', $dsn(), $replica) > $before, 'the fencing token after a fail-over', $before);
 
 // ---- a cluster ----
@@ -87,8 +88,7 @@ wait_for(fn () => is_node_content($master->raw(), 2) && is_node_content($replica
 $dsn = fn (array $more = []) => "cluster://:of-servers@127.0.0.1:{$port($nodes[1])},127.0.0.1:{$port($nodes[0])}" . $options($more);
 $works('cluster', $dsn(), $master, true);
 $refused('another authority of a cluster', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
-$replica->raw()->cmd('CLUSTER', 'FAILOVER');
-$changes_places($master, $replica);
+$changes_places($master, $replica, fn () => $replica->raw()->cmd('CLUSTER', 'FAILOVER'));
 $works('cluster, after a fail-over', $dsn(), $replica);
 echo "done\n";
 ?>
