@@ -43,6 +43,11 @@ mkdir -p "$build"
 
 # ---- building ------------------------------------------------------------------------------------------------------------
 
+# musl has none.
+has_contexts() {
+	printf '#include <ucontext.h>\nint main(void) { ucontext_t c; return getcontext(&c); }\n' | ${CC:-cc} -x c - -o /dev/null 2> /dev/null
+}
+
 has_zookeeper() { echo '#include <zookeeper/zookeeper.h>' | ${CC:-cc} -E - > /dev/null 2>&1; }
 
 tests=()
@@ -58,6 +63,8 @@ for file in "$here"/@($longest)_test.c "$here"/!($longest)_test.c; do
 	case $name in
 		zk_*)
 			has_zookeeper || { echo "$name: left out, the ZooKeeper C client is not installed"; continue; } ;;
+		sleepers_test)
+			has_contexts || { echo "$name: left out, the C library has no getcontext()"; continue; } ;;
 	esac
 	tests+=("$name")
 done
