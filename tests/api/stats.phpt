@@ -57,7 +57,7 @@ $holder->readLine();
 $added = added(fn () => $lock->lock($key, 60));
 within(0.001, $added['wait_time'] ?? 0, 60, 'seconds waited');
 $holder->wait();
-unset($added['wait_time']);
+unset($added['wait_time'], $added['hand_overs_received']); // the holder's end, where it comes first, hands it over
 same(['acquisitions' => 1, 'waits' => 1, 'connections' => 1], $added, 'a wait, with an inbox');
 $lock->expire($key, 100);
 $added = added(fn () => $other->lock($key, 0.1));
