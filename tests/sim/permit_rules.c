@@ -278,7 +278,7 @@ void note_permits_waited(client *client)
 
 	sum.longest_wait = took > sum.longest_wait ? took : sum.longest_wait;
 	sum.longest_overrun = over > sum.longest_overrun ? over : sum.longest_overrun;
-	if (over > LONGEST_OVERRUN) {
+	if (over > LONGEST_OVERRUN + overrun_in_strands()) {
 		violation("%s waited for %.3f s, %.3f s beyond its time", client->process->name, seconds(took), seconds(over));
 	}
 }
