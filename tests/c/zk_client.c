@@ -11,7 +11,7 @@ const char *zk_hosts;
 int zk_port;
 char zk_root[64];
 zhandle_t *zk_observer;
-dlock_nanos zk_session_timeout = DLOCK_SECOND;
+dlock_nanos zk_session_timeout = 30 * DLOCK_SECOND; /* it outlasts a busy machine */
 dlock_loop zk_loop;
 
 #if defined(__SANITIZE_ADDRESS__)

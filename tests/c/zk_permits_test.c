@@ -294,7 +294,7 @@ static void test_contention(void)
 		bad = status ? status : bad;
 	}
 	zk_observe();
-	zk_session_timeout = DLOCK_SECOND;
+	zk_session_timeout = 30 * DLOCK_SECOND;
 	check(bad == 0 && shared[2] == PROCESSES * ROUNDS,
 		"never more than there is room for, and nobody left out (%d, %ld)", bad, shared[2]);
 	check(settles_at("p:crowd", 0) && settles_at("p:crowd-s", 0), "no node is left");
@@ -340,7 +340,7 @@ static void test_foreign(void)
 	}
 	client_free(&c);
 	client_free(&s);
-	zk_session_timeout = DLOCK_SECOND;
+	zk_session_timeout = 30 * DLOCK_SECOND;
 }
 
 static void proxied(proxy *p, char *hosts, size_t size)
@@ -354,7 +354,6 @@ static void test_lost_replies(void)
 	char hosts[32];
 	proxy p;
 
-	zk_session_timeout = 30 * DLOCK_SECOND; /* nobody's session is to end over a connection that breaks */
 	proxied(&p, hosts, sizeof hosts);
 	client c = pool_at(hosts, 3, NULL);
 	dlock_claim *held = permits_on(&c, "lost", 1), *claim = permits_on(&c, "lost", 2);
@@ -379,7 +378,6 @@ static void test_lost_replies(void)
 	check(release(&c, claim) == DLOCK_OK && settles_at("p:lost", 0), "no node is left");
 	client_free(&c);
 	proxy_stop(&p);
-	zk_session_timeout = DLOCK_SECOND;
 }
 
 static void test_expiry(void)
@@ -404,7 +402,7 @@ static void test_expiry(void)
 	client_free(&c);
 	client_free(&other);
 	proxy_stop(&p);
-	zk_session_timeout = DLOCK_SECOND;
+	zk_session_timeout = 30 * DLOCK_SECOND;
 }
 
 /* Below an open node users may be that cannot read each other's nodes: then the list is watched. */

@@ -79,7 +79,7 @@ foreach (private_databases() as $kind => $server) {
     fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach(strrev($handle)), "$kind: altered");
     fails(ValueError::class, '*must be a handle of the same kind of lock; this one is for DistributedLock on *',
         fn () => (new DistributedLock(redis_server()))->attach($handle), "$kind: on Redis");
-    $handle = $manager->acquire('short', 0, 0.5)->detach();
+    $handle = $manager->acquire('short', 30, 2)->detach();
     wait_for(fn () => $server->token('Lock:short') === null, 60, 'the end of the row');
     fails(LeaseLostException::class, '*"short"*', fn () => $manager->attach($handle), "$kind: too late");
 }

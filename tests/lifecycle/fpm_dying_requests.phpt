@@ -102,7 +102,7 @@ wait_until_gone($redis, "Lock:$key");
 unlink("$fpm->dir/go");
 $key = unique('killed');
 $slow = $fpm->script('slow', '
-    $lease = (new DistributedLock())->acquire($_GET["key"], 0, 0.5);
+    $lease = (new DistributedLock())->acquire($_GET["key"], 30, 0.5);
     file_put_contents($_GET["file"], getmypid());
     pause(60);
 ');
