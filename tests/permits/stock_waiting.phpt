@@ -66,7 +66,8 @@ function undisturbed(string $sku, callable $do): void
 function over(Dlock\Reservation $reservation): void
 {
     wait_for(fn () => $reservation->remaining() === 0.0);
-    pause(0.05); // the drift
+    // By the server's clock, too, which began later.
+    wait_for(fn () => $GLOBALS['stock']->order(array_key_first($reservation->items), $reservation->buyer, $reservation->order)?->state !== Dlock\OrderState::Reserved);
 }
 
 // Nothing to wait for: sold out, or never there.
