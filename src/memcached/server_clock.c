@@ -3,6 +3,24 @@
 /* The clock counts whole seconds. */
 #define TICK DLOCK_SECOND
 
+/* A server that goes on executes requests before its clock has caught up, in another thread. */
+#define CATCH_UP (3 * DLOCK_SECOND)
+
+/* Is it as late over a new connection as a clock is that does not catch up any more? */
+static bool stays_late(dlock_memcached_clock *clock, dlock_nanos late, dlock_nanos now)
+{
+	if (late <= TICK) {
+		clock->is_reconnected = false;
+		clock->late = 0;
+		return false;
+	}
+	if (clock->late == 0 || late > clock->late + TICK) { /* the latter: it has stood still once more */
+		clock->late = late;
+		clock->late_since = now;
+	}
+	return clock->is_reconnected && now - clock->late_since > CATCH_UP;
+}
+
 dlock_nanos dlock_memcached_clock_read(
 	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now)
 {
@@ -11,7 +29,7 @@ dlock_nanos dlock_memcached_clock_read(
 		return DLOCK_FOREVER;
 	}
 	dlock_nanos end = now + reply->left * DLOCK_SECOND, late = sent + reply->left * DLOCK_SECOND - clock->end;
-	if (reply->cas != clock->cas) {
+	if (reply->cas != clock->cas || stays_late(clock, late, now)) {
 		*clock = (dlock_memcached_clock) { .cas = reply->cas, .end = end };
 		return DLOCK_FOREVER;
 	}

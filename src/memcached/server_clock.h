@@ -8,13 +8,17 @@
  * up: what was set by it ends too early by the whole stop. So the clock is read before each lease that is set: how long
  * the key DLOCK_MEMCACHED_CLOCK, which never changes, is to last yet. */
 typedef struct {
-	uint64_t cas;        /* of the key; 0: not read yet */
-	dlock_nanos end; /* of the key, by what was read so far, and no earlier than it is */
+	uint64_t cas;            /* of the key; 0: not read yet */
+	dlock_nanos end;         /* of the key, by what was read so far, and no earlier than it is */
+	bool is_reconnected;     /* that was read over another connection */
+	dlock_nanos late;        /* as it was first, since it has been so without a break; 0: it is not */
+	dlock_nanos late_since;
 } dlock_memcached_clock;
 
 /* How late the clock was when the reply was given, to a request of then. DLOCK_FOREVER: it is not known, since the key
  * is another one. What is set after it ends so much earlier than it should. A clock that was late may have caught up,
- * or, where its machine was suspended, go on from there: only another connection tells. */
+ * or, where its machine was suspended, go on from there: that tells another connection, over which it stays as late for
+ * longer than it takes to catch up. Whoever reads it for the first time just when such a server goes on cannot know. */
 dlock_nanos dlock_memcached_clock_read(
 	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now);
 

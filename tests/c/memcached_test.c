@@ -407,7 +407,7 @@ static void test_stopped_clock(void)
 		"acquired then: %s", c.error.message);
 	exit_of(pid);
 	pid = stop_for(6500);
-	check(memcached_acquire(&c, second, 0) == DLOCK_OK && left_ms(second) > 1500
+	check(memcached_acquire(&c, second, 20000) == DLOCK_OK && left_ms(second) > 1500
 			&& is_believed_rightly(second, "Lock:short"),
 		"a lease that would be over is acquired again: %s", c.error.message);
 	exit_of(pid);
@@ -472,6 +472,19 @@ static void test_clock_readings(void)
 		"it has caught up");
 	check(late_at(&clock, 991, start + 100 * s) > 80 * s && late_at(&clock, 990, start + 101 * s) > 80 * s,
 		"a machine that was suspended");
+	clock.is_reconnected = true;
+	clock.late = 0;
+	check(late_at(&clock, 989, start + 102 * s) > 80 * s && late_at(&clock, 987, start + 104 * s) > 80 * s,
+		"another connection may have come before it has caught up");
+	check(late_at(&clock, 896, start + 104 * s + ms) == 0 && !clock.is_reconnected, "as it has then");
+	clock.is_reconnected = true;
+	check(late_at(&clock, 900, start + 200 * s) > 80 * s && late_at(&clock, 897, start + 204 * s) == DLOCK_FOREVER
+			&& late_at(&clock, 897, start + 204 * s + ms) == 0,
+		"where it stays late it goes on from there");
+	clock.is_reconnected = true;
+	check(late_at(&clock, 897, start + 210 * s) > 5 * s && late_at(&clock, 897, start + 214 * s) > 9 * s
+			&& late_at(&clock, 897, start + 216 * s) > 11 * s,
+		"while it stands still it does not stay late");
 }
 
 /* ---- answers that are lost ---- */
