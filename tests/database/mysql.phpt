@@ -66,7 +66,8 @@ thrown_by(function () use ($server, &$many) {
 });
 $fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=20'), 'too many connections');
 $many = [];
-$server->query('SET GLOBAL max_connections = 60');
+// Those that were closed may be there for a moment yet.
+wait_for(fn () => !thrown_by(fn () => $server->query('SET GLOBAL max_connections = 60')), 60, 'room for a connection');
 
 // ---- a crash keeps leases; another server, as after a failover, begins with the guard ----
 $guard = 3;
