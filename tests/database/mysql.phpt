@@ -59,11 +59,15 @@ same(true, $lock->lock('r2', 0), 'writable again');
 // ---- too many connections ----
 $server->query('SET GLOBAL max_connections = 10');
 $many = [];
-thrown_by(function () use ($server, &$many) {
-    while (count($many) < 20) {
-        $many[] = $server->pdo('shop', 'app', SECRET);
-    }
-});
+wait_for(function () use ($server, $try, &$many) { // connections that were closed may be there for a moment yet, and go then
+    thrown_by(function () use ($server, &$many) {
+        while (count($many) < 20) {
+            $many[] = $server->pdo('shop', 'app', SECRET);
+        }
+    });
+    static $number = 0;
+    return thrown_by(fn () => $try('connect_timeout=19.' . $number++)); // each has a connection of its own
+}, 60, 'no more room');
 $fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=20'), 'too many connections');
 $many = [];
 // Those that were closed may be there for a moment yet.
