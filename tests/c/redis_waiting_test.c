@@ -59,6 +59,12 @@ static void test_interruption(void)
 	client_free(&c);
 }
 
+static bool is_queued(void *context)
+{
+	(void) context;
+	return server_integer(&server, "ZCARD dlock:queue:{" PREFIX "over}") == 1;
+}
+
 static void test_handed_over(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -87,8 +93,7 @@ static void test_handed_over(void)
 			}
 			_exit(!let_go(&own, waiter));
 		}
-		check(read(line[0], &byte, 1) == 1, "a process waits");
-		sleep_ms(50);
+		check(read(line[0], &byte, 1) == 1 && eventually(is_queued, NULL), "a process waits");
 		dlock_nanos start = dlock_now();
 		check(let_go(&c, claim) && exit_of(pid) == 0, "what is released goes to the waiter");
 		check(dlock_now() - start < SOON, "soon");
