@@ -40,6 +40,12 @@ static client two(void)
 	return client_with(2, GUARD);
 }
 
+/* For what a busy machine is to do in an unsettled epoch. */
+static client two_with_time(void)
+{
+	return client_with(2, LONG_GUARD);
+}
+
 static bool both_have(long long permits, const char *resource)
 {
 	return held_permits(servers.master, resource) == permits && held_permits(servers.replica, resource) == permits;
@@ -177,25 +183,26 @@ static void test_restored(void)
 /* As long as a holder may be missing, a release gives to nobody. */
 static void test_release_in_unsettled_epoch(void)
 {
-	client c = two();
+	client c = two_with_time();
 	takers *takers = takers_new();
 
-	pair_settle(&servers);
-	dlock_claim *missed = permits_held(&c, "unsettled", 1, LEASE), *known = permits_held(&c, "unsettled", 1, LEASE);
-	taker_start(takers, servers.master, two, "unsettled", 2, LEASE, 5);
+	settle_epoch(servers.master, LONG_GUARD, 1);
+	dlock_claim *missed = permits_held(&c, "unsettled", 1, LONG_LEASE);
+	dlock_claim *known = permits_held(&c, "unsettled", 1, LONG_LEASE);
+	taker_start(takers, servers.master, two_with_time, "unsettled", 2, LONG_LEASE, 5);
 	dlock_nanos start = dlock_now();
 	pair_fail_over(&servers);
 	miss(missed);
 	check(release(&c, known) == DLOCK_OK && !known->handed_over && held_permits(servers.master, "unsettled") == 0,
 		"released: nobody is granted anything");
-	check(extend(&c, missed, LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1,
+	check(extend(&c, missed, LONG_LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1,
 		"one that was missing is there again");
 	for (int i = 0; i < 5; i++) {
-		sleep_ms(GUARD * 3 / 10);
-		check(extend(&c, missed, LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
+		sleep_ms(LONG_GUARD * 3 / 10);
+		check(extend(&c, missed, LONG_LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
 	}
 	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
-	check((takers->at[0] - start) / DLOCK_MS >= GUARD && takers_end(takers) == 0, "not before the epoch is settled");
+	check((takers->at[0] - start) / DLOCK_MS >= LONG_GUARD && takers_end(takers) == 0, "not before the epoch is settled");
 	dlock_claim_free(known);
 	client_free(&c);
 }
