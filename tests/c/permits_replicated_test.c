@@ -202,7 +202,8 @@ static void test_release_in_unsettled_epoch(void)
 		check(extend(&c, missed, LONG_LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
 	}
 	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
-	check((takers->at[0] - start) / DLOCK_MS >= LONG_GUARD && takers_end(takers) == 0, "not before the epoch is settled");
+	check((takers->at[0] - start) / DLOCK_MS >= LONG_GUARD && takers_end(takers) == 0,
+		"not before the epoch is settled");
 	dlock_claim_free(known);
 	client_free(&c);
 }
