@@ -9,7 +9,7 @@ function held_since(\Dlock\Party $holder): ?float
     return $holder->heldSince ?? $holder->askedAt;
 }
 
-/** The longest that anybody is known to wait. */
+/** The longest that any waiter is known to wait. */
 function longest_wait(\Dlock\Inspection $lock): ?float
 {
     $since = array_filter(array_map(fn (\Dlock\Party $waiter) => $waiter->askedAt, $lock->waiters));

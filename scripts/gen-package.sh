@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 role_of() {
 	case $1 in
+		bench/*) echo src ;; # not installed
 		tests/*) echo test ;;
 		console/* | *.sql) echo data ;;
 		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
@@ -14,10 +15,10 @@ role_of() {
 	esac
 }
 
-# What a source package needs; what only a checkout needs (CI, scripts, benchmarks) stays out.
+# What a source package needs; what only a checkout needs (CI, scripts) stays out.
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
-		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|packages/debian/|examples/demo/|bench/|tests/faults/|RELEASING\.md$)' | while IFS= read -r file; do
+		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|packages/debian/|examples/demo/|tests/faults/|RELEASING\.md$)' | while IFS= read -r file; do
 		[ -e "$file" ] || continue
 		case $file in
 			# pecl puts the PHP that it installs for into the first line, and tells where it puts data.

@@ -1,4 +1,4 @@
--- dlock on MySQL 8.0.29 and MariaDB 10.6 or later: tables and procedures, version 1 of the protocol. Run in the database of the locks, by whoever is to
+-- dlock on MySQL 8.0.29 and MariaDB 10.6 or later: tables and procedures, version 1 of the protocol. Run in the database of the locks, by the user who is to
 -- own them; it may be run again. Then, for the user of the application: GRANT EXECUTE ON shop.* TO app. How it works: docs/database.md.
 --
 -- Procedures wake waiters by KILL QUERY. So their owner needs the right to do that to sessions of the application: where it is another user, GRANT

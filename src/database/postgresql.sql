@@ -1,4 +1,4 @@
--- dlock on PostgreSQL: tables and functions, version 1 of the protocol. Run by whoever is to own them, in the database of the locks; it may be
+-- dlock on PostgreSQL: tables and functions, version 1 of the protocol. Run by the user who is to own them, in the database of the locks; it may be
 -- run again. Then: GRANT dlock_user TO the role of the application. How it works: docs/database.md.
 --
 -- A lock is a row for each grant, of which the one with the highest fencing token counts. Found from that end of the index, it is found as fast
@@ -251,7 +251,7 @@ BEGIN
 END
 $$;
 
--- The ms that are left of the token's lease, or of anybody's where the token is empty. -1: there is none.
+-- The ms that are left of the token's lease, or of any holder's if the token is empty. -1: there is none.
 CREATE OR REPLACE FUNCTION dlock.left_1(p_name bytea, p_token text) RETURNS bigint
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -174,8 +174,8 @@ struct dlock_backend {
 /* The prefix must last as long as the back end. */
 void dlock_backend_init(dlock_backend *backend, const dlock_backend_ops *ops, const char *prefix, size_t prefix_len);
 
-/* One whose own struct has `size` bytes, which are zero but for its first member, and which has the prefix behind it.
- * NULL when out of memory. */
+/* A back end whose struct has `size` bytes, all zero except its first member, followed by a copy of the prefix. NULL
+ * when out of memory. */
 void *dlock_backend_new(const dlock_backend_ops *ops, size_t size, const char *prefix, size_t prefix_len);
 
 /* Prefix and resource together, and a NUL; to be freed. NULL when out of memory. */

@@ -10,7 +10,7 @@
 typedef struct {
 	bool renew; /* ask for a new lease time at each third of the ttl. Otherwise only what is missing is asked for, for
 				   the time that is left: the rest of a short lease, and the key on servers that lack it */
-	dlock_nanos most; /* but for no longer than that from now on; 0: without limit */
+	dlock_nanos most; /* renewed for at most this long from now on; 0: without limit */
 	/* Called once when the lease is lost, by the renewal thread: it may set a flag that is atomic, and no more.
 	 * NULL: the loss is not reported. Not called after dlock_renewal_end(). */
 	void (*lost)(void *context);

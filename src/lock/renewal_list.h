@@ -31,8 +31,8 @@ typedef struct dlock_renewal {
 	dlock_nanos due, until;    /* when it is asked about next; until when it is extended */
 	dlock_nanos full; /* of a short lease: when it ends, once its rest has been asked for; 0: it is not short, or not
 						 any more */
-	int64_t since;         /* when it was acquired, µs since 1970; 0: nobody is to be told */
-	dlock_nanos described; /* when that was told last; 0: not yet */
+	int64_t since;         /* when it was acquired, µs since 1970; 0: not reported to the server */
+	dlock_nanos described; /* when it was reported last; 0: not yet */
 	void (*lost)(void *context); /* NULL: the loss is reported, or nobody wants to know */
 	void *context;
 	bool renew;      /* ask for more time, again and again */

@@ -5,8 +5,8 @@
 
 /* The thread that keeps the leases of renewal_list.h: its life, its sleep, and the renewers whose connections it has.
  *
- * Two mutexes, taken in this order. The first is held by the thread but for its sleep, so that a fork finds the
- * connections in order; nothing is waited for under it. The second is the list's, and held for moments only. */
+ * Two mutexes, taken in this order. The thread holds the first except while it sleeps, so that fork() copies the
+ * connections in a consistent state; it does not block while it holds it. The second is the list's, held briefly. */
 
 /* Starts the thread, where this process has none yet: 0, or the system's error. */
 int dlock_renewal_thread_start(void);

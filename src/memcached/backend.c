@@ -447,7 +447,7 @@ static dlock_status find(dlock_claim *claim, const char *token, finding *found, 
 	return status;
 }
 
-/* Makes a request that changes the key if it has this CAS, which is never 0: that would change it whoever has it. */
+/* Makes a request that changes the key if it has this CAS. Never 0: memcached would then change any holder's key. */
 typedef dlock_memcached_request *maker(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl);
 
 /* Makes the change; where the key has got another CAS, by a renewal perhaps, or the connection is another one, its CAS

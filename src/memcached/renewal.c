@@ -28,7 +28,7 @@ static void ask(memcached_round *round)
 {
 	dlock_memcached_item *item = round->item;
 
-	round->asks = !round->extends || round->known.cas == 0; /* without a CAS the server would set it whoever has it */
+	round->asks = !round->extends || round->known.cas == 0; /* without a CAS memcached would set any holder's key */
 	if (round->asks) {
 		round->request = dlock_memcached_get(&item->key);
 	} else {

@@ -52,7 +52,7 @@ typedef struct {
 
 typedef enum { DLOCK_MEMCACHED_PENDING, DLOCK_MEMCACHED_ANSWERED, DLOCK_MEMCACHED_FAILED } dlock_memcached_state;
 
-/* One request and what became of it; shared by whoever asks and by the connection that carries it. */
+/* One request and what became of it; shared by the caller and by the connection that carries it. */
 typedef struct dlock_memcached_request {
 	unsigned references;
 	dlock_memcached_state state;

@@ -22,7 +22,7 @@ typedef struct {
 /* NULL: there is none. */
 void *dlock_memory_entry_of(const dlock_memory_map *map, const char *name, size_t len);
 
-/* One of `size` bytes, zeroed but for its entry. NULL when out of memory. */
+/* One of `size` bytes, zeroed except its entry. NULL when out of memory. */
 void *dlock_memory_add(dlock_memory_map *map, const char *name, size_t len, size_t size);
 
 /* What is given back in the end by dlock_memory_free(). */

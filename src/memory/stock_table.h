@@ -24,7 +24,7 @@ typedef struct {
 	int64_t units;
 } dlock_memory_change;
 
-/* Whoever waits for units of one product; an order of several products waits for one that it lacks. Its owner's memory,
+/* A waiter for units of one product; an order of several products waits for one that it lacks. Its owner's memory,
  * known from dlock_memory_wait() to dlock_memory_stop_waiting(). */
 typedef struct dlock_memory_buyer {
 	dlock_wakeup wakeup; /* sent when it should look again */

@@ -132,7 +132,7 @@ static bool fits(const pool *own, const dlock_memory_demand *demand)
 	return own->used + demand->permits <= demand->capacity;
 }
 
-typedef enum { ANYBODY, READERS, READERS_OF_THE_PHASE, WRITERS } group;
+typedef enum { ANY_WAITER, READERS, READERS_OF_THE_PHASE, WRITERS } group;
 
 static const dlock_memory_waiter *first_present(const pool *own)
 {
@@ -186,7 +186,7 @@ static const dlock_memory_waiter *first_in(
 /* Whose turn it is. */
 static group group_of(const pool *own)
 {
-	return !first_in(own, own->waiters, WRITERS, NULL)            ? ANYBODY
+	return !first_in(own, own->waiters, WRITERS, NULL)            ? ANY_WAITER
 		: first_in(own, own->waiters, READERS_OF_THE_PHASE, NULL) ? READERS_OF_THE_PHASE
 																  : WRITERS;
 }
@@ -487,7 +487,7 @@ dlock_memory_result dlock_memory_upgrade(dlock_memory_name name, const char *tok
 	}
 	holder **at = held_by(own, token);
 	*held = at != NULL;
-	/* Whoever a downgrade has let in reads, even where it has yet to wake up. */
+	/* A waiter that a downgrade has let in is a reader, even if it has yet to wake up. */
 	bool good = at && own->used == (*at)->permits && (others || !first_waiter(own, &blocked, NULL));
 	if (good) {
 		own->used = (*at)->permits = DLOCK_PERMITS_ALL;

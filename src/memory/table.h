@@ -33,7 +33,7 @@ typedef struct {
 	bool in_phases, upgrades;
 } dlock_memory_demand;
 
-/* Whoever waits, in the order of arrival; for several locks, an array of these, one in each queue. Its owner's memory,
+/* A waiter, in the order of arrival; for several locks, an array of these, one in each queue. Its owner's memory,
  * known to the table from dlock_memory_queue() to dlock_memory_leave().
  *
  * Who waits for several is asleep, and passed by others, until it is the first in all their queues: from then on each

@@ -6,7 +6,7 @@
 #include "tls.h"
 
 /* Bytes to and from one server. It is opened in stages (the name's addresses, a socket that is connected, TLS) and
- * knows no protocol. It never sleeps: whoever has it polls its descriptor, and goes on when that is ready or when its
+ * knows no protocol. It never sleeps: its owner polls its descriptor, and goes on when that is ready or when its
  * timer has come. Every byte goes through recv() and send() in channel.c. A zeroed channel is closed. */
 
 typedef enum {

@@ -8,7 +8,7 @@
 #include "../base/error.h"
 
 /* The grammar that all DSNs share: scheme://[[user]:password@]place[?option=value&...]. A DSN holds a password, and one
- * that is written wrongly has it in any place: no message repeats a part, but for the name of an option that looks like
+ * that is written wrongly has it in any place: no message repeats a part, except the name of an option that looks like
  * one. Messages go on from the name of an argument: "must ...". */
 
 /* Where the parts of one begin and end. `login` is NULL where there is none; without a "://" the scheme is empty. */

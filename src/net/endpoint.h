@@ -21,7 +21,7 @@ typedef enum {
 	DLOCK_ENDPOINT_KINDS
 } dlock_endpoint_kind;
 
-/* What messages say of each kind of server, so that whoever refuses one need not know them all. */
+/* What messages say of each kind of server, so that code which refuses one need not know them all. */
 typedef struct {
 	const char *name;       /* in handles and descriptions */
 	const char *title;      /* as people write it */

@@ -16,7 +16,7 @@
 typedef struct dlock_loop dlock_loop;
 typedef struct dlock_source dlock_source;
 
-/* Whatever can be polled: a connection, a bell. Members may be NULL but for the first. */
+/* Whatever can be polled: a connection, a bell. Members may be NULL, except the first. */
 typedef struct {
 	/* Sets what is to be polled; -1 where there is only time to wait for. False: nothing is under way, and the next
 	 * three are not called. */
@@ -72,7 +72,7 @@ struct dlock_loop {
 	dlock_source *sources;
 	dlock_adopted *adopted; /* in the order in which they came */
 	dlock_adopted *stepped; /* the next of them in this turn; NULL: none */
-	dlock_sleepers sleepers; /* whose tasks are stepped by whoever runs the loop meanwhile */
+	dlock_sleepers sleepers; /* whose tasks are stepped by the strand that runs the loop meanwhile */
 
 	/* Of this turn, by its tasks: when one of them wants to go on though nothing has come; whether something has
 	 * happened in it that others may have waited for; and whether the thread may be interrupted in its sleep. */
@@ -104,7 +104,7 @@ void dlock_loop_adopt(
 /* Does not step it any more. */
 void dlock_loop_forget(dlock_adopted *adopted);
 
-/* ---- for whoever waits: these may sleep ---- */
+/* ---- for callers that wait: these may sleep ---- */
 
 /* Runs the task until it comes to something. DLOCK_TIMEOUT at `until`, or when nothing is under way that it could wait
  * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread, or where its suspension was
@@ -137,7 +137,7 @@ static inline bool dlock_loop_is_time(dlock_loop *loop, dlock_nanos time, dlock_
 	return now >= time;
 }
 
-/* It waits for others than servers, however long that takes: signals, and whoever else wants the thread, come through.
+/* It waits for others than servers, however long that takes: signals, and other users of the thread, come through.
  */
 static inline void dlock_loop_lend(dlock_loop *loop)
 {

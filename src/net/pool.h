@@ -37,7 +37,7 @@ void *dlock_net_pool_find(
 	const dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap);
 bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *server);
 
-/* A new one, whose own struct has `size` bytes, zero but for its first member. NULL when out of memory. `free_conn`
+/* A new one, whose own struct has `size` bytes, zero except its first member. NULL when out of memory. `free_conn`
  * ends with dlock_net_conn_free(). */
 void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *server, dlock_nanos timeout_cap,
 	const dlock_source_ops *ops, void (*free_conn)(dlock_net_conn *conn));

@@ -245,7 +245,7 @@ static bool look_up(const char *host, bool all, dlock_addresses *found, char *re
 
 	if (both) {
 		int other = ask(host, AF_INET6, found);
-		/* The first says more, but for a name that has IPv6 addresses only. */
+		/* The first says more, except for a name that has IPv6 addresses only. */
 		cause = problem == 0 ? errno : cause;
 		problem = problem == 0 ? other : problem;
 	}

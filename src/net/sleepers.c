@@ -4,17 +4,17 @@
 
 /* Rules without which a wake-up is lost, all of which tests/c/sleepers_test.c breaks:
  *
- * Whoever stops waiting while nobody watches, or has watched, rings the next one: the one that was rung may have what
- * it wanted already, and go without ever watching.
+ * A strand that stops waiting while there is no watcher, or that was the watcher, rings the next one: the strand that
+ * was rung may have what it wanted already, and leave without ever watching.
  *
- * Whoever has run may have begun what the watcher does not poll yet, or what is to be looked at earlier: then the set
- * changes under the watcher, and the watcher is rung where its time is too late.
+ * A strand that has run may have started what the watcher does not poll yet, or what has an earlier time: then the set
+ * changes while the watcher polls it, and the watcher is rung if its time is too late.
  *
- * Whoever cannot be suspended polls everything itself, since the watcher does not run while the thread sleeps.
+ * A strand that cannot be suspended polls everything itself, because the watcher does not run while the thread sleeps.
  *
- * Nobody has to resume a fiber: the watcher may be one that was dropped and is not collected yet, and so may the one
- * that was rung. So those that sleep look now and then whether anything is due that nobody has gone on for, and one of
- * them takes the watcher's place. To take it from one that is merely late does no harm: it goes on as any other. */
+ * An application need not resume a fiber: the watcher, or the strand that was rung, may be a dropped fiber that PHP has
+ * not collected yet. So a sleeping strand checks now and then whether the watcher has missed something that was due,
+ * and takes its place. Replacing a watcher that is only late is harmless: it continues as any other strand. */
 
 bool dlock_sleeper_is_here(const dlock_sleeper *sleeper)
 {

@@ -6,7 +6,7 @@
 
 /* Those of one thread that wait suspended, each in a strand of its own (a fiber, a coroutine), while the thread goes
  * on. One of them, the watcher, polls for all; the others wait for their bells. What has come for another one is taken
- * in by whoever runs, and rings. */
+ * in by the strand that runs, and rings. */
 
 /* On the stack of who waits. */
 typedef struct dlock_sleeper {

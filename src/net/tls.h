@@ -7,7 +7,7 @@
 #include "endpoint.h"
 
 /* TLS as a codec: bytes of the peer's go in and plain ones come out, and the other way round. It knows no socket:
- * whoever has it (channel.h) receives and sends. So it never sleeps, raises no SIGPIPE, and a child process that frees
+ * its owner (channel.h) receives and sends. So it never sleeps, raises no SIGPIPE, and a child process that frees
  * its copy says nothing to the peer. */
 
 typedef struct {

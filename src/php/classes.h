@@ -21,7 +21,7 @@ DLOCK_CLASSES(DLOCK_CLASS)
 extern zend_class_entry *dlock_ce_zk_lock;
 #endif
 
-/* For create_object: a new object of a class with such handlers, whose struct has `size` bytes, which are zero but for
+/* For create_object: a new object of a class with such handlers, whose struct has `size` bytes, which are zero except
  * the object, its last member. */
 zend_object *dlock_class_new(size_t size, zend_class_entry *class, const zend_object_handlers *handlers);
 

@@ -231,8 +231,8 @@ static void wake_up(sleeping *own)
 	}
 }
 
-/* A fatal error would leave the frames of whoever waits, whose memory goes with the fiber: it is caught, they return,
- * and then it goes on. From the request's end on nothing that they knew is there any more. */
+/* A fatal error would leave the frames of the strand that waits, whose memory goes with the fiber: it is caught, they
+ * return, and then it goes on. From the request's end on nothing that they knew is there any more. */
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
 	sleeping own = { .strand = dlock_strand(), .bell = bell, .next = DLOCK_G(sleeping) };

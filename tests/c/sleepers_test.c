@@ -289,8 +289,8 @@ static void test_cancelled(void)
 	check(bad == 0, "those that stay have it, whoever is cancelled (%d times not)", bad);
 }
 
-/* Some are never resumed, and not ended either: among them the watcher, whoever is rung for its place, or both. They
- * may go on late. */
+/* Some are never resumed, and not ended either: the watcher, the strand that is rung to replace it, or both. They may
+ * go on late. */
 static void test_dropped(void)
 {
 	int bad = 0;

@@ -49,7 +49,7 @@ foreach (glob(LUA . '/*/*.lua') as $file) {
             continue;
         }
         $kind = preg_match('/^(permits|stock)_/', $name) ? 'permits' : 'locks';
-        $of_epochs = preg_match('/\b(epoch|lineage)\b/', $keys[1]) || preg_match('/^--#include epoch\.lua$/m', file_get_contents($file));
+        $of_epochs = preg_match('/\b(epoch|lineage)\b/', $keys[1]) || preg_match('/^--#include (epoch|settled|attached)\.lua$/m', file_get_contents($file));
         $scripts[$of_epochs ? "epochs of $kind" : $kind][] = $name;
     }
 }

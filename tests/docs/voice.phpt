@@ -18,13 +18,15 @@ require __DIR__ . '/../inc/markdown.inc';
 const AVOIDED = ['to be had', 'but on', 'but for', 'but that', 'somebody', 'anybody', 'whoever', 'is at it', 'rented', 'see to it', 'gives away', 'all the same',
     'lest', 'seldom', 'for ever', 'of late', 'whatever becomes of', 'also where', 'such as are', 'piece', 'pieces', 'article', 'articles', 'full copy',
     'era', 'eras', 'must be no', 'says so', 'fail-over', 'fail-overs', 'hand-over', 'hand-overs'];
+/** Of these, in comments of the source. */
+const AVOIDED_IN_COMMENTS = ['but for', 'anybody', 'whoever'];
 
 /** @return list<string> words that stand in a text, without its code and the places of its links */
-function avoided(string $text): array
+function avoided(string $text, array $avoided = AVOIDED): array
 {
     $text = preg_replace(['/^ *```.*?^ *```$/ms', '/`[^`]*`/', '/\]\([^)]*\)/', '/"dlock:[^"]*"/', '~[\w/-]+\.(?:md|txt|sh)\b~'], ' ', $text);
-    $words = implode('|', array_map(preg_quote(...), AVOIDED));
-    preg_match_all("/(?<![\\w-])(?:$words)(?![\\w-])/i", preg_replace('/\s+(?:\* ?)?/', ' ', $text), $found);
+    $words = implode('|', array_map(preg_quote(...), $avoided));
+    preg_match_all("/(?<![\\w-])(?:$words)(?![\\w-])/i", preg_replace('/\s+(?:(?:\*|--) ?)?/', ' ', $text), $found);
     return $found[0];
 }
 
@@ -58,6 +60,10 @@ foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/cons
 foreach (new RecursiveIteratorIterator(new RecursiveDirectoryIterator("$top/src")) as $path => $info) {
     if (preg_match('/(?<!_lua)\.[ch]$/', $path)) {
         $texts[substr($path, strlen($top) + 1)] = implode("\n", messages(file_get_contents($path)));
+    }
+    if (preg_match('/(?<!_lua)\.(?:[ch]|lua)$/', $path)) {
+        preg_match_all('~/\*.*?\*/|--[^\n]*\n?(?:\s*--[^\n]*\n)*~s', file_get_contents($path), $comments);
+        same([], avoided(implode("\n", $comments[0]), AVOIDED_IN_COMMENTS), 'comments of ' . substr($path, strlen($top) + 1));
     }
 }
 holds(count($texts) > 100, 'texts were found', count($texts));

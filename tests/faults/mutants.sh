@@ -112,10 +112,10 @@ all_mutants() {
 		src/redis/script/lua/stock/stock_reserve.lua 's/if not had and not queue/if not queue/'
 	mutant permits_in_any_epoch SentinelSemaphore 300 "a server that was promoted grants permits at once" \
 		src/redis/script/lua/permits/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
-		src/redis/script/lua/permits/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
+		src/redis/script/lua/replicated/attached.lua 's/if unsettled == 0 then/if true then/'
 	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
 		src/redis/script/lua/permits/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
-		src/redis/script/lua/permits/permits_unchanged.lua 's/if unsettled == 0 then/if true then/'
+		src/redis/script/lua/replicated/attached.lua 's/if unsettled == 0 then/if true then/'
 	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
 		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'
 	mutant writer_beside_readers_on_zookeeper ZkReadWriteLock 60 "a writer takes no more room than a reader" \

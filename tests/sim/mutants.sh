@@ -110,10 +110,10 @@ all_mutants() {
 	mutant writer_restored_as_reader "replicated work=rwlocks clients=4 resources=1 faults=0 pauses=0$rolled_back" "a promoted server that knows the writer as a reader leaves it one" \
 		src/redis/script/lua/permits/permits_restore.lua 's/had = ends and tonumber\(had or 1\) or 0/had = ends and permits or 0/'
 	mutant several_without_epoch 'replicated work=several' "several locks are granted in any epoch" \
-		src/redis/script/lua/several/several_acquire_replicated.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
-		src/redis/script/lua/several/several_acquire_replicated.lua 's/^if settled then\n/if true then\n/m' \
-		src/redis/script/lua/several/several_unchanged.lua 's/if unsettled == 0 then/if true then/' \
-		src/redis/script/lua/several/several_unchanged.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
+		src/redis/script/lua/replicated/settled.lua 's/check_epoch\(epoch, .*$/0, "0", "-1"/m' \
+		src/redis/script/lua/replicated/settled.lua 's/^if settled then\n/if true then\n/m' \
+		src/redis/script/lua/replicated/attached.lua 's/if unsettled == 0 then/if true then/' \
+		src/redis/script/lua/replicated/attached.lua "s/return attached == attached_until_now\(\) and 1 or .*/return 1/"
 	mutant several_restored_late c:redis_replicated "a holder takes several locks back in a settled epoch" \
 		src/redis/script/lua/several/several_restore.lua 's/ or missing\[1\] and check_epoch\(epoch, ARGV\[4\]\) == 0//'
 	mutant several_restored_over_others 'replicated work=several' "a holder takes several locks back from others" \
@@ -164,7 +164,7 @@ all_mutants() {
 	mutant fence_not_raised replicated "the fence is not raised when an epoch settles" \
 		src/redis/script/lua/replicated/settled_fence.lua 's/if last < least then/if false then/'
 	mutant full_copies_do_not_count c:redis_replicated "a replica may have come back from another master" \
-		src/redis/script/lua/replicated/unchanged.lua 's/^if full and string\.find.*,$/if true or string.find(redis.call("INFO", "stats"),/m'
+		src/redis/script/lua/replicated/attached.lua 's/^if full and string\.find.*,$/if true or string.find(redis.call("INFO", "stats"),/m'
 	mutant restored_by_nobody c:redis_replicated "a holder whose key a promoted server has missed loses it" \
 		src/redis/script/lua/lock/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
 	mutant settles_from_opening replicated "an epoch settles before replicas know of it" \

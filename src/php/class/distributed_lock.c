@@ -184,7 +184,7 @@ static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resour
 																							: NULL;
 }
 
-/* A lease belongs to whoever has it. To say false, and no more, would leave the lock held. */
+/* A lease belongs to the code that has the object. Returning false, and no more, would leave the lock held. */
 static bool check_no_lease(const dlock_manager *manager, zend_string *resource, const char *method)
 {
 	dlock_error error;

@@ -58,8 +58,8 @@ static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 	}
 }
 
-/* Not the token, with which anybody could release the lock: logs have dumps, and errors reports. The property can be
- * read. */
+/* Not the token, with which any process could release the lock: logs have dumps, and errors reports. The property can
+ * be read. */
 static HashTable *shown_properties(zend_object *object)
 {
 	HashTable *shown = zend_array_dup(zend_std_get_properties(object));

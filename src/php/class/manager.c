@@ -427,7 +427,7 @@ static dlock_status report_timeout(
 		dlock_claim_name(claim).text, what, seconds, text, reason.message);
 }
 
-/* Whoever is before it in the queue may wait for these: then it would wait for itself, too. */
+/* A waiter ahead of it in the queue may wait for these: then it would wait for itself, too. */
 static void note_own_permits(
 	const dlock_manager *manager, dlock_claim *claim, dlock_wait_limit limit, bool sleeps)
 {

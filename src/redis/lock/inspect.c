@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing here is in the way of those who lock: the scripts change nothing, but for one that breaks a lock. What they
- * reply may be over when it is read. */
+/* Nothing here is in the way of those who lock: the scripts change nothing, except the one that breaks a lock. What
+ * they reply may be over when it is read. */
 
 static dlock_keys keys_of(const dlock_service *service, const char *resource, size_t len)
 {

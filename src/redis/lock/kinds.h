@@ -63,7 +63,7 @@ typedef struct {
 	dlock_call *(*check)(const dlock_subject *subject);
 	dlock_status (*read_check)(const dlock_call *call, const dlock_conn *conn, int64_t *pttl, dlock_error *error);
 
-	/* Is it anybody's? More than 0: yes; and how much of `capacity` nobody holds. */
+	/* Is it held? More than 0: yes; and how much of `capacity` is free. */
 	dlock_call *(*counts)(dlock_arg key, int64_t capacity);
 	dlock_status (*read_counts)(
 		const dlock_call *call, const dlock_conn *conn, bool *held, int64_t *available, dlock_error *error);

@@ -644,7 +644,7 @@ static dlock_status service_release(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
-/* ---- what anybody may ask ---- */
+/* ---- what any process may ask ---- */
 
 static dlock_status count(dlock_backend *backend, const char *resource, size_t len, bool *held, int64_t *available,
 	dlock_error *error)

@@ -47,8 +47,8 @@ dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dloc
 	return look;
 }
 
-/* How often the first in the queue looks where nobody notifies it of a release, and whoever is in no queue; the others
- * look less often. */
+/* How often the first in the queue looks if no server notifies it of a release, and a waiter that is in no queue; the
+ * others look less often. */
 #define LOOK_UNNOTIFIED (80 * DLOCK_MS)
 #define LOOK_UNNOTIFIED_JITTER 40 /* ms */
 

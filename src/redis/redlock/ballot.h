@@ -7,7 +7,7 @@
 /* One question to many servers at once, until a quorum of them has said yes or can no longer do so. The reader of the
  * replies says what a yes is, the uptime rule which servers' yes counts. Nothing here sleeps: tasks wait for it. */
 
-/* What a server did in the last operation, for whoever asks. */
+/* What a server did in the last operation, for callers that ask. */
 typedef struct {
 	bool failed; /* it had no vote */
 	dlock_error error; /* why */

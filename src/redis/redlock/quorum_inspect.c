@@ -7,7 +7,7 @@
 #include "../request/inspect_requests.h"
 #include "../wire/reply.h"
 
-/* What is seen of a lock on several servers: each is asked, and the holder is whoever has it on a majority. */
+/* What is seen of a lock on several servers: each is asked, and the holder is the client that has it on a majority. */
 
 static dlock_keys keys_of(const quorum_backend *backend, const char *resource, size_t len)
 {

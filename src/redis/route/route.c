@@ -319,7 +319,7 @@ static dlock_status not_now(const dlock_route *own, bool is_fixed)
 	return dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: %s", own->conn->server->label, reason);
 }
 
-/* True: it is the master's. Otherwise `said` is why not, and `next` whoever is to be asked then, as the server says. */
+/* True: it is the master's. Otherwise `said` is why not, and `next` the server to ask then, if it names one. */
 static bool take_answer(dlock_route *own, dlock_nanos now)
 {
 	const char *address = NULL;
@@ -367,7 +367,7 @@ static void take_found(dlock_route *own)
 	own->next = master;
 }
 
-/* To whoever is next; there it is said once more, as it was made. */
+/* To the next server; the call is sent again, as it was made. */
 static void go_on(dlock_route *own)
 {
 	bool may_run = !is_answered(own->call) && own->call && own->call->sent;
@@ -542,7 +542,7 @@ dlock_conn *dlock_masters_conn(const dlock_masters *masters, int slot)
 	return masters->conn ? masters->conn : master ? dlock_pool_conn(masters->pool, master) : NULL;
 }
 
-/* ---- for whoever waits ---- */
+/* ---- for callers that wait ---- */
 
 static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 {

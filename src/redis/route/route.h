@@ -75,7 +75,7 @@ bool dlock_route_is_replaced(const dlock_route *own);
 /* The connection to the slot's master as far as it is known; NULL: not known. */
 dlock_conn *dlock_masters_conn(const dlock_masters *masters, int slot);
 
-/* dlock_route_send() and dlock_route_step(), for whoever waits: it sleeps. */
+/* dlock_route_send() and dlock_route_step(), for callers that wait: it sleeps. */
 dlock_status dlock_route_ask(dlock_route *own, dlock_call *call);
 
 /* ---- parts of it ---- */

@@ -353,7 +353,7 @@ static void answered(dlock_topology *topology, source *source, dlock_nanos now)
 	update_sources(topology);
 }
 
-/* Whoever was not asked yet; first those that have not failed of late, then the one that was asked longest ago. */
+/* A server that was not asked yet: those that have not failed recently first, then the one asked longest ago. */
 static source *next_source(dlock_topology *topology, dlock_nanos now)
 {
 	source *best = NULL;
@@ -386,7 +386,7 @@ static void ask_source(dlock_topology *topology, source *source, dlock_nanos now
 	dlock_conn_send(source->conn, source->call);
 }
 
-static bool is_anybody_asked(const dlock_topology *topology)
+static bool is_any_asked(const dlock_topology *topology)
 {
 	for (int i = 0; i < topology->source_count; i++) {
 		if (topology->sources[i].call) {
@@ -439,13 +439,13 @@ static void advance(dlock_topology *topology, dlock_nanos now)
 	}
 	for (;;) {
 		collect(topology, now);
-		if (!topology->asking || (is_anybody_asked(topology) && now < topology->next)) {
+		if (!topology->asking || (is_any_asked(topology) && now < topology->next)) {
 			return;
 		}
 		source *next = next_source(topology, now);
 		if (next) {
 			ask_source(topology, next, now);
-		} else if (is_anybody_asked(topology)) {
+		} else if (is_any_asked(topology)) {
 			topology->next = DLOCK_FOREVER;
 			return;
 		} else {

@@ -41,7 +41,7 @@ int dlock_topology_first_slot(const dlock_topology *topology, const dlock_endpoi
 void dlock_topology_move(
 	dlock_topology *topology, int slot, const char *address, const dlock_endpoint *from, dlock_nanos now);
 
-/* The server at an address ("host:port" of ASK), which is not remembered as anybody's master. To be released; NULL: no
+/* The server at an address ("host:port" of ASK), which is not remembered as a slot's master. To be released; NULL: no
  * address, or out of memory. */
 dlock_endpoint *dlock_topology_server_at(
 	const dlock_topology *topology, const char *address, const dlock_endpoint *from);

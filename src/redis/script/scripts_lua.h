@@ -2,9 +2,9 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"269bacf196ac45a6cbe19e2a2cbafa9ec45962d6", DLOCK_LUA_ACQUIRE) \
+		"3d0ed11b46e2468034e89d51dd7929de925713d0", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"de2809452f143d68087726fab01485ad89688205", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"53acbd4be9e66e1a83495e2e7bc55f3fe148d99a", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
 		"5da7b53fd320d3d875499ea4f95f5ef4d50a2304", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
@@ -62,7 +62,7 @@
 	script(PERMITS_RESTORE, "permits_restore", \
 		"55de3c34039aa33e8f8d2ee50abddf338fbda026", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
-		"c86d597bd5627ea3b28d7ad1072e98f6b2b5001b", DLOCK_LUA_PERMITS_UNCHANGED) \
+		"57733778d76dfaca8c5a4d49a7b6d85addd3e986", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
 		"7fc898f3b2f61eb0415e6c8f57a475a71174f7e2", DLOCK_LUA_PERMITS_UPGRADE) \
 	script(PERMITS_UPGRADE_REPLICATED, "permits_upgrade_replicated", \
@@ -132,7 +132,18 @@
 	script(STOCK_STATUS, "stock_status", \
 		"c7b9252662b26f76c4d6bf4dd9c58fda5d82bf4e", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
-		"34c52aba3ad88f2f6d62a7735afe05ed5c56db51", DLOCK_LUA_UNCHANGED)
+		"1733b9fcbf45882828288b270a16c758fef5aadf", DLOCK_LUA_UNCHANGED)
+
+#define DLOCK_LUA_ATTACHED \
+	"local full, partial = string.match(redis.call('GET', epoch) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
+	"if full and string.find(redis.call('INFO', 'stats'),\n" \
+	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
+	"return 1\nend\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = check_epoch(epoch, ARGV[2], true, ARGV[4] == '1')\n" \
+	"if unsettled == 0 then\n" \
+	"local _, _, _, _, attached = read_epoch(epoch)\n" \
+	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n"
 
 #define DLOCK_LUA_CLOCK_OF \
 	"local function clock_of(key, refusal)\n" \
@@ -161,10 +172,7 @@
 	"if checks then\n" \
 	"forget(queue, waiters, waiter)\nend\n" \
 	"return redis.call('ZADD', queue, 'NX', ticket, waiter)\nend\n" \
-	"local function refusal(pttl, position, ticket, new)\n" \
-	"if unsettled == 0 then\n" \
-	"return {pttl, position, ticket, new}\nend\n" \
-	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n" \
+	DLOCK_LUA_REFUSAL \
 	"local function contend()\n" \
 	"local holder, others, unsearched, emptied = not mine and value_of(lock), false, false, false\n" \
 	"if holder and ARGV[9] == '1' then\n" \
@@ -197,7 +205,7 @@
 	"mine = true\n" \
 	"redis.call('PEXPIRE', lock, ttl)\n" \
 	"elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then\n" \
-	"return holder -- not a string, and it never ends: no lock of anybody's\nend\n" \
+	"return holder\nend\n" \
 	"if mine then\n" \
 	"return next_token()\nend\n" \
 	"local pttl = redis.call('PTTL', lock)\n" \
@@ -801,6 +809,12 @@
 	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
 
+#define DLOCK_LUA_REFUSAL \
+	"local function refusal(pttl, position, ticket, new)\n" \
+	"if unsettled == 0 then\n" \
+	"return {pttl, position, ticket, new}\nend\n" \
+	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n"
+
 #define DLOCK_LUA_SETTLED \
 	"local opened, longest, seen = string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ " \
 	"%d* (%d*)')\n" \
@@ -808,7 +822,23 @@
 	"local settled = type(role) == 'string' and string.find(role, '\\nmaster_replid:' .. opened, 1, true)\n" \
 	"if settled and seen ~= '' then\n" \
 	"local _, last = string.find(role, '\\nmaster_repl_offset:', settled, true)\n" \
-	"settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144\nend\n"
+	"settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144\nend\n" \
+	"if settled then\n" \
+	"grant()\n" \
+	"if type(counted) == 'number' and counted > 1 then\n" \
+	"return counted\nend\nend\n" \
+	DLOCK_LUA_EPOCH \
+	"local unsettled, replid, settles = 0\n" \
+	"if not settled then\n" \
+	"unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')\n" \
+	"if unsettled == 0 then\n" \
+	"grant()\nend\nend\n" \
+	DLOCK_LUA_FENCING \
+	"local function next_token()\n" \
+	"counted = counted or redis.call('INCR', fence)\n" \
+	"if type(counted) == 'table' then\n" \
+	"error(counted.err, 0)\nend\n" \
+	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\nend\n"
 
 #define DLOCK_LUA_SETTLED_FENCE \
 	"local UNHEARD = 1048576\n" \
@@ -860,10 +890,7 @@
 	"or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \
-	"local function refusal(pttl, position, ticket, new)\n" \
-	"if unsettled == 0 then\n" \
-	"return {pttl, position, ticket, new}\nend\n" \
-	"return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}\nend\n" \
+	DLOCK_LUA_REFUSAL \
 	"local function queue_up(pttl)\n" \
 	"local now, new = clock(KEYS[3]), 0\n" \
 	"ticket = ticket ~= '' and ticket or own_ticket(now)\n" \
@@ -1229,23 +1256,7 @@
 	"counted = queued == 0 and redis.pcall('INCR', fence)\nend\n" \
 	"local epoch, guard = KEYS[5], ARGV[3]\n" \
 	DLOCK_LUA_SETTLED \
-	"if settled then\n" \
-	"grant()\n" \
-	"if type(counted) == 'number' and counted > 1 then\n" \
-	"return counted\nend\nend\n" \
-	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = 0\n" \
-	"if not settled then\n" \
-	"unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')\n" \
-	"if unsettled == 0 then\n" \
-	"grant()\nend\nend\n" \
 	"local done, reply = false, queued\n" \
-	DLOCK_LUA_FENCING \
-	"local function next_token()\n" \
-	"counted = counted or redis.call('INCR', fence)\n" \
-	"if type(counted) == 'table' then\n" \
-	"error(counted.err, 0)\nend\n" \
-	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\nend\n" \
 	"if queued == 0 then\n" \
 	"done, reply = pcall(next_token)\n" \
 	"if done then\n" \
@@ -1696,15 +1707,8 @@
 	"local ends, permits, used = unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id, '$used'))\n" \
 	"if not ends then\n" \
 	"return 0\nend\n" \
-	"local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
-	"if full and string.find(redis.call('INFO', 'stats'),\n" \
-	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
-	"return 1\nend\n" \
-	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')\n" \
-	"if unsettled == 0 then\n" \
-	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
-	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local epoch = KEYS[2]\n" \
+	DLOCK_LUA_ATTACHED \
 	"local old = ARGV[3] or ''\n" \
 	"if old == '-' then\n" \
 	"redis.call('ZREM', pool, 'w' .. id)\n" \
@@ -1900,22 +1904,6 @@
 	"failed = failed or set.err and set\nend\n" \
 	"counted = free_now and not failed and redis.pcall('INCR', fence)\nend\n" \
 	DLOCK_LUA_SETTLED \
-	"if settled then\n" \
-	"grant()\n" \
-	"if type(counted) == 'number' and counted > 1 then\n" \
-	"return counted\nend\nend\n" \
-	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = 0\n" \
-	"if not settled then\n" \
-	"unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')\n" \
-	"if unsettled == 0 then\n" \
-	"grant()\nend\nend\n" \
-	DLOCK_LUA_FENCING \
-	"local function next_token()\n" \
-	"counted = counted or redis.call('INCR', fence)\n" \
-	"if type(counted) == 'table' then\n" \
-	"error(counted.err, 0)\nend\n" \
-	"return counted > 1 and counted or tonumber(fencing_token(fence, clock()))\nend\n" \
 	"local inbox, ticket, number = ARGV[5] or '', ARGV[6] or '', ARGV[7]\n" \
 	DLOCK_LUA_SEVERAL_CONTEND
 
@@ -2036,15 +2024,7 @@
 	"for i = 1, n, 3 do\n" \
 	"if redis.call('GET', KEYS[i]) ~= ARGV[1] then\n" \
 	"return 0\nend\nend\n" \
-	"local full, partial = string.match(redis.call('GET', epoch) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
-	"if full and string.find(redis.call('INFO', 'stats'),\n" \
-	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
-	"return 1\nend\n" \
-	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(epoch, ARGV[2], true, ARGV[4] == '1')\n" \
-	"if unsettled == 0 then\n" \
-	"local _, _, _, _, attached = read_epoch(epoch)\n" \
-	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	DLOCK_LUA_ATTACHED \
 	"local old = ARGV[3] or ''\n" \
 	"for i = 1, n, 3 do\n" \
 	"if old ~= '' then\n" \
@@ -2684,15 +2664,8 @@
 #define DLOCK_LUA_UNCHANGED \
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then\n" \
 	"return 0\nend\n" \
-	"local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')\n" \
-	"if full and string.find(redis.call('INFO', 'stats'),\n" \
-	"'\\nsync_full:' .. full .. '\\r\\nsync_partial_ok:' .. partial .. '\\r', 1, true) then\n" \
-	"return 1\nend\n" \
-	DLOCK_LUA_EPOCH \
-	"local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')\n" \
-	"if unsettled == 0 then\n" \
-	"local _, _, _, _, attached = read_epoch(KEYS[2])\n" \
-	"return attached == attached_until_now() and 1 or {-2, replid, settles}\nend\n" \
+	"local epoch = KEYS[2]\n" \
+	DLOCK_LUA_ATTACHED \
 	"local old = ARGV[3] or ''\n" \
 	"if old ~= '' then\n" \
 	"redis.call('SET', KEYS[1], old, 'PX', math.max(1, redis.call('PTTL', KEYS[1])))\n" \

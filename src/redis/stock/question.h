@@ -9,7 +9,7 @@ typedef enum {
 	DLOCK_ANSWER_WRITTEN, /* by the script that was answered: replicas confirm that */
 	DLOCK_ANSWER_FOUND,   /* by somebody else, or an earlier sending: WAIT would say nothing about it */
 	DLOCK_ANSWER_NOTHING, /* it is a refusal: it counts if this was the master a moment ago */
-	DLOCK_ANSWER_ANY      /* it counts whoever has said it */
+	DLOCK_ANSWER_ANY      /* it counts from any server */
 } dlock_answer_kind;
 
 /* One question, which counts once however often it is sent. A task, and a part of those that wait for units. */
@@ -35,7 +35,7 @@ void dlock_stock_begin(
 	dlock_stock_question *own, dlock_redis_stock *stock, dlock_arg key, dlock_call *call, dlock_error *error);
 
 /* Sends the call, and once more where its answer is lost, and again as long as there is more to do than one script
- * does; but for an order that may wait, which has a ticket by then, and asks again by itself. As dlock_route_step(). */
+ * does; except an order that may wait, which has a ticket by then, and asks again. As dlock_route_step(). */
 dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, dlock_nanos now);
 
 /* Until replicas have what the answer is about, and it is known what its server may have forgotten. */

@@ -56,7 +56,7 @@ typedef struct dlock_call {
 } dlock_call;
 
 /* EVALSHA of a script, with words that are copied: the first `keys` of them are its keys. Words that are empty are left
- * out at the end, but for the first `least`. NULL when out of memory. */
+ * out at the end, except for the first `least`. NULL when out of memory. */
 dlock_call *dlock_call_script(dlock_script_id script, int keys, const dlock_arg *words, int count, int least);
 /* The same of a script that takes one key or more. */
 dlock_call *dlock_call_script_on(

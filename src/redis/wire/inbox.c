@@ -112,8 +112,8 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox)
 	return !inbox->refused && !inbox->silent;
 }
 
-/* The channel's name is as hard to guess as a token: with it and a waiter's token anybody could make the waiter believe
- * in a grant that was never made. */
+/* The channel's name is as hard to guess as a token: with it and a waiter's token any client could make the waiter
+ * believe in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
 	char id[DLOCK_TOKEN_PLAIN_LEN + 1];

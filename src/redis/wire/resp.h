@@ -19,7 +19,7 @@ typedef void *dlock_make_array(const redisReadTask *task, dlock_element_count co
 /* Reads the replies of one connection. Its place in memory must not change. */
 typedef struct {
 	redisReader *reader;
-	redisReplyObjectFunctions make; /* hiredis', but for a limit */
+	redisReplyObjectFunctions make; /* hiredis', with a limit */
 	dlock_make_array *make_array;
 	size_t partial;   /* the number of bytes of a reply that is not complete yet */
 	size_t announced; /* the number of elements that its arrays say they have */

@@ -53,8 +53,8 @@ dlock_zk_op *dlock_zk_ask(dlock_zk_session *session, dlock_zk_request request, c
 dlock_zk_op *dlock_zk_ask_watching(
 	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_news *news);
 
-/* For whoever does not wait. ZOK: it is sent, and `then` is told once, perhaps already; it may be NULL. Otherwise it is
- * told nothing. */
+/* For callers that do not wait. ZOK: it is sent, and `then` is told once, perhaps already; it may be NULL. Otherwise
+ * it is told nothing. */
 int dlock_zk_ask_then(
 	dlock_zk_session *session, dlock_zk_request request, const char *path, dlock_zk_then *then, void *context);
 

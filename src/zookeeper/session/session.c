@@ -176,7 +176,7 @@ static bool is_interrupted(void *context)
 	return wait->interrupted && wait->interrupted(wait->context);
 }
 
-/* Whoever has news for a strand rings its own bell: no other strand is woken for it. */
+/* The thread that has news for a strand rings that strand's bell: no other strand is woken for it. */
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
 	dlock_zk_rest *own = context;

@@ -57,7 +57,7 @@ struct dlock_zk_session {
 	dlock_zk_session *next;
 	unsigned references; /* of the pool and of claims */
 	dlock_loop *loop;    /* in which it sleeps */
-	dlock_bell bell;     /* a source of it while anybody waits */
+	dlock_bell bell;     /* a source of it while a caller waits */
 
 	/* Fixed when the threads start. */
 	char *hosts;    /* as the user wrote them; for messages too */

@@ -29,14 +29,7 @@ local function enter(queue, waiters, waiter, ticket, checks)
 	return redis.call('ZADD', queue, 'NX', ticket, waiter)
 end
 
--- With what an epoch lets others know.
-local function refusal(pttl, position, ticket, new)
-	if unsettled == 0 then
-		return {pttl, position, ticket, new}
-	end
-	return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}
-end
-
+--#include refusal.lua
 local function contend()
 	local holder, others, unsearched, emptied = not mine and value_of(lock), false, false, false
 	if holder and ARGV[9] == '1' then
@@ -83,7 +76,7 @@ local function contend()
 		mine = true
 		redis.call('PEXPIRE', lock, ttl)
 	elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then
-		return holder -- not a string, and it never ends: no lock of anybody's
+		return holder -- not a string, and it never ends: no lock of a client
 	end
 	if mine then
 		return next_token()

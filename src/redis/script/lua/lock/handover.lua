@@ -114,7 +114,7 @@ end
 -- those whose process no longer listens (the message has no receiver), those that were notified and did not come.
 -- `self` is not notified, and stays. For one that waits for several, and is awake, the lock is kept: it is made free,
 -- and that one told, unless `quietly`. `first` and `ticket` are take_first()'s. Returns the waiter, or nothing if there
--- is none, or if the user has no right to publish: the lock goes to whoever asks next then. With a fence, it may be a
+-- is none, or if the user has no right to publish: the next client to ask gets the lock then. With a fence, it may be a
 -- dead waiter's when nothing is returned, or one's that looks. The second result is true when MOST_DEAD were removed:
 -- there may be live ones behind them, who find the lock free when they look. Cost: O(log n) for each waiter looked at;
 -- normally one.

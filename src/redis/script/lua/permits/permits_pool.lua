@@ -20,9 +20,9 @@
 -- A waiter is "permits capacity id inbox", as in permits_acquire.lua: all that is needed to serve it; and behind the
 -- inbox what it says about itself. The ranges hold for a clock between 2001 and 2128.
 --
--- What a lease leaves behind when it is over is taken back by whoever needs the room: until then its holder may renew
--- or release it, for nobody else has had it. What nobody has needed for GRACE is swept by one of SWEEPS acquisitions,
--- in the mean, up to SWEPT: so it does not pile up where there is always room.
+-- What a lease leaves behind when it is over is taken back by the next request that needs the room: until then its
+-- holder may renew or release it, for nobody else has had it. What nobody has needed for GRACE is swept by one of
+-- SWEEPS acquisitions, in the mean, up to SWEPT: so it does not pile up where there is always room.
 local HELD, WAITS, ALONE = 1e11, 1e15, 5e15
 local QUEUED, PHASES = -1, -2
 

@@ -154,7 +154,7 @@ end
 -- listens. The message has the number of its last sign, to tell an old grant from a new one, and its fencing token; 0:
 -- it is only to ask again, since it has what it waits for, or since this script has done enough. The waiter `me` is not
 -- told. False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The
--- second result: but for those that ask with a higher capacity. Cost: O(log n), four commands.
+-- second result: except those that ask with a higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
 	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	if tonumber(capacity) <= state.blocked then
@@ -211,7 +211,8 @@ local function note_queue(state, empty)
 end
 
 -- Grants permits to those who are next, for as long as there is room for the next one; one message each. The waiter
--- `me` is given its own for `ttl`: state.mine is its fencing token then. Returns whether anybody was granted anything.
+-- `me` is given its own for `ttl`: state.mine is its fencing token then. Returns whether any waiter was granted
+-- permits.
 local function serve(state, me, ttl)
 	if state.queue == 0 then
 		return false

@@ -24,30 +24,7 @@ end
 -- The common case ends here: even to define what follows costs time.
 local epoch, guard = KEYS[5], ARGV[3]
 --#include settled.lua
-if settled then
-	grant()
-	if type(counted) == 'number' and counted > 1 then
-		return counted
-	end
-end
-
---#include epoch.lua
-local unsettled, replid, settles = 0
-if not settled then
-	unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')
-	if unsettled == 0 then
-		grant()
-	end
-end
 local done, reply = false, queued
---#include fencing.lua
-local function next_token()
-	counted = counted or redis.call('INCR', fence)
-	if type(counted) == 'table' then
-		error(counted.err, 0)
-	end
-	return counted > 1 and counted or tonumber(fencing_token(fence, clock()))
-end
 if queued == 0 then
 	done, reply = pcall(next_token)
 	if done then

@@ -7,7 +7,7 @@
 -- a master that has been replaced since, and whose replica has come back: that attaches anew. Its key is replicated as
 -- all others. It says "replid guard settles waited attached base seen skew":
 --   replid   the master's replication id, which another master, or the same one after a restart, never has
---   guard    ms; no lease of anybody is longer
+--   guard    ms; no lease is longer
 --   settles  when it settles by this server's clock, in ms, with a "-" before it once that has been; "0" and the time
 --            of the opening in us: its opening is not known to be replicated
 --   waited   the guard that it waits for, or has waited for

@@ -5,8 +5,8 @@
 -- keys: fence epoch
 -- args: dlock_epoch_state *epoch { replid:text } dlock_epoch_rule guard { time:ms }
 -- args: dlock_survey *survey { attached:text first:int skew:int }
--- survey: what was found. attached: before anybody was asked, so that nobody has attached since if it is the same now;
--- first: the first offset in the backlogs of enough nodes, -1: of too few; skew: ms, -1: not known.
+-- survey: what was found. attached: before any server was asked, so that no replica has attached since if it is the
+-- same now; first: the first offset in the backlogs of enough nodes, -1: of too few; skew: ms, -1: not known.
 -- Replies 1: it is settled, and the base is as of now; 2: how far clocks are apart is noted; 0: neither. Cost: O(1).
 --#include epoch.lua
 --#include fencing.lua

@@ -13,20 +13,8 @@
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end
--- The common case ends here. Whose epoch it is does not matter: other data that have this very token are those of a
--- master that knows of the grant.
-local full, partial = string.match(redis.call('GET', KEYS[2]) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')
-if full and string.find(redis.call('INFO', 'stats'),
-	'\nsync_full:' .. full .. '\r\nsync_partial_ok:' .. partial .. '\r', 1, true) then
-	return 1
-end
-
---#include epoch.lua
-local unsettled, replid, settles = check_epoch(KEYS[2], ARGV[2], true, ARGV[4] == '1')
-if unsettled == 0 then
-	local _, _, _, _, attached = read_epoch(KEYS[2])
-	return attached == attached_until_now() and 1 or {-2, replid, settles}
-end
+local epoch = KEYS[2]
+--#include attached.lua
 local old = ARGV[3] or ''
 if old ~= '' then
 	redis.call('SET', KEYS[1], old, 'PX', math.max(1, redis.call('PTTL', KEYS[1])))

@@ -21,29 +21,6 @@ local function grant()
 end
 
 --#include settled.lua
-if settled then
-	grant()
-	if type(counted) == 'number' and counted > 1 then
-		return counted
-	end
-end
-
---#include epoch.lua
-local unsettled, replid, settles = 0
-if not settled then
-	unsettled, replid, settles = check_epoch(epoch, guard, ARGV[4] ~= '-')
-	if unsettled == 0 then
-		grant()
-	end
-end
---#include fencing.lua
-local function next_token()
-	counted = counted or redis.call('INCR', fence)
-	if type(counted) == 'table' then
-		error(counted.err, 0)
-	end
-	return counted > 1 and counted or tonumber(fencing_token(fence, clock()))
-end
 
 local inbox, ticket, number = ARGV[5] or '', ARGV[6] or '', ARGV[7]
 --#include several_contend.lua

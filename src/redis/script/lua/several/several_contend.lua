@@ -70,13 +70,7 @@ local function is_first()
 	return true
 end
 
--- With what an epoch lets others know.
-local function refusal(pttl, position, ticket, new)
-	if unsettled == 0 then
-		return {pttl, position, ticket, new}
-	end
-	return {math.max(pttl, unsettled), position, ticket, new, unsettled, replid, settles}
-end
+--#include refusal.lua
 
 local function queue_up(pttl)
 	local now, new = clock(KEYS[3]), 0

@@ -9,19 +9,7 @@ for i = 1, n, 3 do
 		return 0
 	end
 end
--- As in unchanged.lua.
-local full, partial = string.match(redis.call('GET', epoch) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')
-if full and string.find(redis.call('INFO', 'stats'),
-	'\nsync_full:' .. full .. '\r\nsync_partial_ok:' .. partial .. '\r', 1, true) then
-	return 1
-end
-
---#include epoch.lua
-local unsettled, replid, settles = check_epoch(epoch, ARGV[2], true, ARGV[4] == '1')
-if unsettled == 0 then
-	local _, _, _, _, attached = read_epoch(epoch)
-	return attached == attached_until_now() and 1 or {-2, replid, settles}
-end
+--#include attached.lua
 local old = ARGV[3] or ''
 for i = 1, n, 3 do
 	if old ~= '' then

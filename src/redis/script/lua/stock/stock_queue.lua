@@ -6,7 +6,7 @@
 -- An order of several products waits in one queue, that of a product that it lacks. A script may not touch the others,
 -- so nobody can give it its units: in its turn it is told to ask again, and they are kept for it until it has.
 
--- The fewest units that anybody waits for.
+-- The fewest units that any order waits for.
 local function least(stock)
 	local first = redis.call('ZRANGEBYSCORE', stock.pool, WANTS, WANTS + 1e9, 'WITHSCORES', 'LIMIT', 0, 1)[2]
 	return first and first - WANTS or math.huge

@@ -20,9 +20,9 @@
 -- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at,
 -- four; where reservations have ended, seven.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
--- $full: nothing is free before a time; 0: before a unit comes. Whoever frees one removes it. So most requests of a
--- sale end here, and it is each number that is read that costs them time. Two are in one: minus 64 times the time, and
--- less the bits of how long before it was noted: a clock that says an earlier time was set back.
+-- $full: nothing is free before a time; 0: before a unit comes. The request that frees one removes it. So most
+-- requests of a sale end here, and it is each number that is read that costs them time. Two are in one: minus 64 times
+-- the time, and less the bits of how long before it was noted: a clock that says an earlier time was set back.
 if not ARGV[5] then
 	local n = redis.call('ZMSCORE', pool, '$full', held)
 	local full = n[1]
