@@ -157,7 +157,6 @@ dlock_status dlock_db_list(dlock_backend *base, int most, dlock_listing *out, dl
 		if (status == DLOCK_OK) {
 			from = last;
 			len = read_hex(last, sizeof last, call->text);
-			dlock_listing_sort(out, MOST_LISTED);
 		}
 		dlock_db_question_end(&question);
 	} while (status == DLOCK_OK && len > 0 && out->count < MOST_LISTED);

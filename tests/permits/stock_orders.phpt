@@ -21,14 +21,6 @@ use Dlock\SaleEndedException;
 use Dlock\Stock;
 use Dlock\UnknownProductException;
 
-function over(Stock $stock, Dlock\Reservation $reservation): Dlock\Reservation
-{
-    wait_for(fn () => $reservation->remaining() === 0.0);
-    // By the server's clock, too, which began later.
-    wait_for(fn () => $stock->order(array_key_first($reservation->items), $reservation->buyer, $reservation->order)?->state !== OrderState::Reserved);
-    return $reservation;
-}
-
 function counts(Stock $stock, string $sku): array
 {
     return array_slice(array_values($stock->counts($sku)), 0, 5);

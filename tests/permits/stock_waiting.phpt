@@ -63,13 +63,6 @@ function undisturbed(string $sku, callable $do): void
         }
     }
 }
-function over(Dlock\Reservation $reservation): void
-{
-    wait_for(fn () => $reservation->remaining() === 0.0);
-    // By the server's clock, too, which began later.
-    wait_for(fn () => $GLOBALS['stock']->order(array_key_first($reservation->items), $reservation->buyer, $reservation->order)?->state !== Dlock\OrderState::Reserved);
-}
-
 // Nothing to wait for: sold out, or never there.
 $stock->restock('gone', 1);
 $stock->reserve('gone', 'ann', 'r')->confirm();
@@ -171,7 +164,7 @@ undisturbed('sash', function (string $sku) use ($stock, $prefix) {
 // A payment that comes late goes before those that wait.
 $stock->restock('ring', 1);
 $late = $stock->reserve('ring', 'ann', 'r', ttl: 0.05);
-over($late);
+over($stock, $late);
 same(true, $late->confirm(), 'paid late, as one is available');
 
 // What is over is given back once, and to the first waiter, without anybody sweeping.
@@ -199,8 +192,8 @@ undisturbed('hat', function (string $sku) use ($stock, $prefix) {
 $stock->restock('bag', 2);
 $late = $stock->reserve('bag', 'ann', 'r', ttl: 0.05);
 $kept = $stock->reserve('bag', 'ann', 'r2', ttl: 0.05);
-over($late);
-over($kept);
+over($stock, $late);
+over($stock, $kept);
 same([2, 0, 0, 0], counts('bag'), 'available again');
 same(true, $late->confirm(), 'a late confirm');
 same([1, 0, 1, 0], counts('bag'), 'and counted once');
@@ -208,16 +201,16 @@ fails(ReservationExpiredException::class, 'The order "r2" of "ann" has no units 
 same(false, $kept->cancel(), 'there is nothing to cancel');
 fails(ReservationExpiredException::class, '*: it was cancelled; nothing was bought', fn () => $kept->confirm(), 'but its payment is refused from then on');
 $over = $stock->reserve('bag', 'ann', 'r3', ttl: 0.05);
-over($over);
+over($stock, $over);
 $over = $stock->reserve('bag', 'ann', 'r4', ttl: 0.05);
-over($over);
+over($stock, $over);
 same(['bag' => 1], $stock->reserve('bag', 'bob', 'r5')?->items, 'what is over is there for others');
 same([0, 1, 1, 0], counts('bag'), 'counted once');
 
 // What is over does not count for the buyer's limit.
 $stock->restock('sock', 2);
 $limited = new Stock(redis_server(), $prefix, perBuyer: 1);
-over($limited->reserve('sock', 'ann', 'r1', ttl: 0.05));
+over($stock, $limited->reserve('sock', 'ann', 'r1', ttl: 0.05));
 same(['sock' => 1], $limited->reserve('sock', 'ann', 'r2')?->items, 'another one then');
 
 // Who waits while the same buyer gets the last one that it may have.
