@@ -88,7 +88,7 @@ main() {
 	fi
 
 	echo "build: make"
-	if ! make -C "$dir" -j"$(nproc)" LIBTOOL="$root/scripts/libtool-compile.sh" > "$dir/make.out" 2>&1; then
+	if ! make -C "$dir" -j"$(nproc)" > "$dir/make.out" 2>&1; then
 		grep -E 'error|undefined reference|\*\*\*' "$dir/make.out" >&2 || tail -n 40 "$dir/make.out" >&2
 		echo "build: make failed, see $dir/make.out" >&2
 		exit 1
