@@ -56,6 +56,7 @@ in_chroot_as_first() {
 	local root=$1
 	shift
 	mount --make-rprivate /
+	mount --bind "$root" "$root" # its / is a mount then, as it has to be for namespaces that are made inside
 	mount -t proc proc "$root/proc"
 	mount -t sysfs -o ro sysfs "$root/sys"
 	mount --rbind /dev "$root/dev"
