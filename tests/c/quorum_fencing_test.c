@@ -62,9 +62,9 @@ static void test_fencing(void)
 
 static void test_fencing_normally(void)
 {
-	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
+	client c = client_quorum(servers, SERVERS, 60 * DLOCK_SECOND);
 	int64_t last = 0;
-	int bad = 0;
+	int bad = 0, slow = 0;
 
 	check(warm_all(&c) && passes(&c, "normally", 0), "warm, and the fences are not new");
 	client_drain(&c);
@@ -73,14 +73,17 @@ static void test_fencing_normally(void)
 	}
 	for (int i = 0; i < 100; i++) {
 		dlock_claim *claim = claim_on(&c, "normally", 60000);
+		dlock_nanos begun = dlock_now();
 		bad += acquire(&c, claim, 0) != DLOCK_OK || claim->fencing_token <= last;
+		slow += dlock_now() - begun >= 100 * DLOCK_MS; /* whose votes are asked for once more */
 		last = claim->fencing_token;
 		bad += !let_go(&c, claim);
 	}
 	client_drain(&c);
 	check(bad == 0, "a hundred in a row rise");
 	check(fenced_from(last) == SERVERS, "all servers agree");
-	check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") == 200, "without another round trip");
+	int64_t calls = server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls");
+	check(calls >= 200 && calls <= 200 + slow, "without another round trip (%lld calls)", (long long) calls);
 	client_free(&c);
 }
 

@@ -46,7 +46,7 @@ foreach ($plain as $kind => $without) {
     $waiter->say(null);
     same(true, $waiter->result(), "$kind: handed over");
     $refused('*certificate*', fn () => $lease(['cafile' => "$files->dir/other.crt"]), 'another authority');
-    $refused('*', fn () => $lease([], null, '127.0.0.1'), 'another name');
+    $refused('*', fn () => $lease([], null, '127.1'), 'another name'); // libmariadb 3.4 takes any certificate of 127.0.0.1
     same(true, $lease(['verify_peer_name' => 0], null, '127.0.0.1')->release(), "$kind: names are not compared");
     same(true, $lease(['verify_peer' => 0, 'cafile' => "$files->dir/other.crt"], null, '127.0.0.1')->release(), "$kind: nothing is compared");
     $refused('*certificate*', fn () => $lease(['verify_peer_name' => 0, 'cafile' => "$files->dir/other.crt"]), 'another authority, where names are not compared');
