@@ -498,9 +498,45 @@ static void await(const char *name, char **words, int count, const char *wanted)
 	give_up("never came", wanted);
 }
 
+/* memcached's numbers of versions by the order in which they were met: which they are is each release's own. 0: none. */
+static unsigned long long versions[SCALARS];
+static int version_count;
+
+static int order_of(unsigned long long version)
+{
+	int i = 0;
+
+	while (i < version_count && versions[i] != version) {
+		i++;
+	}
+	if (i == version_count && i < SCALARS) {
+		versions[version_count++] = version;
+	}
+	return i + 1;
+}
+
+/* `by_order`: the numbers behind `flag` are such, and become versions (one that nothing has, if none was met); or the
+ * other way around. */
+static void translate_versions(char *text, size_t size, char flag, bool by_order)
+{
+	char search[] = { ' ', flag, '\0' }, rest[1000];
+
+	for (char *at = text; (at = strstr(at, search)); at += 2) {
+		char *end;
+		unsigned long long number = strtoull(at + 2, &end, 10);
+		if (end > at + 2 && number > 0) {
+			snprintf(rest, sizeof rest, "%s", end);
+			number = !by_order ? (unsigned) order_of(number)
+				: number <= (unsigned) version_count ? versions[number - 1] : 1000000 + number;
+			snprintf(at + 2, size - (size_t) (at + 2 - text), "%llu%s", number, rest);
+		}
+	}
+}
+
 /* "text SERVER …" is sent to memcached as it is, with an end of line for each " | ". */
 static void play_text(const char *original)
 {
+	static const char release[] = "VERSION 1.6.";
 	char name[16] = "", *bar, line[1000];
 	int begin = 0;
 	printed *p = malloc(sizeof *p);
@@ -513,8 +549,13 @@ static void play_text(const char *original)
 		memmove(bar + 2, bar + 3, strlen(bar + 3) + 1);
 	}
 	fprintf(out, "%s\n  ", original);
+	translate_versions(line, sizeof line, 'C', true);
 	send_all(c, line, strlen(line));
 	next_reply(c, p, read_text);
+	translate_versions(p->text, sizeof p->text, 'c', false);
+	if (!strncmp(p->text, release, strlen(release))) {
+		p->text[strlen(release)] = '\0';
+	}
 	print_plain(p->text, 0);
 	free(p);
 }
