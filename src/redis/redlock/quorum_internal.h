@@ -12,7 +12,7 @@
  *   quorum_acquire.c  to acquire a lock: attempts, the queues, waiting
  *   quorum_attach.c   to take up a lease by its token
  *   quorum_inspect.c  what is seen of a lock from outside
- *   quorum_requests.c what a server is asked about one lock, or several at once
+ *   quorum_requests.c what one of the servers is asked about a lock, or about several at once
  *   quorum_votes.c    what these have in common: asking all servers, agreeing on the fencing token, rolling back
  *   quorum_renewal.c  what the renewal thread says about a lease */
 
