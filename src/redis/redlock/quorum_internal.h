@@ -47,8 +47,8 @@ typedef struct {
 	server_set listening; /* whose inboxes were open when they were asked last to queue it */
 	server_set notified; /* they said that it is its turn */
 	int needed;              /* how many servers had to say yes in the last attempt: a quorum, or all */
-	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere, and
-	 * of several locks in all their queues. */
+	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere,
+	 * and of several locks in all their queues. */
 	char waiter[DLOCK_TOKEN_MAX + 2];
 	int64_t ticket;      /* 0: it is in no queue */
 	int64_t next_ticket; /* the ticket with which it would queue; 0: not known */

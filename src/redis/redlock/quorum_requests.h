@@ -3,8 +3,8 @@
 
 #include "../request/requests.h"
 
-/* What one of the servers is asked about a lock, or about several at once (keys.several). Its answer is for all of them:
- * they are the token's, or not. Each is NULL when out of memory. */
+/* What one of the servers is asked about a lock, or about several at once (keys.several). Its answer is for all of
+ * them: they are the token's, or not. Each is NULL when out of memory. */
 
 dlock_call *dlock_quorum_request_acquire(dlock_keys keys, const dlock_attempt *attempt);
 dlock_call *dlock_quorum_request_raise(dlock_keys keys, const char *token, int64_t fencing_token);

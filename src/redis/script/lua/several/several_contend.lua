@@ -1,9 +1,9 @@
 -- Included behind the head of several_acquire.lua and several_acquire_replicated.lua; never sent by itself. It goes on
 -- where not all of the locks are free, or somebody waits, or something has failed.
 --
--- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number, grant; `me`: its name in the queues;
--- `free_now`: nobody held or waited; `failed`: the error of setting them; `unsettled`: as in contend.lua, and `replid`
--- and `settles` then.
+-- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number, grant; `me`: its name in the
+-- queues; `free_now`: nobody held or waited; `failed`: the error of setting them; `unsettled`: as in contend.lua, and
+-- `replid` and `settles` then.
 --#include handover.lua
 --#include next_ticket.lua
 --#include note_seen.lua
@@ -113,8 +113,8 @@ end
 
 local function contend()
 	if not grant and ticket ~= '' then
-		-- It has left the queues where it has had the locks, and comes back with its ticket: otherwise each of two could
-		-- be first on other servers.
+		-- It has left the queues of a server whose vote it had, and comes back with its ticket: otherwise each of two
+		-- could be first on other servers.
 		take_place()
 	end
 	local pttl = look()
