@@ -334,7 +334,7 @@ namespace Dlock {
         /**
          * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
          *
-         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis, in a cluster in one hash slot, ZooKeeper and memory://.
+         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis (also RedLock), in a cluster in one hash slot, ZooKeeper and memory://.
          *
          * @param string|array $resource 1 to 1024 bytes, any bytes; or a list of 1 to 64 of them, in any order
          * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt

@@ -103,6 +103,26 @@ static void test_repair_raises_fence(void)
 		"a lost one becomes the time");
 }
 
+/* Of several locks a server has all again, or what it had. */
+static void test_repair_of_several(void)
+{
+	static const char ask[] = "EVAL %s 7 " PREFIX "p pq pw " PREFIX "q qq qw " DLOCK_FENCE_KEY " token 1000 77";
+
+	server_do(&servers[2], "SET " PREFIX "p token PX 60000");
+	server_do(&servers[2], "SET " DLOCK_FENCE_KEY " 5");
+	check(server_integer(&servers[2], ask, dlock_scripts[DLOCK_SCRIPT_SEVERAL_REPAIR].source) == 1
+			&& !strcmp(server_text(&servers[2], "GET " PREFIX "q"), "token")
+			&& server_integer(&servers[2], "PTTL " PREFIX "p") > 30000
+			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
+		"a part that is missing is set, and none is shortened");
+	server_do(&servers[2], "SET " PREFIX "q somebody PX 60000");
+	server_do(&servers[2], "DEL " PREFIX "p");
+	check(server_integer(&servers[2], ask, dlock_scripts[DLOCK_SCRIPT_SEVERAL_REPAIR].source) == 0
+			&& server_integer(&servers[2], "EXISTS " PREFIX "p") == 0,
+		"none is where one is somebody else's");
+	server_do(&servers[2], "DEL " PREFIX "q");
+}
+
 static bool is_gone(void *resource)
 {
 	return has_nobody(&servers[1], resource);
@@ -377,7 +397,7 @@ static void begin(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(lapsed_unseen),
+		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(repair_of_several), TEST(lapsed_unseen),
 		TEST(repair_under_way),
 		TEST(released_elsewhere), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
 	};

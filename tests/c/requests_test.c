@@ -194,10 +194,14 @@ static void test_several(void)
 {
 	static const dlock_arg locks[] = { { "a", 1 }, { "qa", 2 }, { "wa", 2 }, { "b", 1 }, { "qb", 2 }, { "wb", 2 },
 		{ "fence", 5 }, { "era", 3 } };
-	dlock_attempt attempt = { .token = "t", .ttl = S, .number = 3, .ticket = 9, .inbox = &inbox };
+	dlock_attempt attempt = { .token = "t", .ttl = S, .number = 3, .ticket = 9, .inbox = &inbox, .grant = true };
 
 	says(dlock_request_several_acquire(locks, 7, &attempt),
 		"several_acquire 7 a qa wa b qb wb fence t 1000 0 box 9 3");
+	says(dlock_request_several_acquire(locks, 7,
+			 &(dlock_attempt){ .token = "t", .ttl = S, .least_fencing_token = 5, .inbox = &inbox, .ticket = 9,
+				 .waiter = "*w" }),
+		"several_acquire 7 a qa wa b qb wb fence t 1000 5 box 9 0 0 *w");
 	says(dlock_request_several_acquire_replicated(locks, 8, &attempt, copies),
 		"several_acquire_replicated 8 a qa wa b qb wb fence era t 1000 1500 - box 9 3");
 	says(dlock_request_several_exchange_replicated(locks, 8, "old", "new", 0, guard),
@@ -208,7 +212,14 @@ static void test_several(void)
 	says(dlock_request_several_keep_replicated(locks, 1, "t", 0, false), "several_keep_replicated 1 a t 0 0");
 	says(dlock_request_several_restore(locks, 8, "t", 30 * S, 12, 60 * S),
 		"several_restore 8 a qa wa b qb wb fence era t 30000 12 60000");
-	says(dlock_request_several_release(locks, 7, "t", false), "several_release 7 a qa wa b qb wb fence t");
+	says(dlock_request_several_release(locks, 7, "t", false, true, NULL),
+		"several_release 7 a qa wa b qb wb fence t");
+	says(dlock_request_several_release(locks, 7, "t", false, false, "*w"),
+		"several_release 7 a qa wa b qb wb fence t '' 0 *w");
+	says(dlock_request_several_leave(locks, 7, "*w"), "several_leave 7 a qa wa b qb wb fence *w");
+	says(dlock_request_several_raise(locks, 7, "t", 12), "several_raise 7 a qa wa b qb wb fence t 12");
+	says(dlock_request_several_repair(locks, 7, "t", 30 * S, 12),
+		"several_repair 7 a qa wa b qb wb fence t 30000 12");
 }
 
 static void test_epochs(void)

@@ -15,8 +15,11 @@ require __DIR__ . '/../inc/seen.inc';
 
 const SECTIONS = 40;
 
-foreach (['redis' => redis_server()] as $what => $server) {
-    $make = fn () => new DistributedLock($server);
+foreach ([
+    'redis' => fn () => new DistributedLock(redis_server()),
+    'three' => fn () => new RedLock(redis_servers(3), prefix: 'Lock:'),
+] as $what => $make) {
+    $servers = $what === 'three' ? 3 : 1;
     [$a, $b, $c] = array_map(fn (string $name) => unique("$what-$name"), ['a', 'b', 'c']);
 
     // ---- a lock that is free goes to others while it waits for another one; then it is kept for it ----
@@ -81,8 +84,10 @@ foreach (['redis' => redis_server()] as $what => $server) {
     $dead->kill();
     same(true, $lease->release(), "$what: a release to one that is dead");
     same(true, $locks->acquire([$b, $a], 60, 100)->release(), "$what: after that");
-    wait_for(fn () => redis_raw()->cmd('EXISTS', ...array_merge(...array_map(
-        fn (string $name) => ["Lock:$name", Locks::queue($name), Locks::waiters($name)], [$a, $b, $c]))) === 0, 60, 'nothing to be left');
+    $keys = array_merge(...array_map(fn (string $name) => ["Lock:$name", Locks::queue($name), Locks::waiters($name)], [$a, $b, $c]));
+    for ($i = 0; $i < $servers; $i++) {
+        wait_for(fn () => redis_raw($i)->cmd('EXISTS', ...$keys) === 0, 60, "$what: nothing to be left");
+    }
 }
 echo "done\n";
 ?>

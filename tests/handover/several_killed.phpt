@@ -5,6 +5,8 @@ Several locks at once, whose holders and waiters are killed and stopped: never t
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_functions('pcntl_fork');
 ?>
+--INI--
+dlock.restart_guard=0
 --FILE--
 <?php
 declare(strict_types=1);
@@ -14,7 +16,11 @@ require __DIR__ . '/../inc/several_killed.inc';
 
 /* scripts/test-all.sh has more of them, and tests/long those where Redis fails over. */
 $server = redis_private();
-kill_several((int) (getenv('DLOCK_SEVERAL_KILLS') ?: 24), fn () => new DistributedLock($server->dsn(), ttl: 0.5, renew: true), $server->raw(...));
+$kills = (int) (getenv('DLOCK_SEVERAL_KILLS') ?: 24);
+kill_several($kills, fn () => new DistributedLock($server->dsn(), ttl: 0.5, renew: true), $server->raw(...));
+
+$servers = [$server, redis_private(), redis_private()];
+kill_several($kills, fn () => new RedLock(array_map(fn (PrivateRedis $one) => $one->dsn(), $servers), prefix: 'Lock:', ttl: 0.5, renew: true), $server->raw(...));
 echo "done\n";
 ?>
 --EXPECT--

@@ -15,9 +15,13 @@ use Dlock\AcquireTimeoutException;
 use Dlock\DeadlockException;
 use Dlock\LeaseState;
 
-foreach (['redis' => redis_server(), 'memory' => 'memory://'] as $what => $server) {
-    $locks = new DistributedLock($server);
-    $others = new DistributedLock($server);
+foreach ([
+    'redis' => fn () => new DistributedLock(redis_server()),
+    'three' => fn () => new RedLock(redis_servers(3), prefix: 'Lock:'),
+    'memory' => fn () => new DistributedLock('memory://'),
+] as $what => $make) {
+    $locks = $make();
+    $others = $make();
     [$a, $b, $c, $d] = array_map(fn (string $name) => unique("$what-$name"), ['a', 'b', 'c', 'd']);
     $locked = fn () => array_map($locks->isLocked(...), [$a, $b, $c, $d]);
 
@@ -61,15 +65,31 @@ foreach (['redis' => redis_server(), 'memory' => 'memory://'] as $what => $serve
     $holder = $others->inspect($b)->holders[0];
     same($holder->id, $others->inspect($a)->holders[0]->id, "$what: who holds them");
     same($holder->id, substr($lease->token, 0, 24), "$what: that is the lease");
-    if ($server !== 'memory://') {
-        redis_raw()->cmd('DEL', "Lock:$b");
+    if ($what !== 'memory') {
+        foreach ($what === 'three' ? [0, 2] : [0] as $i) {
+            redis_raw($i)->cmd('DEL', "Lock:$b");
+        }
         same([true, true], [$lease->isHeld(), $locks->isLocked($a)], "$what: a part is gone");
-        fails(Dlock\LeaseLostException::class, "The lock \"$a, $b\" was lost*", fn () => $lease->refresh());
+        fails(Dlock\LeaseLostException::class, $what === 'three' ? '2 of 3 servers do not have the lock for this lease' : "The lock \"$a, $b\" was lost*", fn () => $lease->refresh());
         wait_for(fn () => !$others->isLocked($a), 60, 'the rest');
     }
     $lease->release();
     same([false, false], [$locks->isLocked($a), $lease->isHeld()], "$what: it is over");
 }
+
+// ---- RedLock: a minority that has lost a part gets it again, unless it is another's ----
+$locks = new RedLock(redis_servers(3), prefix: 'Lock:', ttl: 30, renew: true);
+[$a, $b] = [unique('a'), unique('b')];
+$values = fn (int $i) => array_map(fn (string $name) => redis_raw($i)->cmd('GET', "Lock:$name"), [$a, $b]);
+$lease = $locks->acquire([$a, $b], 0);
+redis_raw(1)->cmd('SET', "Lock:$b", 'other', 'PX', 20000);
+wait_for(fn () => redis_raw(0)->cmd('PTTL', "Lock:$a") < 25000, 60, 'the time of a renewal');
+wait_for(fn () => redis_raw(0)->cmd('PTTL', "Lock:$a") > 25000, 60, 'a renewal');
+same([$lease->token, 'other'], $values(1), 'a part is another\'s');
+redis_raw(1)->cmd('DEL', "Lock:$b");
+wait_for(fn () => $values(1) === [$lease->token, $lease->token], 60, 'the second server to have both again');
+same([true, true], [$lease->isHeld(), $lease->release()], 'a minority had lost a part');
+wait_for(fn () => array_map($values, [0, 1, 2]) === array_fill(0, 3, [null, null]), 60, 'both to be free everywhere');
 
 // ---- 64 names of 1,024 bytes ----
 $long = array_map(fn (int $i) => str_pad(unique("$i"), 1024, 'x'), range(1, 64));
@@ -88,7 +108,6 @@ fails(ValueError::class, '*which dlock keeps beside the locks*', fn () => (new D
 foreach ([
     'memcached' => fn () => new DistributedLock('memcached://127.0.0.1'),
     'legacy' => fn () => new DistributedLock(redis_server(), legacy: true),
-    'RedLock' => fn () => new RedLock(redis_servers(3)),
     'read/write' => fn () => (new Dlock\ReadWriteLock(redis_server()))->writeLock(),
 ] as $what => $make) {
     fails(ValueError::class, '*: Argument #1 ($resource) must be one name*; for several at once use *', fn () => $make()->acquire(['a', 'b']), $what);

@@ -123,7 +123,7 @@ all_mutants() {
 	mutant several_fences 'single work=several' "several locks count by the first one's own fence" \
 		src/redis/script/lua/several/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
 	mutant several_never_woken 'single work=several' "nobody tells who waits for several that all others have gone" \
-		src/redis/script/lua/lock/handover.lua 's/(local function wake\(queue, waiters\)\n)/$1\tdo return end\n/'
+		src/redis/script/lua/lock/handover.lua 's/(local function wake\(queue, waiters, self\)\n)/$1\tdo return end\n/'
 	mutant several_asleep_for_ever 'single work=several' "who waits for several is passed for ever" \
 		src/redis/script/lua/several/several_contend.lua 's/local score = first and ticket or /local score = /'
 
@@ -218,6 +218,32 @@ all_mutants() {
 		src/redis/script/lua/lock/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
+	# ---- several locks at once with RedLock ----
+	mutant +several_without_last_at_quorum 'quorum work=several' "the last of several locks is not looked at" \
+		src/redis/script/lua/several/several_contend.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
+		src/redis/script/lua/several/several_acquire.lua "s/local free_now, failed = .*/local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n - 3)) == 0, nil/"
+	mutant several_kept_in_part_at_quorum 'quorum work=several' "a server that has a part of several locks has a vote in a renewal" \
+		src/redis/script/lua/several/several_keep.lua 's/if own == #KEYS then/if own > 0 then/'
+	mutant several_taken_in_part_at_quorum 'quorum work=several' "of several locks the free ones are taken" \
+		src/redis/script/lua/several/several_contend.lua "s/(\tif inbox ~= '' then\n\t\treturn queue_up)/\tfor i = 1, n, 3 do\n\t\tredis.call('SET', KEYS[i], token, 'NX', 'PX', ttl)\n\tend\n\$1/"
+	mutant several_never_woken_at_quorum 'quorum work=several' "nobody tells who waits for several that all others have gone" \
+		src/redis/script/lua/lock/handover.lua 's/(local function wake\(queue, waiters, self\)\n)/$1\tdo return end\n/'
+	mutant several_asleep_for_ever_at_quorum 'quorum work=several' "who waits for several is passed for ever" \
+		src/redis/script/lua/several/several_contend.lua 's/local score = first and ticket or /local score = /'
+	mutant several_fences_at_quorum 'quorum work=several' "several locks count by the first one's own fence" \
+		src/redis/script/lua/several/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
+	mutant several_equal_tickets 'quorum work=several' "of two with one ticket each waits for the other" \
+		src/redis/script/lua/several/several_contend.lua 's/later == 0 and other < me/later == 0/'
+	mutant several_without_place 'quorum work=several' "who waits for several has no place at a server whose vote it had" \
+		src/redis/script/lua/several/several_contend.lua "s/if not grant and ticket ~= '' then/if false then/"
+	mutant several_ticket_of_first 'quorum work=several' "the ticket of several locks is the first queue's" \
+		src/redis/script/lua/several/several_contend.lua 's/(local last = 0\n\tfor i = 2), n, 3 do/$1, 2, 3 do/'
+	mutant several_ticket_asleep 'quorum work=several' "a ticket does not count while its waiter is asleep" \
+		src/redis/script/lua/lock/next_ticket.lua 's/last = math\.max\(last - ASLEEP, tonumber\(other or 0\)\)/last = tonumber(other or 0)/'
+	mutant several_repair_takes_anything 'quorum work=several' "a holder's repair takes a part of several locks from whoever has it" \
+		src/redis/script/lua/several/several_repair.lua 's/if holder and holder ~= ARGV\[1\] then/if false then/'
+	mutant several_kept_for_nobody 'quorum work=several' "what was kept for one that gives up is nobody's turn" \
+		src/redis/script/lua/several/several_leave.lua 's/if not value_of\(lock\) then/if false then/'
 	# ---- several strands in a process; tests/c/sleepers_test.c has the rest ----
 	mutant +watch_not_handed_over "single work=strands" "who has polled for all strands goes, and no other one polls" \
 		src/net/sleepers.c 's/if \(next\) \{\n\t\t\tdlock_wakeup_send\(&next->bell\);\n\t\t\}/(void) next;/'

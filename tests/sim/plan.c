@@ -19,6 +19,7 @@ static const combination combinations[] = {
 	{ &several_locks, SINGLE, 2, 0.5 },
 	{ &several_locks, REPLICATED, 2, 0.3 },
 	{ &several_locks, CLUSTER, 2, 0.3 },
+	{ &several_locks, QUORUM, 2, 0.15 },
 	{ &semaphores, SINGLE, 1, 0.5 },
 	{ &semaphores, REPLICATED, 1, 0.3 },
 	{ &read_write_locks, SINGLE, 1, 0.5 },

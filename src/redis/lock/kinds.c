@@ -240,6 +240,7 @@ static dlock_call *ask_several(const dlock_subject *subject)
 	dlock_attempt attempt = { .token = claim->token,
 		.ttl = key_ttl(subject),
 		.least_fencing_token = subject->counts ? DLOCK_NO_NUMBER : 0,
+		.grant = true,
 		.inbox = subject->queues ? waiter->inbox : NULL,
 		.description = dlock_description_text(claim->description),
 		.ticket = waiter->ticket,
@@ -261,7 +262,7 @@ static dlock_call *are_several_unchanged(const dlock_subject *subject, const cha
 static dlock_call *release_several(const dlock_subject *subject, bool leaves)
 {
 	return dlock_request_several_release(subject->keys.several->keys, subject->keys.several->count,
-		subject->claim->token, leaves && subject->claim->state == DLOCK_CLAIM_WAITING);
+		subject->claim->token, leaves && subject->claim->state == DLOCK_CLAIM_WAITING, true, NULL);
 }
 
 static dlock_call *leave_several(const dlock_subject *subject)
@@ -330,7 +331,7 @@ static dlock_call *restore_several(const dlock_kept_lease *lease, dlock_nanos tt
 static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
 {
 	return dlock_request_several_release(
-		lease->keys.several->keys, lease->keys.several->count, lease->token, false);
+		lease->keys.several->keys, lease->keys.several->count, lease->token, false, true, NULL);
 }
 
 static const dlock_keeping several_alone = {

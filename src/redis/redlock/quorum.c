@@ -52,13 +52,14 @@ static dlock_call *request(const asking *own, dlock_conn *conn)
 {
 	const char *token = own->claim->base.token;
 	dlock_keys keys = dlock_quorum_keys(own->claim);
-	dlock_call *call = own->what == EXTEND ? dlock_request_extend(keys, token, own->ttl)
-		: own->what == CHECK               ? dlock_request_check(keys, token)
-										   : dlock_request_release(keys, token, false, NULL, false);
+	unsigned long *source_sent = &conn->release_source_sent[keys.several != NULL];
+	dlock_call *call = own->what == EXTEND ? dlock_quorum_request_extend(keys, token, own->ttl)
+		: own->what == CHECK               ? dlock_quorum_request_check(keys, token)
+										   : dlock_quorum_request_release(keys, token, NULL);
 
-	if (call && (own->what == EXTEND || (own->what == RELEASE && conn->release_source_sent != conn->generation))) {
+	if (call && (own->what == EXTEND || (own->what == RELEASE && *source_sent != conn->generation))) {
 		dlock_call_use_source(call);
-		conn->release_source_sent = own->what == RELEASE ? conn->generation : conn->release_source_sent;
+		*source_sent = own->what == RELEASE ? conn->generation : *source_sent;
 	}
 	return call;
 }
@@ -304,6 +305,7 @@ static void quorum_dispose(dlock_claim *claim)
 {
 	dlock_quorum_drop((quorum_claim *) claim, dlock_now());
 	dlock_quorum_cancel_stragglers((quorum_claim *) claim);
+	free(((quorum_claim *) claim)->several);
 }
 
 static void quorum_destroy(dlock_backend *base)
@@ -329,7 +331,6 @@ static const dlock_backend_ops quorum_ops = {
 	.release = quorum_release,
 	.abandon = quorum_abandon,
 	.new_round = dlock_quorum_new_round,
-	.one_only = "must be one name with RedLock; for several at once use DistributedLock on one Redis",
 	.is_same = quorum_is_same,
 	.locked = quorum_locked,
 	.inspect = dlock_quorum_inspect,

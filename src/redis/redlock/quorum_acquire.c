@@ -1,6 +1,7 @@
 #include "quorum_internal.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +41,11 @@ static bool gives(const dlock_voter *voter)
 
 /* Two attempts that a quorum answered share a server: so the ticket comes after all that have queued before at one of
  * the servers that answered this attempt, which was made without queueing; see acquire.lua. 0: too few have
- * answered. */
-static int64_t next_ticket(const quorum_backend *backend, const dlock_ballot *votes)
+ * answered; or for several locks the tickets have become too large, since some clock was far ahead. */
+static int64_t next_ticket(const quorum_claim *claim, const dlock_ballot *votes)
 {
-	int64_t largest = 0;
+	const quorum_backend *backend = quorum_backend_of(claim);
+	int64_t largest = 0, limit = claim->base.count > 1 ? DLOCK_ASLEEP : DLOCK_EXACT;
 	int answered = 0;
 
 	for (int i = 0; i < backend->count; i++) {
@@ -51,7 +53,7 @@ static int64_t next_ticket(const quorum_backend *backend, const dlock_ballot *vo
 		int64_t next = gives(voter)            ? voter->response.fencing_token + 1
 			: voter->vote == DLOCK_VOTE_NO ? voter->response.ticket
 										   : 0;
-		if (next > 0 && next < DLOCK_EXACT) {
+		if (next > 0 && next < limit) {
 			largest = next > largest ? next : largest;
 			answered++;
 		}
@@ -130,7 +132,7 @@ static void ask_for_votes(acquiring *own, dlock_nanos now)
 		if (attempt.inbox) {
 			dlock_inbox_try_publishing(inbox, own->voters[i].conn);
 		}
-		dlock_quorum_ask(claim, &own->votes, i, dlock_request_acquire(dlock_quorum_keys(claim), &attempt));
+		dlock_quorum_ask(claim, &own->votes, i, dlock_quorum_request_acquire(dlock_quorum_keys(claim), &attempt));
 	}
 }
 
@@ -164,6 +166,15 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 	}
 }
 
+/* One that refuses does not hold it; but of several locks a part may be left of what a request that was sent again has
+ * had. */
+static bool may_hold(const quorum_claim *claim, const dlock_voter *voter)
+{
+	bool has_nothing = voter->vote == DLOCK_VOTE_NO && !(claim->several && voter->call && voter->call->repeated);
+
+	return !has_nothing && dlock_request_may_take_effect(voter->call);
+}
+
 /* And when the first of the servers that give the lock was asked: to connect may have taken a while before. */
 static dlock_nanos note_holders(quorum_claim *claim, const dlock_ballot *votes)
 {
@@ -172,7 +183,7 @@ static dlock_nanos note_holders(quorum_claim *claim, const dlock_ballot *votes)
 	for (int i = 0; i < votes->count; i++) {
 		const dlock_voter *voter = &votes->voters[i];
 		dlock_call *call = voter->call;
-		if (voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect(call)) {
+		if (may_hold(claim, voter)) {
 			claim->holders |= UINT64_C(1) << i;
 		}
 		if (call && call->state == DLOCK_CALL_PENDING) {
@@ -274,7 +285,7 @@ static dlock_status take_refusal(acquiring *own, dlock_nanos now)
 	const dlock_ballot *votes = &own->votes;
 
 	dlock_quorum_roll_back(claim, now);
-	claim->next_ticket = own->queue ? 0 : next_ticket(quorum_backend_of(claim), votes);
+	claim->next_ticket = own->queue ? 0 : next_ticket(claim, votes);
 	if (claim->ticket) {
 		dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
 	}
@@ -296,7 +307,7 @@ static dlock_status begin_attempt(acquiring *own)
 		return DLOCK_FAILED;
 	}
 	if (own->queue && claim->ticket == 0) {
-		strcpy(claim->waiter, claim->base.token);
+		sprintf(claim->waiter, "%s%s", claim->several ? "*" : "", claim->base.token);
 		claim->ticket = claim->next_ticket;
 	}
 	claim->notified = 0;
@@ -560,6 +571,9 @@ dlock_status dlock_quorum_acquire(dlock_claim *base, const dlock_wait *wait, dlo
 	quorum_claim *claim = (quorum_claim *) base;
 	acquiring own;
 
+	if (!dlock_quorum_prepare(claim)) {
+		return dlock_out_of_memory(error);
+	}
 	memset(&own, 0, offsetof(acquiring, voters));
 	own.claim = claim;
 	own.wait = wait;

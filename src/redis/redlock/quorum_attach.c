@@ -25,7 +25,7 @@ typedef struct {
 /* Sent again since its script is unknown, it could follow a release: so it goes as text. */
 static dlock_call *request_exchange(const attaching *own, int64_t least_fencing_token)
 {
-	dlock_call *call = dlock_request_exchange(
+	dlock_call *call = dlock_quorum_request_exchange(
 		dlock_quorum_keys(own->claim), own->token, own->claim->base.token, least_fencing_token);
 
 	if (call) {
@@ -103,7 +103,7 @@ static void exchange_rest(attaching *own)
 			claim->stragglers[i] = dlock_call_retain(voter->call);
 		} else if (voter->call && voter->call->state == DLOCK_CALL_FAILED) {
 			dlock_conn_send_background(voter->conn,
-				dlock_request_exchange(
+				dlock_quorum_request_exchange(
 					dlock_quorum_keys(claim), own->token, claim->base.token, claim->base.fencing_token),
 				claim->base.deadline);
 		}
@@ -130,7 +130,9 @@ static void exchange_back(attaching *own, dlock_nanos now)
 		if (voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect(voter->call)) {
 			dlock_call_cancel(voter->call);
 			dlock_quorum_send_background(own->claim, i,
-				dlock_request_exchange_back(dlock_quorum_keys(own->claim), own->token, own->claim->base.token), now);
+				dlock_quorum_request_exchange(
+					dlock_quorum_keys(own->claim), own->claim->base.token, own->token, DLOCK_NO_NUMBER),
+				now);
 		}
 	}
 }
@@ -197,6 +199,9 @@ dlock_status dlock_quorum_attach(dlock_claim *base, const char *token, dlock_err
 {
 	attaching own;
 
+	if (!dlock_quorum_prepare((quorum_claim *) base)) {
+		return dlock_out_of_memory(error);
+	}
 	memset(&own, 0, offsetof(attaching, voters));
 	own.claim = (quorum_claim *) base;
 	own.token = token;

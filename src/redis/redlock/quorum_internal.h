@@ -4,6 +4,7 @@
 #include "../../lock/renewer.h"
 #include "../wire/inbox.h"
 #include "ballot.h"
+#include "quorum_requests.h"
 
 /* What the files of the quorum back end share:
  *
@@ -11,6 +12,7 @@
  *   quorum_acquire.c  to acquire a lock: attempts, the queues, waiting
  *   quorum_attach.c   to take up a lease by its token
  *   quorum_inspect.c  what is seen of a lock from outside
+ *   quorum_requests.c what one of the servers is asked about a lock, or about several at once
  *   quorum_votes.c    what these have in common: asking all servers, agreeing on the fencing token, rolling back
  *   quorum_renewal.c  what the renewal thread says about a lease */
 
@@ -45,14 +47,16 @@ typedef struct {
 	server_set listening; /* whose inboxes were open when they were asked last to queue it */
 	server_set notified; /* they said that it is its turn */
 	int needed;              /* how many servers had to say yes in the last attempt: a quorum, or all */
-	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere. */
-	char waiter[DLOCK_TOKEN_MAX + 1];
+	/* The token changes with each attempt; in the queues the claim has one name and one ticket, the same everywhere,
+	 * and of several locks in all their queues. */
+	char waiter[DLOCK_TOKEN_MAX + 2];
 	int64_t ticket;      /* 0: it is in no queue */
 	int64_t next_ticket; /* the ticket with which it would queue; 0: not known */
 	/* Acquires that were not answered when the quorum was reached. They may still be answered with yes, which makes the
 	 * lock safer; before a release they are cancelled, so that none is sent again after it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
 	struct dlock_quorum_acquiring *acquiring; /* the call under way; it may be suspended, and never go on */
+	dlock_several_keys *several; /* of more than one resource; see dlock_quorum_prepare() */
 } quorum_claim;
 
 static inline quorum_backend *quorum_backend_of(const quorum_claim *claim)
@@ -67,6 +71,8 @@ static inline bool has_server(server_set servers, int server)
 
 /* ---- quorum_votes.c ---- */
 
+/* Before a claim asks for the first time. False when out of memory. */
+bool dlock_quorum_prepare(quorum_claim *claim);
 dlock_keys dlock_quorum_keys(const quorum_claim *claim);
 
 /* A ballot among the back end's servers. */

@@ -47,6 +47,7 @@ static void round_free(dlock_renewal_round *base)
 		dlock_endpoint_release(round->servers[i].server);
 	}
 	dlock_description_release(round->description);
+	free((void *) round->keys.several);
 	free(round);
 }
 
@@ -88,12 +89,17 @@ static dlock_conn *conn_for(quorum_round *round, int server, dlock_pool *pool, d
 /* For those who look, who believe it only of the holder that the server has. Nobody waits for the answer. */
 static void describe(const quorum_round *round, dlock_conn *conn, dlock_nanos ttl)
 {
+	const dlock_several_keys *several = round->keys.several;
 	dlock_holder_text text;
 	char id[DLOCK_TOKEN_ID_LEN + 1];
 
-	if (round->description && dlock_token_id(round->token, id)) {
-		dlock_write_holder_text(&text, round->base.since, round->fencing_token, round->description);
-		dlock_conn_send_background(conn, dlock_request_describe(round->keys, id, text.text, ttl, false),
+	if (!round->description || !dlock_token_id(round->token, id)) {
+		return;
+	}
+	dlock_write_holder_text(&text, round->base.since, round->fencing_token, round->description);
+	for (int i = 0; i < (several ? several->lock_count : 1); i++) {
+		dlock_keys keys = several ? (dlock_keys) { .lock = several->locks[i], .held = several->held[i] } : round->keys;
+		dlock_conn_send_background(conn, dlock_request_describe(keys, id, text.text, ttl, false),
 			dlock_after(round->base.started, ttl));
 	}
 }
@@ -112,8 +118,8 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	for (int i = 0; i < votes->count; i++) {
 		/* One connection for all that are only asked about. */
 		if (conn_for(round, i, dlock_redis_renewer_pool(renewer), extends ? base->within : DLOCK_TTL_MAX)) {
-			dlock_ballot_ask(votes, i, extends ? dlock_request_renew(round->keys, round->token, ttl)
-											   : dlock_request_check(round->keys, round->token));
+			dlock_ballot_ask(votes, i, extends ? dlock_quorum_request_renew(round->keys, round->token, ttl)
+											   : dlock_quorum_request_check(round->keys, round->token));
 			if (extends && base->since != 0) {
 				describe(round, round->voters[i].conn, ttl);
 			}
@@ -160,7 +166,7 @@ static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 		round->voters[i].vote = DLOCK_VOTE_NONE;
 		discard(&round->voters[i].call);
 		discard(&server->repair);
-		server->repair = dlock_request_repair(round->keys, round->token, ttl, round->fencing_token);
+		server->repair = dlock_quorum_request_repair(round->keys, round->token, ttl, round->fencing_token);
 		if (server->repair) {
 			dlock_conn_send(round->voters[i].conn, server->repair);
 			server->unanswered |= server->repair->sent || is_pending(server->repair);
@@ -244,14 +250,30 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 		if (server->unanswered && (over || !server->counted)) {
 			cancel_sending(server->repair);
 			dlock_conn_send_background(round->voters[i].conn,
-				dlock_request_extend(round->keys, round->token, DLOCK_MS), dlock_after(dlock_now(), ttl));
+				dlock_quorum_request_undo_repair(round->keys, round->token), dlock_after(dlock_now(), ttl));
 		}
 		server->unanswered = false;
 	}
 }
 
+/* A part that is lost on a majority is all lost. */
+static void give_back(dlock_renewal_round *base)
+{
+	quorum_round *round = round_of(base);
+
+	for (int i = 0; round->keys.several && i < round->votes.count; i++) {
+		if (round->voters[i].conn) {
+			cancel_sending(round->servers[i].repair);
+			dlock_conn_send_background(round->voters[i].conn,
+				dlock_quorum_request_release(round->keys, round->token, NULL),
+				dlock_after(dlock_now(), base->within));
+		}
+	}
+}
+
 static const dlock_renewal_round_ops ops = {
 	.renewer = &dlock_redis_renewer_ops,
+	.give_back = give_back,
 	.begin = begin,
 	.result = result,
 	.collect = collect,
@@ -275,12 +297,17 @@ dlock_renewal_round *dlock_quorum_new_round(const dlock_claim *base)
 		   servers = count * sizeof(round_server);
 	quorum_round *round = calloc(1, sizeof *round + voters + servers + keys.lock.len + keys.held.len);
 
-	if (!round) {
+	dlock_several_keys *several = claim->several
+		? dlock_key_builder_several(backend->keys, base->names, base->count) : NULL;
+	if (!round || (claim->several && !several)) {
+		free(round);
+		free(several);
 		return NULL;
 	}
 	round->servers = (round_server *) (round->voters + count);
 	char *room = memcpy(round->servers + count, keys.lock.text, keys.lock.len);
-	round->keys = (dlock_keys) { .lock = { room, keys.lock.len }, .held = { room + keys.lock.len, keys.held.len } };
+	round->keys = (dlock_keys) { .lock = { room, keys.lock.len }, .held = { room + keys.lock.len, keys.held.len },
+		.several = several };
 	memcpy(room + keys.lock.len, keys.held.text, keys.held.len);
 	round->description = dlock_description_retain(base->description);
 	round->base.ops = &ops;

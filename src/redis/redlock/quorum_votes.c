@@ -8,9 +8,23 @@
  * fencing token, which Redlock does not have (tests/models/fencing.pml checks that tokens rise). Without a majority it
  * rolls back. */
 
+bool dlock_quorum_prepare(quorum_claim *claim)
+{
+	if (claim->base.count > 1 && !claim->several) {
+		claim->several = dlock_key_builder_several(
+			quorum_backend_of(claim)->keys, claim->base.names, claim->base.count);
+	}
+	return claim->base.count == 1 || claim->several;
+}
+
+/* Of several, the first one's. */
 dlock_keys dlock_quorum_keys(const quorum_claim *claim)
 {
-	return dlock_key_builder_keys(quorum_backend_of(claim)->keys, claim->base.resource, claim->base.resource_len);
+	const dlock_name *first = claim->base.names;
+	dlock_keys keys = dlock_key_builder_keys(quorum_backend_of(claim)->keys, first->text, first->len);
+
+	keys.several = claim->several;
+	return keys;
 }
 
 void dlock_quorum_begin(quorum_backend *backend, dlock_ballot *votes, dlock_voter *voters, dlock_reader *read)
@@ -122,7 +136,7 @@ static void ask_to_raise(quorum_agreement *own)
 	for (int i = 0; i < own->raise.count; i++) {
 		if (own->votes->voters[i].vote == DLOCK_VOTE_YES) {
 			dlock_ballot_ask(&own->raise, i,
-				dlock_request_raise(dlock_quorum_keys(claim), claim->base.token, claim->base.fencing_token));
+				dlock_quorum_request_raise(dlock_quorum_keys(claim), claim->base.token, claim->base.fencing_token));
 		}
 	}
 }
@@ -230,7 +244,7 @@ void dlock_quorum_roll_back(quorum_claim *claim, dlock_nanos now)
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
 		if (has_server(claim->holders, i)) {
 			dlock_quorum_send_background(claim, i,
-				dlock_request_release(dlock_quorum_keys(claim), claim->base.token, false, waiter, false), now);
+				dlock_quorum_request_release(dlock_quorum_keys(claim), claim->base.token, waiter), now);
 		}
 	}
 	claim->holders = 0;
@@ -242,7 +256,7 @@ void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now)
 		if (has_server(claim->queued & ~except, i)) {
 			dlock_quorum_send_straggler_once(claim, i);
 			dlock_quorum_send_background(
-				claim, i, dlock_request_leave(dlock_quorum_keys(claim), claim->waiter, false), now);
+				claim, i, dlock_quorum_request_leave(dlock_quorum_keys(claim), claim->waiter), now);
 		}
 	}
 	claim->queued = claim->placed = 0;

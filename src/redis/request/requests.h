@@ -11,6 +11,9 @@
 /* A key's time to live in ms as a lease time: no longer than one can be. */
 dlock_nanos dlock_lease_left(int64_t pttl);
 
+/* Who waits for several locks has a ticket below this; see ASLEEP in handover.lua. */
+#define DLOCK_ASLEEP INT64_C(4000000000000000)
+
 /* Redis' scripts count exactly up to here. */
 #define DLOCK_EXACT (INT64_C(1) << 53)
 

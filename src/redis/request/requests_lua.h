@@ -302,7 +302,8 @@ static inline dlock_call *dlock_request_several_acquire(const dlock_arg *locks, 
 	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_ACQUIRE, locks, count,
 		(dlock_arg[]) { DLOCK_AS_TEXT(attempt->token), DLOCK_AS_LEASE(attempt->ttl),
 		DLOCK_AS_INT(attempt->least_fencing_token), DLOCK_AS_INBOX(attempt->inbox, attempt->description),
-		DLOCK_AS_COUNT(attempt->ticket), attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING }, 6, 2);
+		DLOCK_AS_COUNT(attempt->ticket), attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING,
+		DLOCK_AS_TEXT(attempt->grant ? "" : "0"), DLOCK_AS_TEXT(attempt->waiter) }, 8, 2);
 }
 
 static inline dlock_call *dlock_request_several_acquire_replicated(const dlock_arg *locks, int count,
@@ -344,11 +345,31 @@ static inline dlock_call *dlock_request_several_keep_replicated(const dlock_arg 
 		(dlock_arg[]) { DLOCK_AS_TEXT(token), DLOCK_AS_MS(ttl), DLOCK_AS_TEXT(shortens ? "1" : "0") }, 3, 3);
 }
 
+static inline dlock_call *dlock_request_several_leave(const dlock_arg *locks, int count, const char *waiter)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_LEAVE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(waiter) }, 1,
+		1);
+}
+
+static inline dlock_call *dlock_request_several_raise(const dlock_arg *locks, int count, const char *token,
+		int64_t fencing_token)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_RAISE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
+		DLOCK_AS_INT(fencing_token) }, 2, 2);
+}
+
 static inline dlock_call *dlock_request_several_release(const dlock_arg *locks, int count, const char *token,
-		bool leaves)
+		bool leaves, bool grant, const char *waiter)
 {
 	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_RELEASE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
-		DLOCK_AS_TEXT(leaves ? "1" : "") }, 2, 1);
+		DLOCK_AS_TEXT(leaves ? "1" : ""), DLOCK_AS_TEXT(grant ? "" : "0"), DLOCK_AS_TEXT(waiter) }, 4, 1);
+}
+
+static inline dlock_call *dlock_request_several_repair(const dlock_arg *locks, int count, const char *token,
+		dlock_nanos ttl, int64_t fencing_token)
+{
+	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_REPAIR, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
+		DLOCK_AS_LEASE(ttl), DLOCK_AS_INT(fencing_token) }, 3, 3);
 }
 
 static inline dlock_call *dlock_request_several_restore(const dlock_arg *locks, int count, const char *token,

@@ -2,11 +2,11 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"3d0ed11b46e2468034e89d51dd7929de925713d0", DLOCK_LUA_ACQUIRE) \
+		"c237ba6844a120c41e4336492d828c47d68c4c66", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"53acbd4be9e66e1a83495e2e7bc55f3fe148d99a", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"7157a946a0f2a871b6e6ebb351cc1c1fba51a87e", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
-		"5da7b53fd320d3d875499ea4f95f5ef4d50a2304", DLOCK_LUA_BREAK) \
+		"9243742355a1540a5d280b22efa216afdb266eb6", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
 		"856bcf98af659bd07190069636a9007682159036", DLOCK_LUA_CHECK) \
 	script(DESCRIBE, "describe", \
@@ -26,7 +26,7 @@
 	script(KEEP, "keep", \
 		"8bcef6cb56e5ef774eb8a6144dc98f695fddee38", DLOCK_LUA_KEEP) \
 	script(LEAVE, "leave", \
-		"435cd57fbbcedc03d841061e4a62fb027a344ee4", DLOCK_LUA_LEAVE) \
+		"8832a7d3a819434eb06d0d667b7ae1903397e52f", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
 		"c7d7e1ebb690db2d796041664654b16219c59ba5", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
@@ -72,7 +72,7 @@
 	script(RAISE, "raise", \
 		"947b394adcdd0b94a093d6e9642a1043ff37c5d9", DLOCK_LUA_RAISE) \
 	script(RELEASE, "release", \
-		"cfa9ea636688b5c8dec7ddec3108bfd6164b559d", DLOCK_LUA_RELEASE) \
+		"6340e23cd06bdc02fa9e17cc70956e9e04d1a229", DLOCK_LUA_RELEASE) \
 	script(RENEW, "renew", \
 		"b058e18b6c227e9a6006c15ab37f79891d029e4d", DLOCK_LUA_RENEW) \
 	script(REPAIR, "repair", \
@@ -86,9 +86,9 @@
 	script(SETTLE_NOW, "settle_now", \
 		"0e42d3197af586bdc9ef8a223fd37fb563387cb0", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"ade9d43a32687c262f79e73c476928f176c862fd", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"37d430f657e38449d61059179156edd990e42bc2", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_ACQUIRE_REPLICATED, "several_acquire_replicated", \
-		"d2813d0d094998f9afaeed50394477c32a8cc1a9", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
+		"0b54d95119ec9b728a46a4a9a5b402ddc007c437", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"344b3245fdbbf7ad5fc6f43fdf39a11e3c3f1429", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_EXCHANGE_REPLICATED, "several_exchange_replicated", \
@@ -97,8 +97,14 @@
 		"5ebec852d31d6278fbd1d30d3d46572fbec23856", DLOCK_LUA_SEVERAL_KEEP) \
 	script(SEVERAL_KEEP_REPLICATED, "several_keep_replicated", \
 		"d60461cc563da78dd63e1bfb26d1c53b1f59ef44", DLOCK_LUA_SEVERAL_KEEP_REPLICATED) \
+	script(SEVERAL_LEAVE, "several_leave", \
+		"8de01da7e57308c95ceac625a12730081892d7ad", DLOCK_LUA_SEVERAL_LEAVE) \
+	script(SEVERAL_RAISE, "several_raise", \
+		"fe5c0b6559536ca40cb760d8e640c92df61cade9", DLOCK_LUA_SEVERAL_RAISE) \
 	script(SEVERAL_RELEASE, "several_release", \
-		"f17ad1af6fb990f1974fafe94f195a732fb502b7", DLOCK_LUA_SEVERAL_RELEASE) \
+		"722267d88ca7ed6b3c53ae33775ff69e354c999d", DLOCK_LUA_SEVERAL_RELEASE) \
+	script(SEVERAL_REPAIR, "several_repair", \
+		"9e3de3d952266a3868c1e72d7bc254b07e863ee0", DLOCK_LUA_SEVERAL_REPAIR) \
 	script(SEVERAL_RESTORE, "several_restore", \
 		"1f67a47982bf28cdbd5e34a3b1cfface7fc7aa3d", DLOCK_LUA_SEVERAL_RESTORE) \
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
@@ -163,11 +169,7 @@
 	DLOCK_LUA_NOTE_SEEN \
 	"local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''\n" \
 	"local waiter = (ARGV[8] or '') == '' and token or ARGV[8]\n" \
-	"local function next_ticket()\n" \
-	"local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0\n" \
-	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
-	"local largest = given > last and given < 9007199254740991 and given or last\n" \
-	"return string.format('%.0f', math.min(largest + 1, 9007199254740991))\nend\n" \
+	DLOCK_LUA_NEXT_TICKET \
 	"local function enter(queue, waiters, waiter, ticket, checks)\n" \
 	"if checks then\n" \
 	"forget(queue, waiters, waiter)\nend\n" \
@@ -193,7 +195,7 @@
 	"forget(queue, waiters, waiter)\n" \
 	"if grant then\n" \
 	"redis.call('SET', lock, token, 'PX', ttl)\nend\n" \
-	"if grant and ticket ~= '' then\n" \
+	"if ticket ~= '' then\n" \
 	"wake(queue, waiters)\nend\n" \
 	"else\n" \
 	"if not grant or more then\n" \
@@ -213,7 +215,7 @@
 	"pttl = 0\nend\n" \
 	"pttl = unsearched and 0 or pttl == -2 and GRACE or others and -1 or pttl\n" \
 	"if inbox == '' then\n" \
-	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)\nend\n" \
+	"return refusal(pttl, -1, not grant and ticket == '' and next_ticket(queue, fence) or '0', 0)\nend\n" \
 	"local now, left = clock(waiters), redis.call('PTTL', queue)\n" \
 	"local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)\n" \
 	"note(waiters, waiter, now, '0', ARGV[7], inbox)\n" \
@@ -377,13 +379,13 @@
 	"if not live then\n" \
 	"forget(queue, waiters, waiter)\nend\n" \
 	"return live\nend\n" \
-	"local function wake(queue, waiters)\n" \
+	"local function wake(queue, waiters, self)\n" \
 	"local last, score = unpack(redis.pcall('ZRANGE', queue, -1, -1, 'WITHSCORES'))\n" \
 	"while last and is_for_several(last) and tonumber(score) >= ASLEEP do\n" \
 	"local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)\n" \
 	"local first = asleep[1]\n" \
 	"local before = first and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', asleep[2] - ASLEEP))\n" \
-	"if before ~= 0 or reach(queue, waiters, first) then\n" \
+	"if before ~= 0 or first == self or reach(queue, waiters, first) then\n" \
 	"return\nend\nend\nend\n" \
 	"local function serve(lock, queue, waiters, fence, self, quietly, first, ticket)\n" \
 	"local now, dead\n" \
@@ -432,6 +434,19 @@
 	"if #digits == 44 and not string.find(digits, '[^0-9a-f]') then\n" \
 	"return string.sub(digits, 1, 24)\nend\n" \
 	"return 'x' .. string.sub(redis.sha1hex(value), 1, 23)\nend\n"
+
+#define DLOCK_LUA_NEXT_TICKET \
+	"local function next_ticket(queue, fence)\n" \
+	"local name, score = unpack(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES'))\n" \
+	"local last = tonumber(score) or 0\n" \
+	"if name and is_for_several(name) and last >= ASLEEP then\n" \
+	"local others = redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', ASLEEP))\n" \
+	"others = type(others) == 'number' and others or 0\n" \
+	"local other = others > 0 and redis.call('ZRANGE', queue, others - 1, others - 1, 'WITHSCORES')[2]\n" \
+	"last = math.max(last - ASLEEP, tonumber(other or 0))\nend\n" \
+	"local given = tonumber(redis.call('GET', fence) or 0) or 0\n" \
+	"local largest = given > last and given < 9007199254740991 and given or last\n" \
+	"return string.format('%.0f', math.min(largest + 1, 9007199254740991))\nend\n"
 
 #define DLOCK_LUA_NOTE_SEEN \
 	"local function note_seen(seen, lock, now, lasts)\n" \
@@ -850,8 +865,8 @@
 
 #define DLOCK_LUA_SEVERAL_CONTEND \
 	DLOCK_LUA_HANDOVER \
+	DLOCK_LUA_NEXT_TICKET \
 	DLOCK_LUA_NOTE_SEEN \
-	"local me = '*' .. token\n" \
 	"local function leave_queues()\n" \
 	"for i = 1, n, 3 do\n" \
 	"forget(KEYS[i + 1], KEYS[i + 2], me)\n" \
@@ -860,7 +875,7 @@
 	"local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))\n" \
 	"if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then\n" \
 	"return nil\nend\n" \
-	"local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))\n" \
+	"local next, more = serve(lock, queue, waiters, grant and fence, me, true, take_first(queue, grant))\n" \
 	"return next ~= me and next, more\nend\n" \
 	"local function look()\n" \
 	"local taken, unknown, pttl = false, false, 0\n" \
@@ -886,27 +901,40 @@
 	"for i = 2, n, 3 do\n" \
 	"local queue = KEYS[i]\n" \
 	"local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))\n" \
-	"if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)\n" \
+	"local later = other and score - ASLEEP - ticket\n" \
+	"if other and other ~= me and (later < 0 or later == 0 and other < me)\n" \
+	"and reach(queue, KEYS[i + 1], other, true)\n" \
 	"or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \
+	"local new, first = 0, false\n" \
+	"local function take_place()\n" \
+	"first = is_first()\n" \
+	"local score = first and ticket or string.format('%.0f', ticket + ASLEEP)\n" \
+	"for i = 2, n, 3 do\n" \
+	"new = math.max(new, redis.call('ZADD', KEYS[i], score, me))\nend\nend\n" \
 	DLOCK_LUA_REFUSAL \
 	"local function queue_up(pttl)\n" \
-	"local now, new = clock(KEYS[3]), 0\n" \
+	"local now = clock(KEYS[3])\n" \
 	"ticket = ticket ~= '' and ticket or own_ticket(now)\n" \
-	"local first = is_first()\n" \
-	"local score = first and ticket or string.format('%.0f', ticket + ASLEEP)\n" \
+	"take_place()\n" \
 	"for i = 1, n, 3 do\n" \
 	"local queue, waiters = KEYS[i + 1], KEYS[i + 2]\n" \
 	"local left = redis.call('PTTL', queue)\n" \
-	"new = math.max(new, redis.call('ZADD', queue, score, me))\n" \
 	"note(waiters, me, now, '0', number, inbox)\n" \
 	"if left < FORGET / 2 then\n" \
 	"redis.call('PEXPIRE', queue, FORGET)\n" \
 	"redis.call('PEXPIRE', waiters, FORGET)\n" \
 	"note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), KEYS[i], now / 1000, FORGET)\nend\nend\n" \
 	"return refusal(pttl, first and 0 or 1, ticket, new)\nend\n" \
+	"local function last_ticket()\n" \
+	"local last = 0\n" \
+	"for i = 2, n, 3 do\n" \
+	"last = math.max(last, tonumber(next_ticket(KEYS[i], fence)))\nend\n" \
+	"return string.format('%.0f', last)\nend\n" \
 	"local function contend()\n" \
+	"if not grant and ticket ~= '' then\n" \
+	"take_place()\nend\n" \
 	"local pttl = look()\n" \
 	"if type(pttl) == 'table' then\n" \
 	"return pttl\n" \
@@ -918,9 +946,9 @@
 	"return next_token()\nend\n" \
 	"if inbox ~= '' then\n" \
 	"return queue_up(pttl)\n" \
-	"elseif ticket ~= '' then\n" \
+	"elseif ticket ~= '' and (grant or new == 1) then\n" \
 	"leave_queues()\nend\n" \
-	"return refusal(pttl, -1, '0', 0)\nend\n" \
+	"return refusal(pttl, -1, not grant and ticket == '' and last_ticket() or '0', 0)\nend\n" \
 	"local done, reply = true, failed\n" \
 	"if not failed then\n" \
 	"done, reply = pcall(free_now and next_token or contend)\nend\n" \
@@ -1277,8 +1305,7 @@
 	"redis.call('DEL', lock)\nend\n" \
 	"if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, false, take_first(queue, grant)) and grant then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"if grant then\n" \
-	"wake(queue, KEYS[4])\nend\n" \
+	"wake(queue, KEYS[4])\n" \
 	"return 0\nend\n" \
 	"local left = redis.call('PTTL', lock)\n" \
 	"if left == -1 then\n" \
@@ -1403,8 +1430,7 @@
 	"if not holder then\n" \
 	"if not serve(KEYS[1], KEYS[3], KEYS[4], grant and KEYS[2], nil, false, take_first(KEYS[3], grant)) then\n" \
 	"redis.call('DEL', KEYS[1])\nend\nend\n" \
-	"if grant then\n" \
-	"wake(KEYS[3], KEYS[4])\nend\n" \
+	"wake(KEYS[3], KEYS[4])\n" \
 	"end)\n" \
 	"if not done then\n" \
 	"if holder == false then\n" \
@@ -1775,8 +1801,7 @@
 	"local next = serve(lock, queue, KEYS[4], grant and KEYS[2], ARGV[3], false, queued[1], queued[2])\n" \
 	"if grant and not next then\n" \
 	"redis.call('DEL', lock)\nend\n" \
-	"if grant then\n" \
-	"wake(queue, KEYS[4])\nend\n" \
+	"wake(queue, KEYS[4])\n" \
 	"return next\n" \
 	"end)\n" \
 	"if not done then\n" \
@@ -1889,7 +1914,8 @@
 	DLOCK_LUA_FENCING \
 	"local function next_token()\n" \
 	"return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))\nend\n" \
-	"local inbox, ticket, number = ARGV[4] or '', ARGV[5] or '', ARGV[6]\n" \
+	"local inbox, ticket, number, grant = ARGV[4] or '', ARGV[5] or '', ARGV[6], ARGV[7] ~= '0'\n" \
+	"local me = (ARGV[8] or '') == '' and '*' .. token or ARGV[8]\n" \
 	"local unsettled = 0\n" \
 	DLOCK_LUA_SEVERAL_CONTEND
 
@@ -1904,7 +1930,7 @@
 	"failed = failed or set.err and set\nend\n" \
 	"counted = free_now and not failed and redis.pcall('INCR', fence)\nend\n" \
 	DLOCK_LUA_SETTLED \
-	"local inbox, ticket, number = ARGV[5] or '', ARGV[6] or '', ARGV[7]\n" \
+	"local inbox, ticket, number, grant, me = ARGV[5] or '', ARGV[6] or '', ARGV[7], true, '*' .. token\n" \
 	DLOCK_LUA_SEVERAL_CONTEND
 
 #define DLOCK_LUA_SEVERAL_EXCHANGE \
@@ -1948,6 +1974,32 @@
 	"redis.call('PEXPIRE', lock, ARGV[3] == '1' and ttl or math.max(ttl, redis.call('PTTL', lock)))\nend\n" \
 	"return 1\n"
 
+#define DLOCK_LUA_SEVERAL_LEAVE \
+	DLOCK_LUA_FENCING \
+	DLOCK_LUA_HANDOVER \
+	"local problem\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]\n" \
+	"local done, err = pcall(function()\n" \
+	"forget(queue, waiters, ARGV[1])\n" \
+	"if not value_of(lock) then\n" \
+	"serve(lock, queue, waiters, nil, nil, false, take_first(queue, false))\nend\n" \
+	"wake(queue, waiters)\n" \
+	"end)\n" \
+	"problem = problem or not done and err\nend\n" \
+	"return problem and failure(problem) or 0\n"
+
+#define DLOCK_LUA_SEVERAL_RAISE \
+	DLOCK_LUA_FORGED \
+	"if is_forged(ARGV[2]) then\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
+	"local fence = KEYS[#KEYS]\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"if redis.call('GET', KEYS[i]) ~= ARGV[1] then\n" \
+	"return 0\nend\nend\n" \
+	"raise_fence(fence, ARGV[2], redis.call('GET', fence))\n" \
+	"return 1\n"
+
 #define DLOCK_LUA_SEVERAL_RELEASE \
 	"local n, token, locks = #KEYS - 1, ARGV[1], {}\n" \
 	"for i = 1, n, 3 do\n" \
@@ -1961,6 +2013,7 @@
 	"return 1\nend\nend\n" \
 	DLOCK_LUA_FENCING \
 	DLOCK_LUA_HANDOVER \
+	"local grant, me = ARGV[3] ~= '0', ARGV[4]\n" \
 	"local had, notified, problem = 0, false, nil\n" \
 	"for i = 1, n, 3 do\n" \
 	"local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]\n" \
@@ -1970,11 +2023,13 @@
 	"forget(queue, waiters, '*' .. token)\nend\n" \
 	"had = had + (holder == token and 1 or 0)\n" \
 	"if holder == token or leaves and not holder then\n" \
-	"local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))\n" \
+	"if not grant then\n" \
+	"redis.call('DEL', lock)\nend\n" \
+	"local next = serve(lock, queue, waiters, grant and KEYS[#KEYS], me, false, take_first(queue, grant))\n" \
 	"notified = notified or next\n" \
-	"if not next then\n" \
+	"if grant and not next then\n" \
 	"redis.call('DEL', lock)\nend\nend\n" \
-	"wake(queue, waiters)\n" \
+	"wake(queue, waiters, me)\n" \
 	"end)\n" \
 	"if not done then\n" \
 	"problem = problem or err\n" \
@@ -1983,6 +2038,30 @@
 	"if problem then\n" \
 	"return failure(problem)\nend\n" \
 	"return had < #locks and 0 or notified and 2 or 1\n"
+
+#define DLOCK_LUA_SEVERAL_REPAIR \
+	DLOCK_LUA_FORGED \
+	DLOCK_LUA_FAILURE \
+	"if is_forged(ARGV[3]) then\n" \
+	"return redis.error_reply(FORGED)\nend\n" \
+	"local fence, missing = KEYS[#KEYS], {}\n" \
+	"local last = redis.call('GET', fence)\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"local holder = redis.call('GET', KEYS[i])\n" \
+	"if holder and holder ~= ARGV[1] then\n" \
+	"return 0\n" \
+	"elseif not holder then\n" \
+	"missing[#missing + 1] = KEYS[i]\nend\nend\n" \
+	"local done, problem = pcall(function()\n" \
+	"for i = 1, #KEYS - 1, 3 do\n" \
+	"redis.call('SET', KEYS[i], ARGV[1], 'PX', math.max(tonumber(ARGV[2]), redis.call('PTTL', KEYS[i])))\nend\n" \
+	"raise_fence(fence, ARGV[3], last)\n" \
+	"end)\n" \
+	"if done then\n" \
+	"return 1\nend\n" \
+	"for _, lock in ipairs(missing) do\n" \
+	"redis.pcall('DEL', lock)\nend\n" \
+	"return failure(problem)\n"
 
 #define DLOCK_LUA_SEVERAL_RESTORE \
 	DLOCK_LUA_EPOCH \

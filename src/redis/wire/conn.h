@@ -47,7 +47,8 @@ typedef struct dlock_conn {
 	dlock_call_queue calls;  /* whose replies are still to come */
 	const dlock_script
 		*unknown; /* the server did not know it, but the call could not be sent again: the next one is sent as text */
-	unsigned long release_source_sent; /* the last generation that was sent the text of the release script */
+	/* the last generation that was sent the text of the release script: of one lock, and of several at once */
+	unsigned long release_source_sent[2];
 	dlock_call *last; /* a WAIT, sent at the end of a turn of the loop, behind all else; NULL: none */
 	int last_replicas; /* whom it asks */
 	dlock_error error; /* why the last call failed; names the server */

@@ -148,7 +148,7 @@ final class Setting
     /** Can several locks be acquired at once? In a cluster the names of one slot can, which are none of these. */
     public static function hasSets(string $class): bool
     {
-        return self::kind($class) === 'Lock' && in_array(self::servers($class), ['Redis', 'Sentinel', 'ZooKeeper'], true);
+        return self::kind($class) === 'Lock' && in_array(self::servers($class), ['Redis', 'RedLock', 'Sentinel', 'ZooKeeper'], true);
     }
 
     public static function hasPermits(string $class): bool

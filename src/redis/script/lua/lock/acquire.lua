@@ -10,7 +10,7 @@
 -- grant    0: the next waiter is notified to try (several servers). '': it is granted the lock
 -- inbox    '': do not queue. Behind it stands what the waiter says about itself
 -- ticket   orders the queue; '': the server's time in us. Over several servers it is the largest of theirs, the same
---          everywhere: see next_ticket()
+--          everywhere: see next_ticket.lua
 -- number   of this request, as a sign of life
 -- waiter   '': the token
 -- legacy   1: locks are shared with older code that knows no queue (docs/legacy.md); the token has a prefix then

@@ -24,9 +24,7 @@ if ARGV[3] == '1' then
 	if not serve(lock, queue, KEYS[4], grant and KEYS[2], nil, false, take_first(queue, grant)) and grant then
 		redis.call('DEL', lock)
 	end
-	if grant then
-		wake(queue, KEYS[4])
-	end
+	wake(queue, KEYS[4])
 	return 0
 end
 local left = redis.call('PTTL', lock)

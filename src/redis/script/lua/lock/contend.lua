@@ -9,16 +9,7 @@
 local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
 local waiter = (ARGV[8] or '') == '' and token or ARGV[8]
 
--- After all that wait here, and all that have held a lock here: as in Lamport's bakery (A New Solution of Dijkstra's
--- Concurrent Programming Problem, 1974), a waiter with the largest of several servers' numbers comes after every waiter
--- that had its number, and was queued, at one of them. No client's clock has a part in it. Equal numbers are ordered by
--- name. Never beyond 2^53, where scores are no longer exact; a fence beyond that is no token.
-local function next_ticket()
-	local last = tonumber(redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]) or 0
-	local given = tonumber(redis.call('GET', fence) or 0) or 0
-	local largest = given > last and given < 9007199254740991 and given or last
-	return string.format('%.0f', math.min(largest + 1, 9007199254740991))
-end
+--#include next_ticket.lua
 
 -- Returns 1 when it was not in the queue before. With `checks`, a user without the right to leave the queue does not
 -- enter it.
@@ -60,7 +51,7 @@ local function contend()
 			if grant then
 				redis.call('SET', lock, token, 'PX', ttl)
 			end
-			if grant and ticket ~= '' then
+			if ticket ~= '' then
 				wake(queue, waiters)
 			end
 		else
@@ -87,7 +78,7 @@ local function contend()
 	end
 	pttl = unsearched and 0 or pttl == -2 and GRACE or others and -1 or pttl
 	if inbox == '' then
-		return refusal(pttl, -1, not grant and ticket == '' and next_ticket() or '0', 0)
+		return refusal(pttl, -1, not grant and ticket == '' and next_ticket(queue, fence) or '0', 0)
 	end
 	local now, left = clock(waiters), redis.call('PTTL', queue)
 	local new = enter(queue, waiters, waiter, ticket == '' and now or ticket, left == -2)

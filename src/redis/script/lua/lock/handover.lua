@@ -95,14 +95,14 @@ end
 
 -- For who has left the queue: is the first of those asleep the first of all now? Then it may be so in all its queues,
 -- and is told to ask. They are at the end of the queue: where none is there, or nobody may look, nothing is asked that
--- needs another right.
-local function wake(queue, waiters)
+-- needs another right. `self` knows that by itself.
+local function wake(queue, waiters, self)
 	local last, score = unpack(redis.pcall('ZRANGE', queue, -1, -1, 'WITHSCORES'))
 	while last and is_for_several(last) and tonumber(score) >= ASLEEP do
 		local asleep = redis.pcall('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
 		local first = asleep[1]
 		local before = first and redis.pcall('ZCOUNT', queue, '-inf', string.format('(%.0f', asleep[2] - ASLEEP))
-		if before ~= 0 or reach(queue, waiters, first) then
+		if before ~= 0 or first == self or reach(queue, waiters, first) then
 			return
 		end
 	end

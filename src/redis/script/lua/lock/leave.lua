@@ -17,9 +17,7 @@ local done, problem = pcall(function()
 			redis.call('DEL', KEYS[1])
 		end
 	end
-	if grant then
-		wake(KEYS[3], KEYS[4])
-	end
+	wake(KEYS[3], KEYS[4])
 end)
 if not done then
 	if holder == false then

@@ -33,9 +33,7 @@ local done, told = pcall(function()
 	if grant and not next then
 		redis.call('DEL', lock)
 	end
-	if grant then
-		wake(queue, KEYS[4])
-	end
+	wake(queue, KEYS[4])
 	return next
 end)
 if not done then

@@ -3,8 +3,9 @@
 --
 -- keys: locks...
 -- args: dlock_attempt *attempt { token:text ttl:lease least_fencing_token:int? inbox:inbox? ticket:count?
--- args: number:int?inbox }
--- Of each lock the lock, its queue, its waiters; behind them the fence. The arguments are as in acquire.lua.
+-- args: number:int?inbox grant:''|'0'? waiter:text? }
+-- Of each lock the lock, its queue, its waiters; behind them the fence. The arguments are as in acquire.lua; over
+-- several servers the ticket is one for all queues. waiter: with the star (handover.lua).
 --
 -- Replies the fencing token when all are the token's, {ms until the last of them may be free, 0 if it is awake,
 -- ticket, 1 if it was not in a queue before} when not; negative ms: unknown. A repeated request finds its own token, as
@@ -30,6 +31,7 @@ local function next_token()
 	return tonumber(fencing_token(fence, (least == '' or least == '0') and clock() or least))
 end
 
-local inbox, ticket, number = ARGV[4] or '', ARGV[5] or '', ARGV[6]
+local inbox, ticket, number, grant = ARGV[4] or '', ARGV[5] or '', ARGV[6], ARGV[7] ~= '0'
+local me = (ARGV[8] or '') == '' and '*' .. token or ARGV[8]
 local unsettled = 0 -- no epoch: nothing fails over to this server
 --#include several_contend.lua

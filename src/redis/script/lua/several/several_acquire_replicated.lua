@@ -22,5 +22,5 @@ end
 
 --#include settled.lua
 
-local inbox, ticket, number = ARGV[5] or '', ARGV[6] or '', ARGV[7]
+local inbox, ticket, number, grant, me = ARGV[5] or '', ARGV[6] or '', ARGV[7], true, '*' .. token
 --#include several_contend.lua

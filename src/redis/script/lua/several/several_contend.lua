@@ -1,12 +1,12 @@
 -- Included behind the head of several_acquire.lua and several_acquire_replicated.lua; never sent by itself. It goes on
 -- where not all of the locks are free, or somebody waits, or something has failed.
 --
--- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number; `free_now`: nobody held or waited;
--- `failed`: the error of setting them; `unsettled`: as in contend.lua, and `replid` and `settles` then.
+-- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number, grant; `me`: its name in the
+-- queues; `free_now`: nobody held or waited; `failed`: the error of setting them; `unsettled`: as in contend.lua, and
+-- `replid` and `settles` then.
 --#include handover.lua
+--#include next_ticket.lua
 --#include note_seen.lua
-local me = '*' .. token
-
 local function leave_queues()
 	for i = 1, n, 3 do
 		forget(KEYS[i + 1], KEYS[i + 2], me)
@@ -21,7 +21,7 @@ local function next_of(lock, queue, waiters)
 	if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then
 		return nil
 	end
-	local next, more = serve(lock, queue, waiters, fence, me, true, take_first(queue, true))
+	local next, more = serve(lock, queue, waiters, grant and fence, me, true, take_first(queue, grant))
 	return next ~= me and next, more
 end
 
@@ -57,12 +57,15 @@ local function own_ticket(now)
 	return now
 end
 
--- Is nobody with a smaller ticket in any of the queues?
+-- Is nobody with a smaller ticket in any of the queues? Equal ones, which several servers can give, are ordered by name
+-- as in the queues.
 local function is_first()
 	for i = 2, n, 3 do
 		local queue = KEYS[i]
 		local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
-		if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)
+		local later = other and score - ASLEEP - ticket
+		if other and other ~= me and (later < 0 or later == 0 and other < me)
+				and reach(queue, KEYS[i + 1], other, true)
 			or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then
 			return false
 		end
@@ -70,17 +73,25 @@ local function is_first()
 	return true
 end
 
+local new, first = 0, false -- was it not in a queue before; is it awake
+
+local function take_place()
+	first = is_first()
+	local score = first and ticket or string.format('%.0f', ticket + ASLEEP)
+	for i = 2, n, 3 do
+		new = math.max(new, redis.call('ZADD', KEYS[i], score, me))
+	end
+end
+
 --#include refusal.lua
 
 local function queue_up(pttl)
-	local now, new = clock(KEYS[3]), 0
+	local now = clock(KEYS[3])
 	ticket = ticket ~= '' and ticket or own_ticket(now)
-	local first = is_first()
-	local score = first and ticket or string.format('%.0f', ticket + ASLEEP)
+	take_place()
 	for i = 1, n, 3 do
 		local queue, waiters = KEYS[i + 1], KEYS[i + 2]
 		local left = redis.call('PTTL', queue)
-		new = math.max(new, redis.call('ZADD', queue, score, me))
 		note(waiters, me, now, '0', number, inbox)
 		if left < FORGET / 2 then
 			redis.call('PEXPIRE', queue, FORGET)
@@ -91,7 +102,21 @@ local function queue_up(pttl)
 	return refusal(pttl, first and 0 or 1, ticket, new)
 end
 
+-- After all that wait for any of them.
+local function last_ticket()
+	local last = 0
+	for i = 2, n, 3 do
+		last = math.max(last, tonumber(next_ticket(KEYS[i], fence)))
+	end
+	return string.format('%.0f', last)
+end
+
 local function contend()
+	if not grant and ticket ~= '' then
+		-- It has left the queues of a server whose vote it had, and comes back with its ticket: otherwise each of two
+		-- could be first on other servers.
+		take_place()
+	end
 	local pttl = look()
 	if type(pttl) == 'table' then
 		return pttl
@@ -106,10 +131,10 @@ local function contend()
 	end
 	if inbox ~= '' then
 		return queue_up(pttl)
-	elseif ticket ~= '' then
+	elseif ticket ~= '' and (grant or new == 1) then
 		leave_queues()
 	end
-	return refusal(pttl, -1, '0', 0)
+	return refusal(pttl, -1, not grant and ticket == '' and last_ticket() or '0', 0)
 end
 
 local done, reply = true, failed

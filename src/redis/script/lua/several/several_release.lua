@@ -1,8 +1,8 @@
 -- Releases those of these locks that are the token's: each to the first live waiter, or to everyone.
 --
 -- keys: locks...
--- args: token:text leaves:'1'|''?
--- As in several_acquire.lua. leaves 1: it leaves the queues, where it waits.
+-- args: token:text leaves:'1'|''? grant:''|'0'? waiter:text?
+-- As in several_acquire.lua, grant and waiter as in release.lua. leaves 1: it leaves the queues, where it waits.
 -- Replies 0 when not all were the token's, 1 when they were, 2 when a waiter was notified, too. Cost: O(n) for n locks,
 -- three commands when nobody waits.
 local n, token, locks = #KEYS - 1, ARGV[1], {}
@@ -22,6 +22,7 @@ end
 
 --#include fencing.lua
 --#include handover.lua
+local grant, me = ARGV[3] ~= '0', ARGV[4]
 local had, notified, problem = 0, false, nil
 for i = 1, n, 3 do
 	local lock, queue, waiters = KEYS[i], KEYS[i + 1], KEYS[i + 2]
@@ -32,13 +33,16 @@ for i = 1, n, 3 do
 		end
 		had = had + (holder == token and 1 or 0)
 		if holder == token or leaves and not holder then -- also what was kept for it
-			local next = serve(lock, queue, waiters, KEYS[#KEYS], nil, false, take_first(queue, true))
+			if not grant then
+				redis.call('DEL', lock)
+			end
+			local next = serve(lock, queue, waiters, grant and KEYS[#KEYS], me, false, take_first(queue, grant))
 			notified = notified or next
-			if not next then
+			if grant and not next then
 				redis.call('DEL', lock)
 			end
 		end
-		wake(queue, waiters)
+		wake(queue, waiters, me)
 	end)
 	if not done then -- whatever becomes of the waiters, it is given back
 		problem = problem or err

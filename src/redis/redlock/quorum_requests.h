@@ -1,0 +1,26 @@
+#ifndef DLOCK_REDIS_QUORUM_REQUESTS_H
+#define DLOCK_REDIS_QUORUM_REQUESTS_H
+
+#include "../request/requests.h"
+
+/* What one of the servers is asked about a lock, or about several at once (keys.several). Its answer is for all of
+ * them: they are the token's, or not. Each is NULL when out of memory. */
+
+dlock_call *dlock_quorum_request_acquire(dlock_keys keys, const dlock_attempt *attempt);
+dlock_call *dlock_quorum_request_raise(dlock_keys keys, const char *token, int64_t fencing_token);
+dlock_call *dlock_quorum_request_check(dlock_keys keys, const char *token);
+dlock_call *dlock_quorum_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
+dlock_call *dlock_quorum_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
+
+/* `waiter`: what is not notified of it; NULL: nobody is left out. Of several, also those are released that are left. */
+dlock_call *dlock_quorum_request_release(dlock_keys keys, const char *token, const char *waiter);
+dlock_call *dlock_quorum_request_leave(dlock_keys keys, const char *waiter);
+
+dlock_call *dlock_quorum_request_exchange(
+	dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
+
+dlock_call *dlock_quorum_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
+/* Needs no more than the lock's name of the keys, where it is one. */
+dlock_call *dlock_quorum_request_undo_repair(dlock_keys keys, const char *token);
+
+#endif
