@@ -397,8 +397,8 @@ static void begin(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(repair_of_several), TEST(lapsed_unseen),
-		TEST(repair_under_way),
+		TEST(repair), TEST(extended_after_repair), TEST(repair_raises_fence), TEST(repair_of_several),
+		TEST(lapsed_unseen), TEST(repair_under_way),
 		TEST(released_elsewhere), TEST(repair_read_late), TEST(repair_thread_held_up), TEST(frozen_minority),
 	};
 	static const tap_setting setting = { begin, reset };

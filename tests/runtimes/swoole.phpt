@@ -35,7 +35,14 @@ function give_way(string $name, StrandKind $kind): void
 {
     $manager = $kind->manager();
     $resource = unique($name);
-    $manager->acquire($resource, timeout: 60, ttl: $kind->ttl(30))->release(); // connects, and makes ZooKeeper's node
+    $connected = (object) ['count' => 0];
+    for ($i = 0; $i < 2; $i++) { // connects, for notifications, too, and makes ZooKeeper's node
+        Coroutine::create(function () use ($kind, $manager, $resource, $connected) {
+            $manager->synchronized($resource, fn () => rest(0.01), timeout: 60, ttl: $kind->ttl(30));
+            $connected->count++;
+        });
+    }
+    rest_until(fn () => $connected->count === 2);
     $order = [];
     $ticks = $inside = 0;
     for ($i = 0; $i < 10; $i++) {
