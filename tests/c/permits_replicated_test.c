@@ -30,8 +30,8 @@ static client client_with(int64_t capacity, int guard)
 {
 	char dsn[160];
 
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=%d.%03d&read_timeout=0.4", servers.endpoint.port,
-		guard / 1000, guard % 1000);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=%d.%03d&read_timeout=%s", servers.endpoint.port,
+		guard / 1000, guard % 1000, guard < LONG_GUARD ? "0.4" : "2");
 	return permits_client_at(dsn, capacity, false);
 }
 
