@@ -498,7 +498,7 @@ static void await(const char *name, char **words, int count, const char *wanted)
 	give_up("never came", wanted);
 }
 
-/* memcached's numbers of versions by the order in which they were met: which they are is each release's own. 0: none. */
+/* memcached's numbers of versions, in the order in which they were met: each release counts in its way. 0: none. */
 static unsigned long long versions[SCALARS];
 static int version_count;
 
