@@ -56,7 +56,7 @@ in_chroot_as_first() {
 	local root=$1
 	shift
 	mount --make-rprivate /
-	mount --bind "$root" "$root" # its / is a mount then, as it has to be for namespaces that are made inside
+	mount --bind "$root" "$root"
 	mount -t proc proc "$root/proc"
 	mount -t sysfs -o ro sysfs "$root/sys"
 	mount --rbind /dev "$root/dev"
@@ -64,8 +64,13 @@ in_chroot_as_first() {
 	mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 	mount -t tmpfs -o mode=755 tmpfs "$root/run"
 	[ -z "${own_network-}" ] || ip link set lo up
+	# Rather than chroot: who enters a namespace that was made inside has this root, too.
+	cd "$root"
+	pivot_root . .
+	umount --lazy .
+	cd /
 	# Not in place of this shell: it takes in the processes that others leave behind.
-	chroot "$root" /usr/bin/env HOME=/root TMPDIR=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+	/usr/bin/env HOME=/root TMPDIR=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
 # in_chroot DIR COMMAND …: with mounts, processes, /tmp and /run of its own, which end with it, in whatever way this shell ends.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the list of files in package.xml from what git knows, the version from php_dlock.h, and packages/debian/changelog with that version.
 # With --check it writes nothing and fails when they differ, when the changelog does not begin with that version, or when composer.json does
-# not offer PIE the options of config.m4.
+# not offer PIE the options of config.m4, or requires what it does not know.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -61,11 +61,18 @@ composer_has_options() {
 		{ echo "composer.json does not have the options of config.m4" >&2; return 1; }
 }
 
+# PIE finds PHP and extensions only: with "php-64bit" it refuses to install. configure looks at that.
+composer_requires_little() {
+	! sed -n '/^    "require"/,/^    }/p' composer.json | sed -nE 's/^        ("[^"]*").*/\1/p' | grep -vE '^"(php|ext-[a-z_]+)"$' ||
+		{ echo "composer.json requires what PIE does not know" >&2; return 1; }
+}
+
 if [ "${1-}" = --check ]; then
 	generate | diff -u package.xml - || { echo "package.xml does not have the version and the files there are: run scripts/gen-package.sh" >&2; exit 1; }
 	generate_debian | diff -u packages/debian/changelog - || { echo "packages/debian/changelog does not have the version and the date there are: run scripts/gen-package.sh" >&2; exit 1; }
 	changelog_has_version
 	composer_has_options
+	composer_requires_little
 else
 	new=$(generate)
 	printf '%s\n' "$new" > package.xml
