@@ -32,10 +32,17 @@ static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
+/* A waiter is taken for dead 3 s after its last sign of life, and then somebody has to look. */
+#define MISSED (5400 * MS)
+/* Who waits for several is told that it is the first, and asks. */
+static const nanos heard[SETUPS] = { [SINGLE] = 300 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 300 * MS,
+	[CLUSTER] = 2600 * MS, [MEMCACHED] = NEVER };
+
 static int64_t last_fence[RESOURCES];
 static nanos free_since[RESOURCES]; /* NEVER: it is not */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
+static nanos died_waiting;          /* somebody who waited */
 static nanos data_lost[REDIS];      /* when this server has last lost its data */
 static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last taken away by force */
 
@@ -212,6 +219,53 @@ static bool is_for_several(unsigned resources)
 	return resources & (resources - 1);
 }
 
+/* When it was last so, or may have been: one that has died waits for as long as it is not missed. */
+static nanos first_since(const waiting *w)
+{
+	return larger(larger(w->begun, w->behind), died_waiting + MISSED);
+}
+
+/* Does somebody else wait for one of these who came earlier, or at the same time? */
+static bool is_behind(const client *client)
+{
+	const waiting *w = &client->waiting;
+	bool behind = false;
+
+	for (int i = 0; i < client_count() && !behind; i++) {
+		const waiting *other = &clients[i].waiting;
+		behind = &clients[i] != client && other->waits && (other->resources & w->resources)
+			&& other->begun < w->begun + together(client) + together(&clients[i]);
+	}
+	return behind;
+}
+
+static bool was_taken_away_since(unsigned resources, nanos time)
+{
+	bool taken = false;
+
+	for (int r = 0; r < options.resources; r++) {
+		taken |= (resources & 1U << r) && (deleted[r] >= time || broken[r] >= time);
+	}
+	return taken;
+}
+
+/* Once nobody is before one that waits for several, and it has heard of that, each of its locks is kept for it. */
+static void check_passed(const client *client, int r)
+{
+	for (int i = 0; client->waiting.waits && i < client_count(); i++) {
+		const waiting *other = &clients[i].waiting;
+		if (&clients[i] != client && other->waits && is_for_several(other->resources) && (other->resources & 1U << r)
+			&& other->begun + together(&clients[i]) + together(client) < client->waiting.begun
+			&& now - first_since(other) > heard[options.setup] && has_time_left(other)
+			&& !was_taken_away_since(other->resources, other->begun) && was_calm_since(other->begun)
+			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
+			violation("%s has seat:%d, which is kept for c%d and others, who came %.3f s earlier and has been the first "
+					  "for %.3f s", client->process->name, r, i, seconds(client->waiting.begun - other->begun),
+				seconds(now - first_since(other)));
+		}
+	}
+}
+
 /* In the order in which they came, but that who waits for several may be passed. Who attaches a handle has not waited;
  * a turn is lost with a grant whose key is taken away by force. */
 static void check_order(const client *client, int r)
@@ -244,6 +298,7 @@ void note_acquired(client *client, holding *h)
 				note_fence(client, h, r);
 			}
 			check_order(client, r);
+			check_passed(client, r);
 		}
 	}
 	client->waiting.waits = false;
@@ -292,6 +347,11 @@ void note_broken(int resource, const char *id, bool done)
 }
 
 /* ---- waiting ---- */
+
+void note_killed(const client *client)
+{
+	died_waiting = client->waiting.waits ? now : died_waiting;
+}
 
 void note_waits(client *client, unsigned resources, nanos timeout)
 {
@@ -467,6 +527,9 @@ static void sample(void *context, uint64_t unused)
 		free_since[r] = !is_free(r) ? NEVER : free_since[r] == NEVER ? now : free_since[r];
 	}
 	for (int i = 0; i < client_count(); i++) {
+		if (clients[i].waiting.waits && is_for_several(clients[i].waiting.resources) && is_behind(&clients[i])) {
+			clients[i].waiting.behind = now;
+		}
 		check_waiter(i);
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];
@@ -490,6 +553,7 @@ void rules_begin(void)
 		data_lost[i] = -1;
 	}
 	calm_since = recovery[options.setup]; /* new servers */
+	died_waiting = -MISSED;
 	after_fiber = check_holders;
 	at(now + SAMPLE, sample, NULL, 0);
 }
