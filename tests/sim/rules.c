@@ -32,8 +32,8 @@ static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
-/* A waiter is taken for dead 3 s after its last sign of life, and then somebody has to look. */
-#define MISSED (5400 * MS)
+/* A waiter is taken for dead 3 s after its last sign of life, when the lock is next given to somebody. */
+#define MISSED (3100 * MS)
 /* Who waits for several is told that it is the first, and asks. */
 static const nanos heard[SETUPS] = { [SINGLE] = 300 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 300 * MS,
 	[CLUSTER] = 2600 * MS, [MEMCACHED] = NEVER };
@@ -42,7 +42,7 @@ static int64_t last_fence[RESOURCES];
 static nanos free_since[RESOURCES]; /* NEVER: it is not */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
-static nanos died_waiting;          /* somebody who waited */
+static nanos died_waiting[RESOURCES], dead_until[RESOURCES]; /* who waited for it, and may be in the queue until then */
 static nanos data_lost[REDIS];      /* when this server has last lost its data */
 static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last taken away by force */
 
@@ -219,10 +219,15 @@ static bool is_for_several(unsigned resources)
 	return resources & (resources - 1);
 }
 
-/* When it was last so, or may have been: one that has died waits for as long as it is not missed. */
+/* Since when it is before all others. */
 static nanos first_since(const waiting *w)
 {
-	return larger(larger(w->begun, w->behind), died_waiting + MISSED);
+	nanos since = larger(w->begun, w->behind);
+
+	for (int r = 0; r < options.resources; r++) {
+		since = w->resources & 1U << r ? larger(since, dead_until[r]) : since;
+	}
+	return since;
 }
 
 /* Does somebody else wait for one of these who came earlier, or at the same time? */
@@ -256,7 +261,7 @@ static void check_passed(const client *client, int r)
 		const waiting *other = &clients[i].waiting;
 		if (&clients[i] != client && other->waits && is_for_several(other->resources) && (other->resources & 1U << r)
 			&& other->begun + together(&clients[i]) + together(client) < client->waiting.begun
-			&& now - first_since(other) > heard[options.setup] && has_time_left(other)
+			&& first_since(other) < now - heard[options.setup] && has_time_left(other)
 			&& !was_taken_away_since(other->resources, other->begun) && was_calm_since(other->begun)
 			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
 			violation("%s has seat:%d, which is kept for c%d and others, who came %.3f s earlier and has been the first "
@@ -287,6 +292,7 @@ void note_acquired(client *client, holding *h)
 	for (int r = 0; r < options.resources; r++) {
 		if (h->resources & 1U << r) {
 			free_since[r] = NEVER;
+			dead_until[r] = dead_until[r] == NEVER && died_waiting[r] + MISSED < now ? now : dead_until[r];
 			if (deleted[r] > client->waiting.begun && !is_kept(h, r)) { /* while the grant was under way */
 				h->robbed = deleted[r];
 			}
@@ -350,7 +356,12 @@ void note_broken(int resource, const char *id, bool done)
 
 void note_killed(const client *client)
 {
-	died_waiting = client->waiting.waits ? now : died_waiting;
+	for (int r = 0; r < options.resources; r++) {
+		if (client->waiting.waits && (client->waiting.resources & 1U << r)) {
+			died_waiting[r] = now;
+			dead_until[r] = NEVER;
+		}
+	}
 }
 
 void note_waits(client *client, unsigned resources, nanos timeout)
@@ -553,7 +564,6 @@ void rules_begin(void)
 		data_lost[i] = -1;
 	}
 	calm_since = recovery[options.setup]; /* new servers */
-	died_waiting = -MISSED;
 	after_fiber = check_holders;
 	at(now + SAMPLE, sample, NULL, 0);
 }
