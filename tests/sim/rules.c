@@ -32,7 +32,7 @@ static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
-/* A waiter is taken for dead 3 s after its last sign of life, when the lock is next given to somebody. */
+/* A waiter is taken for dead 3 s after its last sign of life, when its turn comes: before those who came later. */
 #define MISSED (3100 * MS)
 /* Who waits for several is told that it is the first, and asks. */
 static const nanos heard[SETUPS] = { [SINGLE] = 300 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 300 * MS,
@@ -292,7 +292,8 @@ void note_acquired(client *client, holding *h)
 	for (int r = 0; r < options.resources; r++) {
 		if (h->resources & 1U << r) {
 			free_since[r] = NEVER;
-			dead_until[r] = dead_until[r] == NEVER && died_waiting[r] + MISSED < now ? now : dead_until[r];
+			bool came_later = died_waiting[r] + MISSED < now && died_waiting[r] < client->waiting.begun;
+			dead_until[r] = dead_until[r] == NEVER && came_later ? now : dead_until[r];
 			if (deleted[r] > client->waiting.begun && !is_kept(h, r)) { /* while the grant was under way */
 				h->robbed = deleted[r];
 			}
