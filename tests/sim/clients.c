@@ -391,6 +391,7 @@ static void *client_main(void *argument)
 
 static void killed(client *client)
 {
+	note_killed(client);
 	client->depth = 0;
 	client->waiting.waits = false;
 }

@@ -32,10 +32,17 @@ static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
+/* A waiter is taken for dead 3 s after its last sign of life, when its turn comes: before those who came later. */
+#define MISSED (3100 * MS)
+/* Who waits for several is told that it is the first, and asks. */
+static const nanos heard[SETUPS] = { [SINGLE] = 300 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 300 * MS,
+	[CLUSTER] = 2600 * MS, [MEMCACHED] = NEVER };
+
 static int64_t last_fence[RESOURCES];
 static nanos free_since[RESOURCES]; /* NEVER: it is not */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
+static nanos died_waiting[RESOURCES], dead_until[RESOURCES]; /* who waited for it, and may be in the queue until then */
 static nanos data_lost[REDIS];      /* when this server has last lost its data */
 static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last taken away by force */
 
@@ -212,6 +219,58 @@ static bool is_for_several(unsigned resources)
 	return resources & (resources - 1);
 }
 
+/* Since when it is before all others. */
+static nanos first_since(const waiting *w)
+{
+	nanos since = larger(w->begun, w->behind);
+
+	for (int r = 0; r < options.resources; r++) {
+		since = w->resources & 1U << r ? larger(since, dead_until[r]) : since;
+	}
+	return since;
+}
+
+/* Does somebody else wait for one of these who came earlier, or at the same time? */
+static bool is_behind(const client *client)
+{
+	const waiting *w = &client->waiting;
+	bool behind = false;
+
+	for (int i = 0; i < client_count() && !behind; i++) {
+		const waiting *other = &clients[i].waiting;
+		behind = &clients[i] != client && other->waits && (other->resources & w->resources)
+			&& other->begun < w->begun + together(client) + together(&clients[i]);
+	}
+	return behind;
+}
+
+static bool was_taken_away_since(unsigned resources, nanos time)
+{
+	bool taken = false;
+
+	for (int r = 0; r < options.resources; r++) {
+		taken |= (resources & 1U << r) && (deleted[r] >= time || broken[r] >= time);
+	}
+	return taken;
+}
+
+/* Once nobody is before one that waits for several, and it has heard of that, each of its locks is kept for it. */
+static void check_passed(const client *client, int r)
+{
+	for (int i = 0; client->waiting.waits && i < client_count(); i++) {
+		const waiting *other = &clients[i].waiting;
+		if (&clients[i] != client && other->waits && is_for_several(other->resources) && (other->resources & 1U << r)
+			&& other->begun + together(&clients[i]) + together(client) < client->waiting.begun
+			&& first_since(other) < now - heard[options.setup] && has_time_left(other)
+			&& !was_taken_away_since(other->resources, other->begun) && was_calm_since(other->begun)
+			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
+			violation("%s has seat:%d, which is kept for c%d and others, who came %.3f s earlier and has been the first "
+					  "for %.3f s", client->process->name, r, i, seconds(client->waiting.begun - other->begun),
+				seconds(now - first_since(other)));
+		}
+	}
+}
+
 /* In the order in which they came, but that who waits for several may be passed. Who attaches a handle has not waited;
  * a turn is lost with a grant whose key is taken away by force. */
 static void check_order(const client *client, int r)
@@ -233,6 +292,8 @@ void note_acquired(client *client, holding *h)
 	for (int r = 0; r < options.resources; r++) {
 		if (h->resources & 1U << r) {
 			free_since[r] = NEVER;
+			bool came_later = died_waiting[r] + MISSED < now && died_waiting[r] < client->waiting.begun;
+			dead_until[r] = dead_until[r] == NEVER && came_later ? now : dead_until[r];
 			if (deleted[r] > client->waiting.begun && !is_kept(h, r)) { /* while the grant was under way */
 				h->robbed = deleted[r];
 			}
@@ -244,6 +305,7 @@ void note_acquired(client *client, holding *h)
 				note_fence(client, h, r);
 			}
 			check_order(client, r);
+			check_passed(client, r);
 		}
 	}
 	client->waiting.waits = false;
@@ -292,6 +354,16 @@ void note_broken(int resource, const char *id, bool done)
 }
 
 /* ---- waiting ---- */
+
+void note_killed(const client *client)
+{
+	for (int r = 0; r < options.resources; r++) {
+		if (client->waiting.waits && (client->waiting.resources & 1U << r)) {
+			died_waiting[r] = now;
+			dead_until[r] = NEVER;
+		}
+	}
+}
 
 void note_waits(client *client, unsigned resources, nanos timeout)
 {
@@ -467,6 +539,9 @@ static void sample(void *context, uint64_t unused)
 		free_since[r] = !is_free(r) ? NEVER : free_since[r] == NEVER ? now : free_since[r];
 	}
 	for (int i = 0; i < client_count(); i++) {
+		if (clients[i].waiting.waits && is_for_several(clients[i].waiting.resources) && is_behind(&clients[i])) {
+			clients[i].waiting.behind = now;
+		}
 		check_waiter(i);
 		for (int d = 0; d < clients[i].depth; d++) {
 			holding *h = &clients[i].holdings[d];

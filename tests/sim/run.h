@@ -159,6 +159,7 @@ typedef struct {
 	bool waits;
 	unsigned resources; /* a bit for each */
 	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
+	nanos behind; /* of several: when somebody who came earlier was last seen to wait for one of them */
 } waiting;
 
 struct client {
@@ -244,6 +245,7 @@ bool believes(const client *client, const holding *holding);
 
 void note_acquired(client *client, holding *holding);
 void note_waits(client *client, unsigned resources, nanos timeout);
+void note_killed(const client *client);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 /* it has released, given back, or failed to acquire */
 void note_ended(const client *client, const char *token, unsigned resources);

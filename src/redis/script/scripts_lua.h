@@ -2,9 +2,9 @@
 
 #define DLOCK_LUA_SCRIPTS(script) \
 	script(ACQUIRE, "acquire", \
-		"c237ba6844a120c41e4336492d828c47d68c4c66", DLOCK_LUA_ACQUIRE) \
+		"1ffec9704520274eaf0a0776bb0129e3bc64dcc3", DLOCK_LUA_ACQUIRE) \
 	script(ACQUIRE_REPLICATED, "acquire_replicated", \
-		"7157a946a0f2a871b6e6ebb351cc1c1fba51a87e", DLOCK_LUA_ACQUIRE_REPLICATED) \
+		"4931cfb7578a51664968a72d6dcce73a074560bb", DLOCK_LUA_ACQUIRE_REPLICATED) \
 	script(BREAK, "break", \
 		"9243742355a1540a5d280b22efa216afdb266eb6", DLOCK_LUA_BREAK) \
 	script(CHECK, "check", \
@@ -86,9 +86,9 @@
 	script(SETTLE_NOW, "settle_now", \
 		"0e42d3197af586bdc9ef8a223fd37fb563387cb0", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"37d430f657e38449d61059179156edd990e42bc2", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"e0d0ed976c8e4665fc42a1fd339cddb9a811ce2b", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_ACQUIRE_REPLICATED, "several_acquire_replicated", \
-		"0b54d95119ec9b728a46a4a9a5b402ddc007c437", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
+		"6eb3a087e4f8384b1928be72caf5282a6cf422ce", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"344b3245fdbbf7ad5fc6f43fdf39a11e3c3f1429", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_EXCHANGE_REPLICATED, "several_exchange_replicated", \
@@ -201,6 +201,8 @@
 	"if not grant or more then\n" \
 	"redis.call('DEL', lock)\nend\n" \
 	"mine, emptied = false, true\n" \
+	"if grant then\n" \
+	"wake(queue, waiters)\nend\n" \
 	"if inbox == '' then\n" \
 	"forget(queue, waiters, waiter)\nend\nend\n" \
 	"elseif holder == token and unsettled == 0 then\n" \
@@ -876,6 +878,8 @@
 	"if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then\n" \
 	"return nil\nend\n" \
 	"local next, more = serve(lock, queue, waiters, grant and fence, me, true, take_first(queue, grant))\n" \
+	"if grant then\n" \
+	"wake(queue, waiters, me)\nend\n" \
 	"return next ~= me and next, more\nend\n" \
 	"local function look()\n" \
 	"local taken, unknown, pttl = false, false, 0\n" \

@@ -59,6 +59,9 @@ local function contend()
 				redis.call('DEL', lock)
 			end
 			mine, emptied = false, true
+			if grant then
+				wake(queue, waiters) -- the first has left the queue
+			end
 			if inbox == '' then
 				forget(queue, waiters, waiter)
 			end

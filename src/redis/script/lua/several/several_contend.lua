@@ -22,6 +22,9 @@ local function next_of(lock, queue, waiters)
 		return nil
 	end
 	local next, more = serve(lock, queue, waiters, grant and fence, me, true, take_first(queue, grant))
+	if grant then
+		wake(queue, waiters, me) -- it has left the queue
+	end
 	return next ~= me and next, more
 end
 
