@@ -264,7 +264,7 @@ static void check_passed(const client *client, int r)
 			&& first_since(other) < now - heard[options.setup] && has_time_left(other)
 			&& !was_taken_away_since(other->resources, other->begun) && was_calm_since(other->begun)
 			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {
-			violation("%s has seat:%d, which is kept for c%d and others, who came %.3f s earlier and has been the first "
+			violation("%s has seat:%d, which is kept for c%d and others, who came %.3f s earlier and has been first "
 					  "for %.3f s", client->process->name, r, i, seconds(client->waiting.begun - other->begun),
 				seconds(now - first_since(other)));
 		}
