@@ -45,7 +45,8 @@ static void test_odd_peers(void)
 	for (size_t i = 0; i < sizeof peers / sizeof *peers; i++) {
 		int port;
 		pid_t pid = memcached_peer(&port, peers[i].first, peers[i].next);
-		memcached_client c = memcached_client_at(port, 200);
+		bool says_enough = *peers[i].word && !strstr("within 0.2 s, memcached at", peers[i].word);
+		memcached_client c = memcached_client_at(port, says_enough ? 60000 : 200);
 		dlock_claim *claim = memcached_claim_on(&c, "odd", 30000);
 		dlock_nanos start = dlock_now();
 		dlock_status status = memcached_acquire(&c, claim, 0);

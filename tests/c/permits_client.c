@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "helpers.h"
+#include "tap.h"
 
 client permits_client_on(dlock_endpoint *service, int64_t capacity, bool fifo)
 {
@@ -107,7 +108,7 @@ static int take(takers *takers, int number, client own, const char *resource, in
 {
 	dlock_claim *claim = permits_on(&own, resource, permits, ttl_ms);
 
-	if (acquire(&own, claim, 20000) != DLOCK_OK) {
+	if (acquire(&own, claim, 60000) != DLOCK_OK) {
 		printf("# %d: %s\n", number, own.error.message);
 		return 1;
 	}
@@ -141,7 +142,8 @@ void taker_start(takers *takers, test_server *server, client (*connect)(void), c
 		_exit(status);
 	}
 	takers->pid[number] = pid; /* the child writes to the same memory */
-	for (int i = 0; i < 2000 && waiters(server, resource) <= before && atomic_load(&takers->served) == served; i++) {
+	for (dlock_nanos since = dlock_now(); dlock_now() - since < SOON && waiters(server, resource) <= before
+			&& atomic_load(&takers->served) == served;) {
 		sleep_ms(1);
 	}
 }

@@ -293,12 +293,12 @@ static long long waiting_for(bool permits)
 
 static void die_among(bool permits)
 {
-	enum { WAITERS = 50, VICTIM = 30, LEASE_MS = 1000 };
+	enum { WAITERS = 50, VICTIM = 30, LEASE_MS = 1000, LONG_MS = 60000 };
 	client (*connect)(void) = permits ? one : lock;
 	dlock_nanos *died = shared_memory(sizeof *died), *next = shared_memory(sizeof *next);
 	pid_t pids[WAITERS];
 	client c = connect();
-	dlock_claim *claim = claim_on(&c, "many", LEASE_MS);
+	dlock_claim *claim = claim_on(&c, "many", LONG_MS);
 
 	check(acquire(&c, claim, 1000) == DLOCK_OK, "held");
 	dlock_upkeep upkeep = RENEW;
@@ -307,8 +307,8 @@ static void die_among(bool permits)
 		pids[i] = fork_child();
 		if (pids[i] == 0) {
 			client own = connect();
-			dlock_claim *waiter = claim_on(&own, "many", LEASE_MS);
-			if (acquire(&own, waiter, 20000) != DLOCK_OK) {
+			dlock_claim *waiter = claim_on(&own, "many", i == VICTIM ? LEASE_MS : LONG_MS);
+			if (acquire(&own, waiter, 60000) != DLOCK_OK) {
 				_exit(1);
 			}
 			if (i == VICTIM) {
