@@ -203,7 +203,7 @@ all_mutants() {
 	mutant fencing_tokens_not_settled quorum "the highest of the votes is the token, whatever the others have" \
 		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant +release_misses_late_servers quorum "what was not answered is not released" \
-		src/redis/redlock/quorum_acquire.c 's/voter->vote != DLOCK_VOTE_NO && dlock_request_may_take_effect\(call\)/voter->vote == DLOCK_VOTE_YES \&\& dlock_request_may_take_effect(call)/'
+		src/redis/redlock/quorum_acquire.c 's/return !has_nothing && dlock/return voter->vote == DLOCK_VOTE_YES \&\& dlock/'
 	mutant new_set_although_one_refuses c:uptime_rule "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "who has just been started votes" \
