@@ -124,6 +124,9 @@ all_mutants() {
 		src/redis/script/lua/several/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
 	mutant several_never_woken 'single work=several' "nobody tells who waits for several that all others have gone" \
 		src/redis/script/lua/lock/handover.lua 's/(local function wake\(queue, waiters, self\)\n)/$1\tdo return end\n/'
+	mutant several_not_woken_by_finder 'single work=several' "who finds a lock free that goes to another tells nobody that this one has left the queue" \
+		src/redis/script/lua/lock/contend.lua 's/if grant then\n\t\t\t\twake/if false then\n\t\t\t\twake/' \
+		src/redis/script/lua/several/several_contend.lua 's/if grant then\n\t\twake/if false then\n\t\twake/'
 	mutant several_asleep_for_ever 'single work=several' "who waits for several is passed for ever" \
 		src/redis/script/lua/several/several_contend.lua 's/local score = first and ticket or /local score = /'
 
