@@ -108,10 +108,11 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	bool stop;
 
 	(void) task;
-	(void) now;
 	do {
 		pthread_mutex_lock(&mutex);
 		chain = dlock_renewal_list_scan(&list, service.process, &wake);
+		/* What it was woken for may be over: it looks then all the same, or each short section would wake it anew. */
+		wake = service.wakes > now && service.wakes < wake ? service.wakes : wake;
 		service.wakes = wake;
 		stop = service.stop;
 		renewers = service.renewers;
