@@ -120,8 +120,9 @@ static dlock_status prove(dlock_epoch *own, dlock_route *route, int slot, const 
 
 /* ---- later ---- */
 
-/* False: there is no other slot. */
-static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
+/* There it is noted that the slot has opened an epoch, or, with `asks`, also said when that may settle. False: there is
+ * no other slot. */
+static bool look_at_first(dlock_epoch *own, const dlock_route *refused, bool asks)
 {
 	own->first = dlock_topology_first_slot(own->masters->topology, refused->conn->server);
 	if (own->first < 0 || own->first == own->slot) {
@@ -130,7 +131,8 @@ static bool look_at_first(dlock_epoch *own, const dlock_route *refused)
 	dlock_keys keys = dlock_key_builder_slot(own->keys, own->first);
 	dlock_route_begin(&own->first_route, own->masters, own->first, own->error);
 	own->first_route.until = own->until;
-	dlock_route_send(&own->first_route, dlock_request_epoch_of(keys, own->guard, own->slot, &own->state), NULL);
+	own->first_route.replicas = asks ? own->first_route.replicas : 0; /* a note is another's where the master is */
+	dlock_route_send(&own->first_route, dlock_request_epoch_of(keys, own->guard, own->slot, &own->state, !asks), NULL);
 	return true;
 }
 
@@ -154,7 +156,7 @@ static dlock_status settle_later(dlock_epoch *own, dlock_route *refused, dlock_l
 {
 	DLOCK_BEGIN(&own->settling);
 	own->settled = DLOCK_LOST;
-	if (look_at_first(own, refused)) {
+	if (look_at_first(own, refused, true)) {
 		DLOCK_JOIN(&own->settling, own->settled, dlock_route_step(&own->first_route, loop, now));
 		if (read_first_open(own)) {
 			DLOCK_JOIN(&own->settling, own->settled, dlock_route_confirm(&own->first_route, loop, now));
@@ -194,7 +196,7 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 	own->outcome = DLOCK_LOST;
 	if (may_be_proved(&own->state)) {
 		DLOCK_JOIN(&own->whole, own->outcome, dlock_route_confirm(refused, loop, now));
-		if (own->outcome == DLOCK_OK && look_at_first(own, refused)) { /* there it is noted that the slot opened one */
+		if (own->outcome == DLOCK_OK && look_at_first(own, refused, false)) {
 			DLOCK_JOIN(&own->whole, own->outcome, dlock_route_step(&own->first_route, loop, now));
 			refused->transient = own->first_route.transient;
 			dlock_route_end(&own->first_route);

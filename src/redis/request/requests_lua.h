@@ -53,11 +53,11 @@ static inline dlock_call *dlock_request_drop(dlock_keys keys, const char *token)
 }
 
 static inline dlock_call *dlock_request_epoch_of(dlock_keys keys, dlock_epoch_rule guard, int64_t slot,
-		const dlock_epoch_state *epoch)
+		const dlock_epoch_state *epoch, bool notes)
 {
 	return dlock_call_script(DLOCK_SCRIPT_EPOCH_OF, 2, (dlock_arg[]) { dlock_epoch_key(keys), DLOCK_SLOTS(keys),
 		DLOCK_AS_MS(guard.time), DLOCK_AS_TEXT(guard.resyncs ? "" : "-"), DLOCK_AS_INT(slot),
-		DLOCK_AS_TEXT(epoch->settles) }, 6, 6);
+		DLOCK_AS_TEXT(epoch->settles), DLOCK_AS_TEXT(notes ? "1" : "") }, 7, 6);
 }
 
 static inline dlock_call *dlock_request_exchange(dlock_keys keys, const char *old, const char *new_token,

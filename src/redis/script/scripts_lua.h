@@ -14,7 +14,7 @@
 	script(DROP, "drop", \
 		"48c0af50f201920df7a01ac8a2e7a08fb556dfe1", DLOCK_LUA_DROP) \
 	script(EPOCH_OF, "epoch_of", \
-		"952881c808936c5d4fc79a4ef3bb41b602169c83", DLOCK_LUA_EPOCH_OF) \
+		"1343c592f35883def973b1314b34761377c5cf1a", DLOCK_LUA_EPOCH_OF) \
 	script(EXCHANGE, "exchange", \
 		"71f4e8c5ffa6e59025dbf0fa806624ca3e318696", DLOCK_LUA_EXCHANGE) \
 	script(EXCHANGE_REPLICATED, "exchange_replicated", \
@@ -1351,6 +1351,13 @@
 	"return redis.call('DEL', KEYS[1])\n"
 
 #define DLOCK_LUA_EPOCH_OF \
+	"if ARGV[5] == '1' then\n" \
+	"local server = redis.call('HGET', KEYS[2], 'server')\n" \
+	"local opened = redis.call('HGET', KEYS[2], ARGV[3])\n" \
+	"if server and (not opened or opened == ARGV[4])\n" \
+	"and string.find(redis.call('INFO', 'replication'), '\\nmaster_replid:' .. server, 1, true) then\n" \
+	"redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])\n" \
+	"return 0\nend\nend\n" \
 	DLOCK_LUA_EPOCH \
 	"local counts = ARGV[2] ~= '-'\n" \
 	"local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, 'full')\n" \

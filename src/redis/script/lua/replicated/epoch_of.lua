@@ -8,10 +8,21 @@
 --
 -- keys: epoch slots
 -- args: dlock_epoch_rule guard { time:ms resyncs:''|'-' } slot:int dlock_epoch_state *epoch { settles:text }
+-- args: notes:'1'|''?
 -- slots: a hash: of which "server", since when ("state"), and by slot the epochs that were opened there. slot: that
--- asks, with what `settles` of its epoch is now.
+-- asks, with what `settles` of its epoch is now. notes: nothing is asked, it is only to be noted.
 -- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, and how
--- often replicas have attached until now} (epoch.lua). Cost: O(nodes).
+-- often replicas have attached until now} (epoch.lua). Cost: O(nodes); O(1) where it only notes a slot of a server that
+-- has others.
+if ARGV[5] == '1' then
+	local server = redis.call('HGET', KEYS[2], 'server')
+	local opened = redis.call('HGET', KEYS[2], ARGV[3])
+	if server and (not opened or opened == ARGV[4])
+		and string.find(redis.call('INFO', 'replication'), '\nmaster_replid:' .. server, 1, true) then
+		redis.call('HSET', KEYS[2], ARGV[3], ARGV[4])
+		return 0
+	end
+end
 --#include epoch.lua
 local counts = ARGV[2] ~= '-'
 local left, id, settles, waited = check_epoch(KEYS[1], ARGV[1], counts, 'full')
