@@ -7,6 +7,7 @@
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/replicated.inc';
+require_once __DIR__ . '/../tests/inc/seen.inc';
 require_once __DIR__ . '/figures.php';
 
 const GUARD = 10.0, ASKERS = 8;
@@ -63,11 +64,13 @@ function kill_often(SentinelSet $set): array
 /** @return array<string, array{string, Closure}> set-up and what is done, which returns the time from which the wait counts, or all times that bound intervals */
 function events(): array
 {
-    $planned = function (SentinelSet $set, bool $paused): float {
+    $planned = function (SentinelSet $set): float {
         $old = $set->master();
-        $paused && $old->raw()->cmd('CLIENT', 'PAUSE', 3000, 'WRITE');
-        $set->sentinels[0]->raw()->cmd('SENTINEL', 'FAILOVER', SentinelSet::SERVICE);
-        return switched($set, $old);
+        $log = temporary_directory() . '/switch';
+        $switch = start_dlock(['--server=' . $set->dsn(['guard' => GUARD]), '--timeout=120', 'switch'], $log);
+        $at = switched($set, $old);
+        proc_close($switch) === 0 || throw new RuntimeException(file_get_contents($log));
+        return $at;
     };
     $replica = fn (SentinelSet $set) => $set->replicas()[0];
     return [
@@ -88,8 +91,12 @@ function events(): array
             $old->resume();
             return $at;
         }],
-        'planned' => ['sentinel', fn (SentinelSet $set) => $planned($set, true)],
-        'failover' => ['sentinel', fn (SentinelSet $set) => $planned($set, false)],
+        'planned' => ['sentinel', $planned],
+        'failover' => ['sentinel', function (SentinelSet $set): float {
+            $old = $set->master();
+            $set->sentinels[0]->raw()->cmd('SENTINEL', 'FAILOVER', SentinelSet::SERVICE);
+            return switched($set, $old);
+        }],
         'cluster' => ['cluster', function (ClusterSet $set): float {
             $old = $set->masterOf(key_slot('Lock:turns'));
             $set->failOver($old);
@@ -126,7 +133,7 @@ function events(): array
                 rest();
             }
             $old = $set->master();
-            $planned($set, true);
+            $planned($set);
             pause(3);
             $old->kill();
             $old->restart();

@@ -15,4 +15,6 @@ cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- 3
 
 begin_run availability
+TEST_PHP_EXTRA_ARGS="-n $(module_options posix pcntl | tr '\n' ' ')-d extension=$run/dlock.so"
+export TEST_PHP_EXTRA_ARGS # for the command that the program starts
 run_php 'posix pcntl' bench/availability.php "$@"

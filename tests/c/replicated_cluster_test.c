@@ -331,9 +331,44 @@ static void test_clocks_of_a_new_slot(void)
 	client_free(&c);
 }
 
+/* In the slot that the others of its master follow, among the epochs that this master's slots have opened. */
+static bool is_noted(const char *resource)
+{
+	test_server *master = master_of(resource);
+	redisReply *keys = redisCommand(master->admin, "KEYS dlock:era:*:slots");
+	bool found = false;
+
+	for (size_t i = 0; keys && i < keys->elements; i++) {
+		char server[41];
+		snprintf(server, sizeof server, "%s", server_text(master, "HGET %s server", keys->element[i]->str));
+		found |= *server && strstr(server_text(master, "INFO replication"), server)
+			&& server_integer(master, "HEXISTS %s %d", keys->element[i]->str, slot_of(resource)) == 1;
+	}
+	if (keys) {
+		freeReplyObject(keys);
+	}
+	return found;
+}
+
+/* Also where it settles at once: keys that it loses to a move that is given up are missed then. */
+static void test_noted_at_once(void)
+{
+	client c = new_client(1);
+	test_server *master = master_of("noted"), *replica = replica_of(master);
+
+	check(passes(&c, "noted", 5000) && passes(&c, "noted", 5000), "a slot is settled %s", c.error.message);
+	sleep_ms(GUARD + 2000); /* so that all nodes have been up for the guard */
+	check(replica && cluster_promote(&nodes, replica), "its replica is promoted");
+	eventually(follows_well, master);
+	eventually(is_confirmed, "noted");
+	check(passes(&c, "noted", 5000), "it is granted there %s", c.error.message);
+	check(is_noted("noted"), "what the slot has opened is noted");
+	client_free(&c);
+}
+
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(names), TEST(clocks_of_a_new_slot),
+	static const tap_test tests[] = { TEST(names), TEST(clocks_of_a_new_slot), TEST(noted_at_once),
 		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(full_copy),
 		};
 	static const tap_setting setting = { .begin = begin };

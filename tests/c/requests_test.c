@@ -232,8 +232,8 @@ static void test_epochs(void)
 	says(dlock_request_settle(in_slot, &epoch, short_guard, &later), "settle 2 f{s} e{s} abcdef 1 -12 250 60000 3");
 	dlock_survey survey = { .attached = "3 1", .first = 77, .skew = -1 };
 	says(dlock_request_settle_now(in_slot, &epoch, copies, &survey), "settle_now 2 f{s} e{s} abcdef 1500 3 1 77 -1");
-	says(dlock_request_epoch_of(in_slot, guard, 0, &epoch), "epoch_of 2 e{s} e{s}:slots 60000 '' 0 -12");
-	says(dlock_request_epoch_of(in_slot, copies, 16383, &later), "epoch_of 2 e{s} e{s}:slots 1500 - 16383 -12");
+	says(dlock_request_epoch_of(in_slot, guard, 0, &epoch, false), "epoch_of 2 e{s} e{s}:slots 60000 '' 0 -12");
+	says(dlock_request_epoch_of(in_slot, copies, 16383, &later, true), "epoch_of 2 e{s} e{s}:slots 1500 - 16383 -12 1");
 }
 
 static const dlock_permits_attempt one = { .id = "i", .permits = 1, .capacity = 5, .ttl = 30 * S, .number = 1 };
