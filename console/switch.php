@@ -9,7 +9,7 @@ use Dlock\Doctor\RedisConnection;
 use Dlock\Doctor\Refusal;
 use Dlock\Doctor\Trouble;
 
-/** Milliseconds of a pause, which is extended until there is a new master. Should this process die, writes go on after that. */
+/** Milliseconds of a pause, which is extended until the old one is none any more. Should this process die, writes go on after that. */
 const PAUSE = 3000;
 const PING_PERIOD = 'repl-ping-replica-period';
 /** How long the old master is asked to go on. */
@@ -243,15 +243,17 @@ final class PlannedSwitch
             $this->pause();
             $this->service->begin();
             $to = $this->await($this->switched(...), 'another master');
+            $switched = \Dlock\Doctor\clock() - $begun;
+            $granted = $this->waitUntilDemoted($name);
         } finally {
             $this->onSignals(SIG_IGN);
             $this->goOn();
             $this->onSignals(SIG_DFL);
         }
-        $switched = \Dlock\Doctor\clock() - $begun;
         $say("$to is the master now");
         $this->tryLock($name);
-        return ['from' => $this->from, 'to' => $to, 'writesPaused' => round($switched, 3), 'granted' => round(\Dlock\Doctor\clock() - $begun, 3)];
+        return ['from' => $this->from, 'to' => $to, 'writesPaused' => round($switched, 3),
+            'granted' => round(($granted ?? \Dlock\Doctor\clock()) - $begun, 3)];
     }
 
     /** Replicas have what they need, and all are up for long enough to be believed. */
@@ -326,13 +328,46 @@ final class PlannedSwitch
     {
         $new = $this->service->newMaster();
         if ($new === null || $new === $this->from || SwitchedService::info($this->service->at($new), 'replication')['role'] !== 'master') {
-            try {
-                $this->old->cmd('CLIENT', 'PAUSE', PAUSE, 'WRITE');
-            } catch (Refusal | Trouble) {
-            }
+            $this->pauseOn();
             return null;
         }
         return $new;
+    }
+
+    private function pauseOn(): void
+    {
+        try {
+            $this->old->cmd('CLIENT', 'PAUSE', PAUSE, 'WRITE');
+        } catch (Refusal | Trouble) {
+        }
+    }
+
+    /**
+     * Sentinels demote it seconds after they have promoted another. A release that it still executed would be lost, and the lock taken until its lease ends;
+     * what a replica still got from it, the new master would lack. @return ?float when a lock was granted meanwhile
+     */
+    private function waitUntilDemoted(string $name): ?float
+    {
+        $granted = null;
+        try {
+            while ($this->left() > 0 && SwitchedService::info($this->old, 'replication')['role'] === 'master') {
+                $this->pauseOn();
+                $granted ??= $this->isGranted($name) ? \Dlock\Doctor\clock() : null;
+                usleep(50_000);
+            }
+        } catch (Refusal | Trouble) { // Sentinels close its connections with that
+        }
+        return $granted;
+    }
+
+    private function isGranted(string $name): bool
+    {
+        try {
+            $this->locks->acquire($name, timeout: 0)->release();
+            return true;
+        } catch (\Dlock\DlockException) {
+            return false;
+        }
     }
 
     /** Sentinels close all connections to a server that they demote, and it may be slow to accept new ones. */

@@ -23,12 +23,30 @@ function same_steps(DoctorRun $run, string $from, string $to, string $what): voi
         $run->output) === 1, $what, $run->output);
 }
 
+/** Have its clients been told to go on while it was a master? Looks until it is none. */
+function goes_on_as_master(ReplicatedRedis $server, callable $say): bool
+{
+    $redis = $server->raw();
+    $say('looks');
+    try {
+        return wait_for(function () use ($redis) {
+            $info = $redis->cmd('INFO', 'everything');
+            return str_contains($info, "\nrole:slave") ? 'demoted' : (str_contains($info, 'cmdstat_client|unpause') ? 'goes on' : null);
+        }, 120, 'it to be demoted') === 'goes on';
+    } catch (RuntimeException) { // Sentinels close its connections with that
+        return false;
+    }
+}
+
 // Behind Sentinels.
 $set = new SentinelSet();
 $dsn = $set->dsn(['guard' => 3]);
 $from = $set->master()->address();
+$watcher = fork_child(goes_on_as_master(...), [$set->master()]);
+$watcher->hear();
 $run = switch_at($dsn, '--json');
 same([0, ''], [$run->status, $run->errors], 'switch');
+same(false, $watcher->result(120), 'the old master is not told to go on before it is demoted');
 $done = json_decode($run->output, true, flags: JSON_THROW_ON_ERROR);
 same([$from, $set->master()->address()], [$done['from'], $done['to']], 'from one to another');
 holds($done['to'] !== $from && $done['granted'] >= $done['writesPaused'], 'how long it took', $done);
