@@ -195,8 +195,6 @@ all_mutants() {
 		src/redis/script/lua/replicated/epoch_of.lua 's/ or opened and opened ~= ARGV\[4\] then/ then/'
 	mutant opened_at_once_not_noted c:replicated_cluster "a slot whose epoch settles at once may have lost its keys before it opens another one" \
 		src/redis/lock/epoch.c 's/own->outcome == DLOCK_OK && look_at_first\(own, refused, false\)/false/'
-	mutant noted_for_others c:replicated_cluster "what a slot has opened is noted among the notes of the master before" \
-		src/redis/script/lua/replicated/epoch_of.lua "s/\n\t\tand string\.find\(redis.*?, true\) then/ then/s"
 	mutant epochs_forgotten 'cluster' "what slots have opened is forgotten when another slot moves" \
 		src/redis/script/lua/replicated/epoch_of.lua 's/(local now = time\(\)\n)/$1if noted ~= state then redis.call("DEL", KEYS[2]) end\n/'
 	mutant slots_forgotten c:cluster "what a node that has forgotten others says is all that is known" \
