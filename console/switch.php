@@ -9,7 +9,7 @@ use Dlock\Doctor\RedisConnection;
 use Dlock\Doctor\Refusal;
 use Dlock\Doctor\Trouble;
 
-/** Milliseconds of a pause, which is extended until the old one is none any more. Should this process die, writes go on after that. */
+/** Milliseconds of a pause, which is extended until there is a new master. Should this process die, writes go on after that. */
 const PAUSE = 3000;
 const PING_PERIOD = 'repl-ping-replica-period';
 /** How long the old master is asked to go on. */
@@ -43,6 +43,9 @@ abstract class SwitchedService
 
     abstract public function newMaster(): ?string;
 
+    /** Makes the old master a replica of the new one, unless it is. */
+    abstract public function demote(RedisConnection $old, string $to): void;
+
     /** A lock's name that is of this master. */
     abstract public function lockName(string $prefix): string;
 
@@ -50,7 +53,7 @@ abstract class SwitchedService
     abstract public function pings(): bool;
 
     /** @return array{string, int} */
-    private static function split(string $address): array
+    protected static function split(string $address): array
     {
         $colon = strrpos($address, ':');
         return [trim(substr($address, 0, (int) $colon), '[]'), (int) substr($address, $colon + 1)];
@@ -129,6 +132,12 @@ final class SwitchedBySentinels extends SwitchedService
         return array_key_first($votes);
     }
 
+    public function demote(RedisConnection $old, string $to): void
+    {
+        [$host, $port] = self::split($to);
+        $old->cmd('REPLICAOF', $host, $port);
+    }
+
     public function lockName(string $prefix): string
     {
         return 'dlock-switch';
@@ -185,6 +194,11 @@ final class SwitchedInCluster extends SwitchedService
         return $info['role'] === 'master' ? $this->node : "$info[master_host]:$info[master_port]";
     }
 
+    /** The node has said itself that it is none. */
+    public function demote(RedisConnection $old, string $to): void
+    {
+    }
+
     /** In the master's first slot, whose epoch the others follow. */
     public function lockName(string $prefix): string
     {
@@ -207,6 +221,7 @@ final class PlannedSwitch
     private float $until;
     private RedisConnection $old;
     private string $from;
+    private bool $replaced = false;
 
     public function __construct(private readonly SwitchedService $service, private readonly \DistributedLock $locks, private readonly string $prefix, float $timeout)
     {
@@ -243,17 +258,17 @@ final class PlannedSwitch
             $this->pause();
             $this->service->begin();
             $to = $this->await($this->switched(...), 'another master');
-            $switched = \Dlock\Doctor\clock() - $begun;
-            $granted = $this->waitUntilDemoted($name);
+            $this->replaced = true;
+            $this->demote($to);
         } finally {
             $this->onSignals(SIG_IGN);
             $this->goOn();
             $this->onSignals(SIG_DFL);
         }
+        $switched = \Dlock\Doctor\clock() - $begun;
         $say("$to is the master now");
         $this->tryLock($name);
-        return ['from' => $this->from, 'to' => $to, 'writesPaused' => round($switched, 3),
-            'granted' => round(($granted ?? \Dlock\Doctor\clock()) - $begun, 3)];
+        return ['from' => $this->from, 'to' => $to, 'writesPaused' => round($switched, 3), 'granted' => round(\Dlock\Doctor\clock() - $begun, 3)];
     }
 
     /** Replicas have what they need, and all are up for long enough to be believed. */
@@ -328,45 +343,24 @@ final class PlannedSwitch
     {
         $new = $this->service->newMaster();
         if ($new === null || $new === $this->from || SwitchedService::info($this->service->at($new), 'replication')['role'] !== 'master') {
-            $this->pauseOn();
+            try {
+                $this->old->cmd('CLIENT', 'PAUSE', PAUSE, 'WRITE');
+            } catch (Refusal | Trouble) {
+            }
             return null;
         }
         return $new;
     }
 
-    private function pauseOn(): void
-    {
-        try {
-            $this->old->cmd('CLIENT', 'PAUSE', PAUSE, 'WRITE');
-        } catch (Refusal | Trouble) {
-        }
-    }
-
     /**
-     * Sentinels demote it seconds after they have promoted another. A release that it still executed would be lost, and the lock taken until its lease ends;
-     * what a replica still got from it, the new master would lack. @return ?float when a lock was granted meanwhile
+     * As Sentinels do it seconds later, and only once its writes go on, since their messages to it are paused, too. A release that it executed as a master would
+     * be lost, and the lock taken until its lease ends; what another replica got from it the new master would lack.
      */
-    private function waitUntilDemoted(string $name): ?float
-    {
-        $granted = null;
-        try {
-            while ($this->left() > 0 && SwitchedService::info($this->old, 'replication')['role'] === 'master') {
-                $this->pauseOn();
-                $granted ??= $this->isGranted($name) ? \Dlock\Doctor\clock() : null;
-                usleep(50_000);
-            }
-        } catch (Refusal | Trouble) { // Sentinels close its connections with that
-        }
-        return $granted;
-    }
-
-    private function isGranted(string $name): bool
+    private function demote(string $to): void
     {
         try {
-            $this->locks->acquire($name, timeout: 0)->release();
-            return true;
-        } catch (\Dlock\DlockException) {
-            return false;
+            $this->service->demote($this->old, $to);
+        } catch (Refusal | Trouble) { // no right to do that, or Sentinels were faster
         }
     }
 
@@ -377,7 +371,9 @@ final class PlannedSwitch
         do {
             try {
                 $old = $this->service->at($this->from);
-                $old->cmd('CLIENT', 'UNPAUSE');
+                if (!$this->replaced || SwitchedService::info($old, 'replication')['role'] !== 'master') { // otherwise when the pause ends
+                    $old->cmd('CLIENT', 'UNPAUSE');
+                }
                 self::restorePings($old);
                 return;
             } catch (Refusal | Trouble $e) {
