@@ -237,10 +237,6 @@ all_mutants() {
 		src/redis/script/lua/several/several_contend.lua 's/local score = first and ticket or /local score = /'
 	mutant several_fences_at_quorum 'quorum work=several' "several locks count by the first one's own fence" \
 		src/redis/script/lua/several/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
-	mutant several_equal_tickets 'quorum work=several' "of two with one ticket each waits for the other" \
-		src/redis/script/lua/several/several_contend.lua 's/later == 0 and other < me/later == 0/'
-	mutant several_without_place 'quorum work=several' "who waits for several has no place at a server whose vote it had" \
-		src/redis/script/lua/several/several_contend.lua "s/if not grant and ticket ~= '' then/if false then/"
 	mutant several_ticket_of_first 'quorum work=several' "the ticket of several locks is the first queue's" \
 		src/redis/script/lua/several/several_contend.lua 's/(local last = 0\n\tfor i = 2), n, 3 do/$1, 2, 3 do/'
 	mutant several_ticket_asleep 'quorum work=several' "a ticket does not count while its waiter is asleep" \
