@@ -51,7 +51,7 @@ all_mutants() {
 	mutant quorum_of_half RedLock 120 "two of five are enough" \
 		src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
 	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
-		src/redis/redlock/quorum_acquire.c 's/return !has_nothing && dlock/return voter->vote == DLOCK_VOTE_YES \&\& dlock/'
+		src/redis/redlock/quorum_acquire.c 's/return !has_nothing && dlock/return !has_nothing \&\& voter->vote == DLOCK_VOTE_YES \&\& dlock/'
 	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \

@@ -208,7 +208,7 @@ all_mutants() {
 	mutant fencing_tokens_not_settled quorum "the highest of the votes is the token, whatever the others have" \
 		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
 	mutant +release_misses_late_servers quorum "what was not answered is not released" \
-		src/redis/redlock/quorum_acquire.c 's/return !has_nothing && dlock/return voter->vote == DLOCK_VOTE_YES \&\& dlock/'
+		src/redis/redlock/quorum_acquire.c 's/return !has_nothing && dlock/return !has_nothing \&\& voter->vote == DLOCK_VOTE_YES \&\& dlock/'
 	mutant new_set_although_one_refuses c:uptime_rule "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "who has just been started votes" \
@@ -237,15 +237,11 @@ all_mutants() {
 		src/redis/script/lua/several/several_contend.lua 's/local score = first and ticket or /local score = /'
 	mutant several_fences_at_quorum 'quorum work=several' "several locks count by the first one's own fence" \
 		src/redis/script/lua/several/several_acquire.lua 's/local n, fence = #KEYS - 1, KEYS\[#KEYS\]/local n, fence = #KEYS - 1, "dlock:fence:" .. KEYS[1]/'
-	mutant several_equal_tickets 'quorum work=several' "of two with one ticket each waits for the other" \
-		src/redis/script/lua/several/several_contend.lua 's/later == 0 and other < me/later == 0/'
-	mutant several_without_place 'quorum work=several' "who waits for several has no place at a server whose vote it had" \
-		src/redis/script/lua/several/several_contend.lua "s/if not grant and ticket ~= '' then/if false then/"
 	mutant several_ticket_of_first 'quorum work=several' "the ticket of several locks is the first queue's" \
 		src/redis/script/lua/several/several_contend.lua 's/(local last = 0\n\tfor i = 2), n, 3 do/$1, 2, 3 do/'
 	mutant several_ticket_asleep 'quorum work=several' "a ticket does not count while its waiter is asleep" \
 		src/redis/script/lua/lock/next_ticket.lua 's/last = math\.max\(last - ASLEEP, tonumber\(other or 0\)\)/last = tonumber(other or 0)/'
-	mutant several_repair_takes_anything 'quorum work=several' "a holder's repair takes a part of several locks from whoever has it" \
+	mutant several_repair_takes_anything c:renewal_quorum "a holder's repair takes a part of several locks from whoever has it" \
 		src/redis/script/lua/several/several_repair.lua 's/if holder and holder ~= ARGV\[1\] then/if false then/'
 	mutant several_kept_for_nobody 'quorum work=several' "what was kept for one that gives up is nobody's turn" \
 		src/redis/script/lua/several/several_leave.lua 's/if not value_of\(lock\) then/if false then/'

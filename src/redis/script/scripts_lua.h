@@ -86,9 +86,9 @@
 	script(SETTLE_NOW, "settle_now", \
 		"0e42d3197af586bdc9ef8a223fd37fb563387cb0", DLOCK_LUA_SETTLE_NOW) \
 	script(SEVERAL_ACQUIRE, "several_acquire", \
-		"e0d0ed976c8e4665fc42a1fd339cddb9a811ce2b", DLOCK_LUA_SEVERAL_ACQUIRE) \
+		"69d387c37572e07a3df1a4c469dee69ac57e2c39", DLOCK_LUA_SEVERAL_ACQUIRE) \
 	script(SEVERAL_ACQUIRE_REPLICATED, "several_acquire_replicated", \
-		"6eb3a087e4f8384b1928be72caf5282a6cf422ce", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
+		"b308c8010f4f2ac3acd4a6d60fd7885e42c02f2e", DLOCK_LUA_SEVERAL_ACQUIRE_REPLICATED) \
 	script(SEVERAL_EXCHANGE, "several_exchange", \
 		"344b3245fdbbf7ad5fc6f43fdf39a11e3c3f1429", DLOCK_LUA_SEVERAL_EXCHANGE) \
 	script(SEVERAL_EXCHANGE_REPLICATED, "several_exchange_replicated", \
@@ -905,9 +905,7 @@
 	"for i = 2, n, 3 do\n" \
 	"local queue = KEYS[i]\n" \
 	"local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))\n" \
-	"local later = other and score - ASLEEP - ticket\n" \
-	"if other and other ~= me and (later < 0 or later == 0 and other < me)\n" \
-	"and reach(queue, KEYS[i + 1], other, true)\n" \
+	"if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)\n" \
 	"or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then\n" \
 	"return false\nend\nend\n" \
 	"return true\nend\n" \

@@ -60,15 +60,13 @@ local function own_ticket(now)
 	return now
 end
 
--- Is nobody with a smaller ticket in any of the queues? Equal ones, which several servers can give, are ordered by name
--- as in the queues.
+-- Is nobody with a smaller ticket in any of the queues? Several servers can give equal ones: of those asleep the first
+-- by name is the first.
 local function is_first()
 	for i = 2, n, 3 do
 		local queue = KEYS[i]
 		local other, score = unpack(redis.call('ZRANGEBYSCORE', queue, ASLEEP, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
-		local later = other and score - ASLEEP - ticket
-		if other and other ~= me and (later < 0 or later == 0 and other < me)
-				and reach(queue, KEYS[i + 1], other, true)
+		if other and other ~= me and score - ASLEEP <= tonumber(ticket) and reach(queue, KEYS[i + 1], other, true)
 			or redis.call('ZCOUNT', queue, '-inf', '(' .. ticket) > 0 then
 			return false
 		end
