@@ -67,7 +67,7 @@ foreach (private_databases() as $kind => $server) {
     fails(ConnectionException::class, 'The lock "relied" cannot be attached yet: a transaction that relies on its holder is not over',
         fn () => $short->attach($handle), $kind);
     $pdo->commit();
-    same(true, $short->attach($handle)->release(), "$kind: once the transaction is over");
+    same(true, $manager->attach($handle)->release(), "$kind: once the transaction is over");
 
     // Renewed, altered, another server's, over.
     $renewed = (new DistributedLock($server->dsn(), ttl: 10))->acquire('renewed');

@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
 $locks = private_locks('RedLock', 5);
-$locks = new Locks('RedLock', $locks->addresses, $locks->servers, '?connect_timeout=0.5&read_timeout=0.5');
+$locks = new Locks('RedLock', $locks->addresses, $locks->servers, '?connect_timeout=3&read_timeout=3');
 $resource = unique();
 $gate = gate();
 file_put_contents("$gate.sections", '0');
