@@ -30,7 +30,7 @@ all_mutants() {
 		src/redis/script/lua/permits/permits_break.lua "s/\t\tif ARGV\[3\] == '1' then\n\t\t\tredis/\t\tif true then\n\t\t\tredis/"
 	mutant any_permits_broken "single work=semaphores" "permits are taken from some holder, whichever that is" \
 		src/redis/script/lua/permits/permits_break.lua 's/if id_of\(name\) == ARGV\[1\] then/if true then/'
-	mutant downgrade_not_believed "single work=rwlocks" "a downgrade without an answer leaves the writer one, for all that it knows" \
+	mutant downgrade_not_believed "single work=rwlocks faults=5" "a downgrade without an answer leaves the writer one, for all that it knows" \
 		src/redis/lock/service.c 's/(may_become_reader = true;\n)\t\tclaim->permits = 1;\n/$1/'
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
 		src/redis/script/lua/lock/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
