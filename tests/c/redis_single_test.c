@@ -210,9 +210,9 @@ static void test_repeated(void)
 static void test_expired(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
-	dlock_claim *claim = claim_on(&c, "expired", 60), *next = claim_on(&c, "expired", 10000);
+	dlock_claim *claim = claim_on(&c, "expired", 1000), *next = claim_on(&c, "expired", 30000);
 
-	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&c, next, 5000) == DLOCK_OK,
+	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&c, next, 20000) == DLOCK_OK,
 		"it goes on to the next when it expires");
 	check(next->waited, "who waited");
 	check(look(claim) == DLOCK_CLAIM_LOST, "the first knows it by the clock");

@@ -255,7 +255,6 @@ static void test_contention(void)
 	pid_t pids[PROCESSES];
 	int bad = 0;
 
-	zk_session_timeout = 4 * DLOCK_SECOND;
 	zk_unobserve();
 	for (int p = 0; p < PROCESSES; p++) {
 		if ((pids[p] = fork_calmly()) == 0) {
@@ -297,7 +296,6 @@ static void test_contention(void)
 		bad = status ? status : bad;
 	}
 	zk_observe();
-	zk_session_timeout = 30 * DLOCK_SECOND;
 	check(bad == 0 && shared[2] == PROCESSES * ROUNDS,
 		"never more than there is room for, and nobody left out (%d, %ld)", bad, shared[2]);
 	check(settles_at("p:crowd", 0) && settles_at("p:crowd-s", 0), "no node is left");
@@ -316,7 +314,6 @@ static void test_foreign(void)
 		{ "0f8fad5bd9cb469fa16570867728950e__rlock__", "kazoo's reader", true },
 		{ "_c_0f8fad5b-d9cb-469f-a165-70867728950e-lock-", "a lock", false },
 	};
-	zk_session_timeout = 4 * DLOCK_SECOND;
 	client c = pool_of(DLOCK_PERMITS_ALL), s = pool_of(5);
 	char path[256], made[320];
 
@@ -343,7 +340,6 @@ static void test_foreign(void)
 	}
 	client_free(&c);
 	client_free(&s);
-	zk_session_timeout = 30 * DLOCK_SECOND;
 }
 
 static void proxied(proxy *p, char *hosts, size_t size)
