@@ -370,7 +370,7 @@ static void test_order(void)
 static void test_first_leaves(void)
 {
 	dlock_backend *backend = backend_of("order");
-	dlock_claim *claim = claim_on(backend, "x", 400);
+	dlock_claim *claim = claim_on(backend, "x", 2000);
 	waiter w[2];
 
 	atomic_store(&served, 0);
@@ -451,7 +451,7 @@ static void test_renewal(void)
 	check(
 		atomic_load(&losses) == 0 && release_and_free(claim) && acquire(second, 0) == DLOCK_OK, "until it is released");
 	check(release_and_free(second), "which ends the renewal");
-	claim = claim_on(backend, "renewed", 300);
+	claim = claim_on(backend, "renewed", 1500);
 	upkeep.most = 1;
 	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK
 			&& eventually(is_counted, &losses),

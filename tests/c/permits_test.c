@@ -226,9 +226,9 @@ static void test_dead_holder(void)
 static void test_late_holder(void)
 {
 	client c = four();
-	dlock_claim *late = permits_held(&c, "late", 3, 100), *one;
+	dlock_claim *late = permits_held(&c, "late", 3, 1000), *one;
 
-	sleep_ms(120);
+	sleep_ms(1020);
 	check(available(&c, "late") == 4, "what is over counts as free");
 	one = permits_held(&c, "late", 1, 60000);
 	check(held_permits(&server, "late") == 4, "and is there as long as nobody needs the room");
