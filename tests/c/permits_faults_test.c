@@ -99,11 +99,11 @@ static void test_release_repeated_late(void)
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = permits_client_at(dsn, 3, false);
-		dlock_claim *claim = permits_held(&own, "late", 2, 2000);
+		dlock_claim *claim = permits_held(&own, "late", 2, 400);
 		_exit(release(&own, claim) == DLOCK_LOST ? 0 : 1);
 	}
 	check(eventually(has_swallowed, &relay), "the answer to a release is lost");
-	sleep_ms(2050);
+	sleep_ms(450);
 	atomic_store(&relay.swallowed, 0);
 	check(exit_of(pid) == 0, "and asked for when the lease is over: it may have been lost before");
 	relay_end(&relay);
