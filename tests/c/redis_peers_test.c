@@ -426,7 +426,7 @@ static void test_failed_subscription(void)
 	snprintf(dsn, sizeof dsn, "redis://:s3cret@127.0.0.1:%d?read_timeout=5", port);
 	client c = client_at(dsn);
 	dlock_claim *claim = claim_on(&c, "loading", 60000);
-	check(acquire(&c, claim, 300) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s",
+	check(acquire(&c, claim, 10000) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s",
 		c.error.message);
 	check(!strstr(c.error.message, "s3cret"), "the password is not repeated");
 	dlock_claim_free(claim);
