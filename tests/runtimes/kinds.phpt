@@ -35,8 +35,8 @@ function replicated_kind(string $name, string $dsn, Closure $master): WaitKind
 function database_kind(string $name, PrivateDatabase $database, int $suspensions): WaitKind
 {
     $looks = new DistributedLock($database->dsn());
-    return new WaitKind($name, 'new DistributedLock(' . var_export($database->dsn(), true) . ', ...$options)', fn (string $resource) => count($database->waiters("Lock:$resource")),
-        fn (string $resource) => $database->waiters("Lock:$resource") === [] && !$looks->isLocked($resource),
+    return new WaitKind($name, 'new DistributedLock(' . var_export($database->dsn(), true) . ', ...$options)', fn (string $resource) => $database->livingWaiters("Lock:$resource"),
+        fn (string $resource) => $database->livingWaiters("Lock:$resource") === 0 && !$looks->isLocked($resource),
         fn () => array_map($database->endSession(...), $database->sessions()), fn (string $resource) => $database->takeAway("Lock:$resource"), suspensions: $suspensions);
 }
 
