@@ -74,8 +74,9 @@ typedef struct {
 	/* NULL, or why there is no lock for a resource of this name: what follows "Argument #1 ($resource) ". May be NULL:
 	 * any name will do. */
 	const char *(*refuse)(const dlock_backend *backend, const char *resource, size_t resource_len);
-	/* The same of all of them together, of which each is a name that will do. */
-	const char *(*refuse_several)(const dlock_backend *backend, const dlock_name *names, int count);
+	/* Are these resources in several places, so that a claim of all of them has no one token that another process could
+	 * take up? May be NULL: they never are. */
+	bool (*is_spread)(const dlock_backend *backend, const dlock_name *names, int count);
 
 	/* Tries until it is held (DLOCK_OK: state, deadline and fencing_token are set), until wait->deadline
 	 * (DLOCK_TIMEOUT; a deadline in the past still tries once), or until interrupted (DLOCK_INTERRUPTED: call again to

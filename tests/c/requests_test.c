@@ -217,7 +217,8 @@ static void test_several(void)
 	says(dlock_request_several_release(locks, 7, "t", false, false, "*w"),
 		"several_release 7 a qa wa b qb wb fence t '' 0 *w");
 	says(dlock_request_several_leave(locks, 7, "*w"), "several_leave 7 a qa wa b qb wb fence *w");
-	says(dlock_request_several_raise(locks, 7, "t", 12), "several_raise 7 a qa wa b qb wb fence t 12");
+	says(dlock_request_several_raise(locks, 7, "t", 12, false), "several_raise 7 a qa wa b qb wb fence t 12");
+	says(dlock_request_several_raise(locks, 7, "t", 12, true), "several_raise 7 a qa wa b qb wb fence t 12 1");
 	says(dlock_request_several_repair(locks, 7, "t", 30 * S, 12),
 		"several_repair 7 a qa wa b qb wb fence t 30000 12");
 }

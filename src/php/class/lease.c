@@ -314,6 +314,13 @@ ZEND_METHOD(Dlock_Lease, detach)
 			"A lease on ZooKeeper cannot be handed over: its session stays with this process", 0);
 		RETURN_THROWS();
 	}
+	if (claim->backend->ops->is_spread && claim->backend->ops->is_spread(claim->backend, claim->names, claim->count)) {
+		zend_throw_exception(dlock_ce_exception,
+			"A lease on several slots of a cluster cannot be handed over: give all names the same hash tag, as "
+			"\"{cart:7}:a\" and \"{cart:7}:b\" have",
+			0);
+		RETURN_THROWS();
+	}
 	if (dlock_hold_is_shared(lease->hold)) {
 		zend_throw_exception(dlock_ce_exception,
 			"A lease cannot be handed over while its lock has been acquired more than once: release the others first",

@@ -69,23 +69,6 @@ static int arrange(dlock_name *names, int count)
 	return kept;
 }
 
-static bool check_together(const dlock_backend *backend, const dlock_resources *resources, uint32_t arg)
-{
-	const char *problem = NULL;
-
-	if (resources->count == 0 || resources->count > DLOCK_SEVERAL_MAX) {
-		zend_argument_value_error(arg, "must have between 1 and %d names", DLOCK_SEVERAL_MAX);
-		return false;
-	}
-	if (backend->ops->refuse_several) {
-		problem = backend->ops->refuse_several(backend, resources->list, resources->count);
-	}
-	if (problem) {
-		zend_argument_value_error(arg, "%s", problem);
-	}
-	return !problem;
-}
-
 bool dlock_resources_read(
 	const dlock_manager *manager, const dlock_resource_argument *argument, uint32_t arg, dlock_resources *out)
 {
@@ -110,7 +93,8 @@ bool dlock_resources_read(
 		room += Z_STRLEN_P(value);
 	} ZEND_HASH_FOREACH_END();
 	out->count = arrange(out->list, count);
-	if (!check_together(manager->backend, out, arg)) {
+	if (out->count == 0 || out->count > DLOCK_SEVERAL_MAX) {
+		zend_argument_value_error(arg, "must have between 1 and %d names", DLOCK_SEVERAL_MAX);
 		dlock_resources_free(out);
 		return false;
 	}

@@ -177,8 +177,7 @@ static int read_names(const char *text, const char *end, dlock_name names[DLOCK_
 
 static bool has_several(const dlock_backend *backend, const dlock_name *names, int count)
 {
-	return !backend->one_only
-		&& !(backend->ops->refuse_several && backend->ops->refuse_several(backend, names, count));
+	return !backend->one_only && !(backend->ops->is_spread && backend->ops->is_spread(backend, names, count));
 }
 
 static dlock_claim *read_payload(

@@ -363,30 +363,44 @@ void dlock_service_dispose(dlock_claim *base)
 	claim->asking = NULL;
 }
 
-dlock_status dlock_service_acquire(dlock_claim *base, const dlock_wait *wait, dlock_error *error)
+dlock_waiter *dlock_service_begin_asking(dlock_claim *base)
 {
 	dlock_service_claim *claim = (dlock_service_claim *) base;
 
 	claim->asking = claim->asking || !dlock_service_prepare(base) ? claim->asking : asking_new(claim);
-	if (!claim->asking) {
-		return dlock_out_of_memory(error);
-	}
-	dlock_waiter *waiter = &claim->asking->waiter;
-	waiter->deadline = wait->deadline;
-	waiter->is_strand = wait->suspend;
-	waiter->error = error;
-	dlock_status status = dlock_loop_run(
-		dlock_pool_loop(waiter->masters->pool), dlock_waiter_step, waiter, DLOCK_FOREVER, wait);
+	return claim->asking ? &claim->asking->waiter : NULL;
+}
+
+void dlock_service_end_asking(dlock_claim *base, dlock_status status, dlock_nanos now)
+{
+	dlock_service_claim *claim = (dlock_service_claim *) base;
+	const dlock_waiter *waiter = &claim->asking->waiter;
+
 	base->waited = waiter->waited;
 	base->received = waiter->received;
 	claim->ticket = waiter->ticket;
 	claim->number = waiter->number;
 	if ((status == DLOCK_CONNECTION || status == DLOCK_DEADLOCK) && base->state == DLOCK_CLAIM_WAITING) {
-		dlock_service_give_back(base, dlock_now());
+		dlock_service_give_back(base, now);
 		dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	}
 	if (status != DLOCK_INTERRUPTED) {
 		dlock_service_dispose(base);
 	}
+}
+
+dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	dlock_waiter *waiter = dlock_service_begin_asking(claim);
+
+	if (!waiter) {
+		return dlock_out_of_memory(error);
+	}
+	waiter->deadline = wait->deadline;
+	waiter->is_strand = wait->suspend;
+	waiter->error = error;
+	dlock_status status = dlock_loop_run(
+		dlock_pool_loop(waiter->masters->pool), dlock_waiter_step, waiter, DLOCK_FOREVER, wait);
+	dlock_service_end_asking(claim, status, dlock_now());
 	return status;
 }

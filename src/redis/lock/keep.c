@@ -286,12 +286,14 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	keep->unanswered = false;
 }
 
+/* Of locks in several slots, another server may have said that they are lost. */
 static void give_back(dlock_renewal_round *base)
 {
 	keep_round *round = round_of(base);
+	dlock_conn *conn = round->lost_over ? round->lost_over : round->keep.route.conn;
 
-	if (round->lost_over && round->lease.keys.several) {
-		dlock_conn_send_background(round->lost_over, round->keep.keeping->release(&round->lease),
+	if (conn && round->lease.keys.several) {
+		dlock_conn_send_background(conn, round->keep.keeping->release(&round->lease),
 			dlock_after(dlock_now(), round->keep.ttl));
 	}
 	round->lost_over = NULL;

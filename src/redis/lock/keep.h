@@ -36,7 +36,7 @@ typedef struct {
 	dlock_call *(*restore)(const dlock_kept_lease *lease, dlock_nanos ttl);
 	dlock_call *(*drop)(const dlock_kept_lease *lease);
 
-	/* Of several locks: gives back what is left of them. */
+	/* Of several locks, or of one as a part of them: gives back what is left. */
 	dlock_call *(*release)(const dlock_kept_lease *lease);
 
 	/* Tells those who look whose it is, since when (µs since 1970); of several locks, of each. */

@@ -189,14 +189,20 @@ static dlock_call *break_lock(dlock_keys keys, const char *id, const char *by, b
 	return dlock_request_break(keys, id, by, now, true);
 }
 
+static dlock_call *release_rest(const dlock_kept_lease *lease)
+{
+	return dlock_request_several_release(
+		lease->keys.several->keys, lease->keys.several->count, lease->token, false, true, NULL);
+}
+
 static const dlock_keeping lock_alone = {
-	keep_lock_alone, read_keep_alone, restore_lock, drop_lock, NULL, describe_lock
+	keep_lock_alone, read_keep_alone, restore_lock, drop_lock, release_rest, describe_lock
 };
 static const dlock_keeping lock_that_fails_over = {
-	keep_lock, dlock_read_keep, restore_lock, drop_lock, NULL, describe_lock
+	keep_lock, dlock_read_keep, restore_lock, drop_lock, release_rest, describe_lock
 };
 static const dlock_keeping lock_replicated = {
-	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, NULL, describe_lock
+	keep_confirmed_lock, dlock_read_keep, restore_confirmed_lock, drop_lock, release_rest, describe_lock
 };
 
 const dlock_kind dlock_locks = {
@@ -328,20 +334,14 @@ static dlock_call *restore_several(const dlock_kept_lease *lease, dlock_nanos tt
 		lease->fencing_token, lease->guard);
 }
 
-static dlock_call *release_rest_of_several(const dlock_kept_lease *lease)
-{
-	return dlock_request_several_release(
-		lease->keys.several->keys, lease->keys.several->count, lease->token, false, true, NULL);
-}
-
 static const dlock_keeping several_alone = {
-	keep_several_alone, read_keep_alone, NULL, drop_lock, release_rest_of_several, describe_lock
+	keep_several_alone, read_keep_alone, NULL, drop_lock, release_rest, describe_lock
 };
 static const dlock_keeping several_that_fail_over = {
-	keep_several, dlock_read_keep, NULL, drop_lock, release_rest_of_several, describe_lock
+	keep_several, dlock_read_keep, NULL, drop_lock, release_rest, describe_lock
 };
 static const dlock_keeping several_replicated = {
-	keep_confirmed_several, dlock_read_keep, restore_several, drop_lock, release_rest_of_several, describe_lock
+	keep_confirmed_several, dlock_read_keep, restore_several, drop_lock, release_rest, describe_lock
 };
 
 const dlock_kind dlock_several_locks = {

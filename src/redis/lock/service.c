@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "late_release.h"
+#include "slots.h"
 
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
  * epoch only (epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted
@@ -11,14 +12,36 @@
  * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one
  * hop that nobody confirms. */
 
+static dlock_slots *slots_of(const dlock_claim *claim)
+{
+	return ((const dlock_service_claim *) claim)->slots;
+}
+
+static bool service_is_spread(const dlock_backend *backend, const dlock_name *names, int count)
+{
+	const dlock_service *service = (const dlock_service *) backend;
+	bool is_spread = false;
+
+	for (int i = 1; i < count && dlock_topology_has_slots(service->masters.topology); i++) {
+		is_spread |= dlock_key_builder_slot_of(service->keys, names[i])
+			!= dlock_key_builder_slot_of(service->keys, names[0]);
+	}
+	return is_spread;
+}
+
 bool dlock_service_prepare(dlock_claim *base)
 {
 	dlock_service_claim *claim = (dlock_service_claim *) base;
+	bool has_several = base->count > 1 || claim->is_part;
 
-	if (base->count > 1 && !claim->several) {
+	if (service_is_spread(base->backend, base->names, base->count)) {
+		claim->slots = claim->slots ? claim->slots : dlock_slots_new(base);
+		return claim->slots;
+	}
+	if (has_several && !claim->several) {
 		claim->several = dlock_key_builder_several(dlock_service_of(base)->keys, base->names, base->count);
 	}
-	return base->count == 1 || claim->several;
+	return !has_several || claim->several;
 }
 
 static dlock_keys keys_of(const dlock_claim *claim)
@@ -137,6 +160,10 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 
 static void service_abandon(dlock_claim *claim)
 {
+	if (slots_of(claim)) {
+		dlock_slots_abandon(slots_of(claim));
+		return;
+	}
 	dlock_service_give_back(claim, dlock_now());
 	dlock_service_dispose(claim);
 }
@@ -292,6 +319,9 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 	if (!dlock_service_prepare(claim)) {
 		return dlock_out_of_memory(error);
 	}
+	if (slots_of(claim)) {
+		return dlock_fail(error, DLOCK_FAILED, "There is no handle of locks in several hash slots");
+	}
 	dlock_service_begin_epoch(&own.epoch, claim, DLOCK_FOREVER, error);
 	own.epoch.old = own.old;
 	dlock_status status = dlock_loop_run(loop_of(dlock_service_of(claim)), attach_step, &own, DLOCK_FOREVER, NULL);
@@ -301,16 +331,10 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 
 /* ---- while it is held ---- */
 
-typedef struct {
-	const dlock_claim *claim;
-	dlock_kept_lease lease;
-	dlock_keep keep;
-} keeping;
-
 /* The tasks of others, which have asked for keys since, may be stepped in between. */
-static dlock_status keep_step(void *task, dlock_loop *loop, dlock_nanos now)
+dlock_status dlock_extending_step(void *extending, dlock_loop *loop, dlock_nanos now)
 {
-	keeping *own = task;
+	dlock_extending *own = extending;
 
 	own->lease.keys = dlock_service_subject(own->claim).keys;
 	return dlock_keep_step(&own->keep, loop, now);
@@ -328,22 +352,27 @@ static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos tt
 	}
 }
 
-static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+void dlock_extending_begin(dlock_extending *own, dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
-	const dlock_service *service = dlock_service_of(claim);
-	keeping own = { .claim = claim, .lease = kept_lease(claim) };
-	dlock_keep *keep = &own.keep;
-	dlock_nanos begun = dlock_now();
+	*own = (dlock_extending) { .claim = claim, .lease = kept_lease(claim), .ttl = ttl, .begun = dlock_now(),
+		.error = error };
+	own->keep = (dlock_keep) { .keeping = keeping_of(claim), .lease = &own->lease, .ttl = ttl, .shortens = true };
+	dlock_route_begin(&own->keep.route, &dlock_service_of(claim)->masters, own->lease.keys.slot, error);
+}
 
-	*keep = (dlock_keep) { .keeping = keeping_of(claim), .lease = &own.lease, .ttl = ttl, .shortens = true };
-	dlock_route_begin(&keep->route, &service->masters, own.lease.keys.slot, error);
-	dlock_status status = dlock_loop_run(loop_of(service), keep_step, &own, DLOCK_FOREVER, NULL);
+void dlock_extending_end(dlock_extending *own, dlock_status status)
+{
+	dlock_claim *claim = own->claim;
+	dlock_keep *keep = &own->keep;
+	dlock_nanos ttl = own->ttl, begun = own->begun;
 	const dlock_call *call = keep->route.call;
+
 	if (status == DLOCK_OK) {
 		set_deadline(claim, keep->sent_at, ttl);
 		claim->ttl = ttl;
 	} else if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its key was deleted or belongs to another client",
+		dlock_fail(own->error, DLOCK_LOST,
+			"The lock \"%s\" was lost: its key was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
 	} else if (call && (call->sent || keep->route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
 		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an
@@ -354,13 +383,25 @@ static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_er
 		dlock_claim_add_unacknowledged_ttl(claim, ttl);
 	}
 	dlock_route_end(&keep->route);
+}
+
+static dlock_status service_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
+{
+	dlock_extending own;
+
+	if (slots_of(claim)) {
+		return dlock_slots_extend(slots_of(claim), ttl, error);
+	}
+	dlock_extending_begin(&own, claim, ttl, error);
+	dlock_status status = dlock_loop_run(
+		loop_of(dlock_service_of(claim)), dlock_extending_step, &own, DLOCK_FOREVER, NULL);
+	dlock_extending_end(&own, status);
 	return status;
 }
 
 static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 {
 	const dlock_service *service = dlock_service_of(claim);
-	dlock_subject subject = dlock_service_subject(claim);
 	dlock_route route;
 	int64_t pttl = 0;
 
@@ -368,6 +409,7 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 													   not confirmed it */
 		return service_extend(claim, claim->ttl, error);
 	}
+	dlock_subject subject = dlock_service_subject(claim);
 	begin_plain(&route, claim, error);
 	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->check(&subject));
 	if (status == DLOCK_OK) {
@@ -536,17 +578,7 @@ static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
 
 /* ---- release ---- */
 
-typedef struct {
-	dlock_task task;
-	dlock_claim *claim;
-	dlock_route route;
-	dlock_kept_lease lease;
-	int64_t answer;
-	int dropped; /* of several locks */
-	dlock_status said, confirmed, worst;
-} releasing;
-
-static void read_release(releasing *own)
+static void read_release(dlock_releasing *own)
 {
 	dlock_response response = { .value = 0 };
 
@@ -557,7 +589,7 @@ static void read_release(releasing *own)
 }
 
 /* A script with more than one key is not taken then. */
-static bool is_slot_moving(const releasing *own)
+static bool is_slot_moving(const dlock_releasing *own)
 {
 	return own->said == DLOCK_CONNECTION && own->route.conn && own->route.call
 		&& own->route.call->state == DLOCK_CALL_ANSWERED && own->route.transient
@@ -565,14 +597,14 @@ static bool is_slot_moving(const releasing *own)
 }
 
 /* Of several locks, one after the other. */
-static void drop_next(releasing *own)
+static void drop_next(dlock_releasing *own)
 {
 	own->lease = kept_lease(own->claim);
 	own->lease = dlock_kept_one(&own->lease, own->dropped);
 	dlock_route_send(&own->route, keeping_of(own->claim)->drop(&own->lease), NULL);
 }
 
-static void read_dropped(releasing *own)
+static void read_dropped(dlock_releasing *own)
 {
 	read_release(own);
 	own->worst = own->dropped == 0 || own->worst == DLOCK_OK || own->said == DLOCK_CONNECTION ? own->said
@@ -580,23 +612,23 @@ static void read_dropped(releasing *own)
 }
 
 /* By an earlier sending, the answer to which was lost with a connection that had been alive. */
-static bool was_released_before(const releasing *own, dlock_nanos now)
+static bool was_released_before(const dlock_releasing *own, dlock_nanos now)
 {
 	return (own->route.call->repeated || own->route.repeated)
 		&& (!dlock_service_kind(own->claim)->lasts || now < atomic_load(&own->claim->deadline));
 }
 
 /* A server that was promoted without it: until now it was this holder's, if nobody else can have had it. */
-static void ask_for_restoring(releasing *own)
+static void ask_for_restoring(dlock_releasing *own)
 {
 	own->lease = kept_lease(own->claim);
 	own->route.replicas = own->route.masters->replicas;
 	dlock_route_send(&own->route, keeping_of(own->claim)->restore(&own->lease, 0), NULL);
 }
 
-static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
+dlock_status dlock_releasing_step(void *releasing, dlock_loop *loop, dlock_nanos now)
 {
-	releasing *own = task;
+	dlock_releasing *own = releasing;
 
 	DLOCK_BEGIN(&own->task);
 	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
@@ -626,21 +658,36 @@ static dlock_status release_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return own->said;
 }
 
+void dlock_releasing_begin(dlock_releasing *own, dlock_claim *claim, dlock_error *error)
+{
+	dlock_subject subject = dlock_service_subject(claim);
+
+	*own = (dlock_releasing) { .claim = claim };
+	begin_plain(&own->route, claim, error); /* nobody relies on it */
+	dlock_route_send(&own->route, dlock_service_kind(claim)->release(&subject, false), NULL);
+}
+
+void dlock_releasing_end(dlock_releasing *own, dlock_status status)
+{
+	if (status == DLOCK_LOST) {
+		dlock_fail(own->route.error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(own->claim).text);
+	} else if (status != DLOCK_OK) {
+		dlock_service_give_back(own->claim, dlock_now());
+	}
+	dlock_route_end(&own->route);
+}
+
 static dlock_status service_release(dlock_claim *claim, dlock_error *error)
 {
-	const dlock_service *service = dlock_service_of(claim);
-	dlock_subject subject = dlock_service_subject(claim);
-	releasing own = { .claim = claim };
+	dlock_releasing own;
 
-	begin_plain(&own.route, claim, error); /* nobody relies on it */
-	dlock_route_send(&own.route, dlock_service_kind(claim)->release(&subject, false), NULL);
-	dlock_status status = dlock_loop_run(loop_of(service), release_step, &own, DLOCK_FOREVER, NULL);
-	if (status == DLOCK_LOST) {
-		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
-	} else if (status != DLOCK_OK) {
-		dlock_service_give_back(claim, dlock_now());
+	if (slots_of(claim)) {
+		return dlock_slots_release(slots_of(claim), error);
 	}
-	dlock_route_end(&own.route);
+	dlock_releasing_begin(&own, claim, error);
+	dlock_status status = dlock_loop_run(
+		loop_of(dlock_service_of(claim)), dlock_releasing_step, &own, DLOCK_FOREVER, NULL);
+	dlock_releasing_end(&own, status);
 	return status;
 }
 
@@ -685,18 +732,22 @@ static dlock_status service_available(
 static dlock_renewal_round *service_new_round(const dlock_claim *claim)
 {
 	const dlock_service *service = dlock_service_of(claim);
-	dlock_kept_lease lease = kept_lease(claim);
+	bool has_several = claim->count > 1 || ((const dlock_service_claim *) claim)->is_part;
 	dlock_several_keys *several = NULL;
 
+	if (slots_of(claim)) {
+		return dlock_slots_new_round(slots_of(claim));
+	}
+	dlock_kept_lease lease = kept_lease(claim);
 	if (claim->description && claim->count == 1) {
 		lease.keys.held = dlock_key_builder_held(service->keys, lease.keys);
 	}
-	if (claim->count > 1) {
+	if (has_several) {
 		several = dlock_key_builder_several(service->keys, claim->names, claim->count);
 		lease = kept_lease(claim);
 		lease.keys.several = several;
 	}
-	dlock_renewal_round *round = claim->count > 1 && !several ? NULL : dlock_keep_round_new(keeping_of(claim), &lease,
+	dlock_renewal_round *round = has_several && !several ? NULL : dlock_keep_round_new(keeping_of(claim), &lease,
 		service->service, dlock_topology_master(service->masters.topology, lease.keys.slot), claim->description);
 	if (!round) {
 		free(several);
@@ -709,27 +760,25 @@ static const char *service_refuse(const dlock_backend *backend, const char *reso
 	return dlock_key_builder_refuse(((const dlock_service *) backend)->keys, resource, len);
 }
 
-static const char *service_refuse_several(const dlock_backend *backend, const dlock_name *names, int count)
-{
-	const dlock_service *service = (const dlock_service *) backend;
-	int slot = dlock_key_builder_keys(service->keys, names[0].text, names[0].len).slot;
-
-	for (int i = 1; i < count; i++) {
-		if (dlock_key_builder_keys(service->keys, names[i].text, names[i].len).slot != slot) {
-			return "must have names in one hash slot of the cluster: give all of them the same hash tag, as "
-				   "\"{cart:7}:a\" and \"{cart:7}:b\" have";
-		}
-	}
-	return NULL;
-}
-
 static bool service_is_same(const dlock_backend *a, const dlock_backend *b)
 {
 	return dlock_endpoint_is_same(((const dlock_service *) a)->service, ((const dlock_service *) b)->service);
 }
 
+static dlock_status service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error)
+{
+	if (!dlock_service_prepare(claim)) {
+		return dlock_out_of_memory(error);
+	}
+	return slots_of(claim) ? dlock_slots_acquire(slots_of(claim), wait, error)
+						   : dlock_service_acquire(claim, wait, error);
+}
+
 static void service_dispose(dlock_claim *claim)
 {
+	if (slots_of(claim)) {
+		dlock_slots_free(slots_of(claim));
+	}
 	dlock_service_dispose(claim);
 	free(((dlock_service_claim *) claim)->several);
 }
@@ -746,7 +795,7 @@ static void service_destroy(dlock_backend *backend)
 
 #define COMMON                                                                                                         \
 	.claim_size = sizeof(dlock_service_claim), .detachable = true, .refuse = service_refuse,                           \
-	.refuse_several = service_refuse_several, .acquire = dlock_service_acquire, .attach = service_attach,              \
+	.is_spread = service_is_spread, .acquire = service_acquire, .attach = service_attach,                              \
 	.extend = service_extend, .check = service_check, .release = service_release, .abandon = service_abandon,          \
 	.top_up = service_top_up, .new_round = service_new_round, .is_same = service_is_same,                              \
 	.locked = service_locked, .inspect = dlock_service_inspect, .list = dlock_service_list,                            \

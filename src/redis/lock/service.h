@@ -44,6 +44,8 @@ typedef struct {
 	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
 	int64_t ticket, number;      /* of its waits, over all of them */
 	dlock_several_keys *several; /* of more than one resource */
+	struct dlock_slots *slots;   /* of resources in more than one hash slot; then all else here is its parts' */
+	bool is_part;                /* of such a claim: what is in one slot */
 	bool may_become_reader;      /* by a downgrade without an answer, or sent twice, that may be executed late */
 } dlock_service_claim;
 
@@ -82,6 +84,37 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now);
 dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 void dlock_service_dispose(dlock_claim *claim);
 const dlock_waiter *dlock_service_waiter(const dlock_claim *claim);
+
+/* The same in parts: between them the waiter is stepped until it comes to a status. NULL: out of memory. */
+dlock_waiter *dlock_service_begin_asking(dlock_claim *claim);
+void dlock_service_end_asking(dlock_claim *claim, dlock_status status, dlock_nanos now);
+
+/* extend() and release() in parts, between which the task is stepped. */
+typedef struct {
+	dlock_claim *claim;
+	dlock_kept_lease lease;
+	dlock_keep keep;
+	dlock_nanos ttl, begun;
+	dlock_error *error;
+} dlock_extending;
+
+void dlock_extending_begin(dlock_extending *own, dlock_claim *claim, dlock_nanos ttl, dlock_error *error);
+dlock_status dlock_extending_step(void *extending, dlock_loop *loop, dlock_nanos now);
+void dlock_extending_end(dlock_extending *own, dlock_status status);
+
+typedef struct {
+	dlock_task task;
+	dlock_claim *claim;
+	dlock_route route;
+	dlock_kept_lease lease;
+	int64_t answer;
+	int dropped; /* of several locks */
+	dlock_status said, confirmed, worst;
+} dlock_releasing;
+
+void dlock_releasing_begin(dlock_releasing *own, dlock_claim *claim, dlock_error *error);
+dlock_status dlock_releasing_step(void *releasing, dlock_loop *loop, dlock_nanos now);
+void dlock_releasing_end(dlock_releasing *own, dlock_status status);
 
 /* inspect.c: inspect(), list() and break_claim() of a back end. */
 dlock_status dlock_service_inspect(dlock_backend *backend, const char *resource, size_t len, int most,

@@ -11,7 +11,7 @@ dlock_call *dlock_quorum_request_acquire(dlock_keys keys, const dlock_attempt *a
 dlock_call *dlock_quorum_request_raise(dlock_keys keys, const char *token, int64_t fencing_token)
 {
 	return keys.several
-		? dlock_request_several_raise(keys.several->keys, keys.several->count, token, fencing_token)
+		? dlock_request_several_raise(keys.several->keys, keys.several->count, token, fencing_token, false)
 		: dlock_request_raise(keys, token, fencing_token);
 }
 

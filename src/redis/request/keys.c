@@ -38,10 +38,17 @@ dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out)
 	return (dlock_arg) { out->text, (size_t) len };
 }
 
+/* Slots whose tags are remembered, each in the place of its number. */
+enum { TAGS = 64 };
+
 struct dlock_key_builder {
 	size_t prefix_len, room; /* of the lock's key; the others' follow */
 	bool slots;
-	int slot; /* that the next two are of */
+	struct {
+		int slot; /* -1: none */
+		char tag[DLOCK_SLOT_TAG_LEN + 1];
+	} known[TAGS]; /* which take long to find */
+	int slot; /* that the next three are of */
 	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN],
 		epoch[sizeof DLOCK_EPOCH_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
 	char tag[DLOCK_SLOT_TAG_LEN + 1];
@@ -76,6 +83,9 @@ void dlock_key_builder_use_slots(dlock_key_builder *builder)
 {
 	builder->slots = true;
 	builder->slot = -1;
+	for (int i = 0; i < TAGS; i++) {
+		builder->known[i].slot = -1;
+	}
 }
 
 static dlock_arg companion_in_slot(char *out, const char *name, dlock_arg lock, const char *tag)
@@ -86,13 +96,23 @@ static dlock_arg companion_in_slot(char *out, const char *name, dlock_arg lock, 
 	return (dlock_arg) { out, len + lock.len };
 }
 
+int dlock_key_builder_slot_of(dlock_key_builder *builder, dlock_name resource)
+{
+	memcpy(builder->bytes + builder->prefix_len, resource.text, resource.len);
+	return dlock_slot_of(builder->bytes, builder->prefix_len + resource.len);
+}
+
 dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot)
 {
 	if (!builder->slots) {
 		return (dlock_keys) { 0 };
 	}
 	if (slot != builder->slot) {
-		dlock_slot_tag(slot, builder->tag);
+		if (builder->known[slot % TAGS].slot != slot) {
+			builder->known[slot % TAGS].slot = slot;
+			dlock_slot_tag(slot, builder->known[slot % TAGS].tag);
+		}
+		memcpy(builder->tag, builder->known[slot % TAGS].tag, sizeof builder->tag);
 		sprintf(builder->fence, DLOCK_FENCE_KEY ":{%s}", builder->tag);
 		sprintf(builder->epoch, DLOCK_EPOCH_KEY ":{%s}", builder->tag);
 		builder->slot = slot;

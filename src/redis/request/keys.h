@@ -77,6 +77,9 @@ dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, 
 /* The keys are for a cluster from now on: all of a resource in the lock's slot. */
 void dlock_key_builder_use_slots(dlock_key_builder *builder);
 
+/* Of a cluster: the slot of a resource. */
+int dlock_key_builder_slot_of(dlock_key_builder *builder, dlock_name resource);
+
 /* The fence and the epoch of any slot; the rest is empty. Valid until the next call. */
 dlock_keys dlock_key_builder_slot(dlock_key_builder *builder, int slot);
 

@@ -352,10 +352,10 @@ static inline dlock_call *dlock_request_several_leave(const dlock_arg *locks, in
 }
 
 static inline dlock_call *dlock_request_several_raise(const dlock_arg *locks, int count, const char *token,
-		int64_t fencing_token)
+		int64_t fencing_token, bool confirmed)
 {
 	return dlock_call_script_on(DLOCK_SCRIPT_SEVERAL_RAISE, locks, count, (dlock_arg[]) { DLOCK_AS_TEXT(token),
-		DLOCK_AS_INT(fencing_token) }, 2, 2);
+		DLOCK_AS_INT(fencing_token), DLOCK_AS_TEXT(confirmed ? "1" : "") }, 3, 2);
 }
 
 static inline dlock_call *dlock_request_several_release(const dlock_arg *locks, int count, const char *token,

@@ -100,7 +100,7 @@
 	script(SEVERAL_LEAVE, "several_leave", \
 		"8de01da7e57308c95ceac625a12730081892d7ad", DLOCK_LUA_SEVERAL_LEAVE) \
 	script(SEVERAL_RAISE, "several_raise", \
-		"fe5c0b6559536ca40cb760d8e640c92df61cade9", DLOCK_LUA_SEVERAL_RAISE) \
+		"6d3411f7f0ae77dd9f9e30bbc568e70f2c83c2a2", DLOCK_LUA_SEVERAL_RAISE) \
 	script(SEVERAL_RELEASE, "several_release", \
 		"722267d88ca7ed6b3c53ae33775ff69e354c999d", DLOCK_LUA_SEVERAL_RELEASE) \
 	script(SEVERAL_REPAIR, "several_repair", \
@@ -2006,7 +2006,10 @@
 	"for i = 1, #KEYS - 1, 3 do\n" \
 	"if redis.call('GET', KEYS[i]) ~= ARGV[1] then\n" \
 	"return 0\nend\nend\n" \
-	"raise_fence(fence, ARGV[2], redis.call('GET', fence))\n" \
+	"local last = redis.call('GET', fence)\n" \
+	"raise_fence(fence, ARGV[2], last)\n" \
+	"if ARGV[3] == '1' and tonumber(last or 0) >= tonumber(ARGV[2]) then\n" \
+	"redis.call('SET', fence, last)\nend\n" \
 	"return 1\n"
 
 #define DLOCK_LUA_SEVERAL_RELEASE \

@@ -1,8 +1,9 @@
 -- raise.lua for several locks at once: only where all of them are the token's.
 --
 -- keys: locks...
--- args: token:text fencing_token:int
--- As in several_acquire.lua. Replies as raise.lua. Cost: O(n) for n locks.
+-- args: token:text fencing_token:int confirmed:'1'|''?
+-- As in several_acquire.lua. confirmed 1: it always writes, so that replicas can confirm that the fence is so far, also
+-- where another's request has raised it. Replies as raise.lua. Cost: O(n) for n locks.
 --#include forged.lua
 if is_forged(ARGV[2]) then
 	return redis.error_reply(FORGED)
@@ -13,5 +14,9 @@ for i = 1, #KEYS - 1, 3 do
 		return 0
 	end
 end
-raise_fence(fence, ARGV[2], redis.call('GET', fence))
+local last = redis.call('GET', fence)
+raise_fence(fence, ARGV[2], last)
+if ARGV[3] == '1' and tonumber(last or 0) >= tonumber(ARGV[2]) then
+	redis.call('SET', fence, last)
+end
 return 1
