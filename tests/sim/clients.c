@@ -19,25 +19,44 @@ static struct {
 	unsigned resources;
 } handles[RESOURCES];
 
-/* Several at once are in one slot of a cluster. */
+/* Several at once are in one slot of a cluster, or, with half of the seeds, two in each. */
 static bool are_tagged(void)
 {
 	return options.work == &several_locks && options.setup == CLUSTER;
 }
 
+static int row_of(int resource)
+{
+	return options.seed / 2 % 2 == 0 ? resource / 2 : 0;
+}
+
+bool are_in_one_slot(unsigned resources)
+{
+	int first = __builtin_ctz(resources), last = 31 - __builtin_clz(resources);
+
+	return !are_tagged() || row_of(first) == row_of(last);
+}
+
 void lock_name(int resource, char *name, size_t size)
 {
-	snprintf(name, size, "%sseat:%d", are_tagged() ? "{row}" : "", resource);
+	if (are_tagged()) {
+		snprintf(name, size, "{row%d}seat:%d", row_of(resource), resource);
+	} else {
+		snprintf(name, size, "seat:%d", resource);
+	}
 }
 
 void lock_key(int resource, char *key, size_t size)
 {
-	static const char plain[] = LOCK_PREFIX "seat:0", tagged[] = LOCK_PREFIX "{row}seat:0";
+	static const char plain[] = LOCK_PREFIX "seat:0", tagged[] = LOCK_PREFIX "{row0}seat:0";
 	const char *form = are_tagged() ? tagged : plain; /* it is asked for too often for snprintf() */
 	size_t len = are_tagged() ? sizeof tagged : sizeof plain;
 
 	memcpy(key, form, len <= size ? len : 0);
 	key[len - 2] += (char) resource;
+	if (are_tagged()) {
+		key[sizeof LOCK_PREFIX "{row0" - 2] += (char) row_of(resource);
+	}
 }
 
 /* ---- a section ---- */
@@ -159,7 +178,8 @@ static void finish(client *client, holding *mine, bool may_pass_on)
 	const char *name = client->process->name;
 	dlock_error error = { "" };
 
-	if (may_pass_on && draw_chance(&client->random, 0.05) && dlock_claim_is_held(claim)) {
+	if (may_pass_on && draw_chance(&client->random, 0.05) && dlock_claim_is_held(claim)
+		&& are_in_one_slot(mine->resources)) {
 		say(name, "passes seat:%d on by a handle", mine->resource);
 		dlock_claim_end(claim, false);
 		memcpy(handles[mine->resource].token, claim->token, sizeof claim->token);

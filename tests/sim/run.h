@@ -199,6 +199,7 @@ static inline int client_count(void)
 extern nanos end_of_faults, end_of_work;
 void lock_name(int resource, char *name, size_t size); /* "seat:2" */
 void lock_key(int resource, char *key, size_t size);   /* on the servers */
+bool are_in_one_slot(unsigned resources); /* of a cluster; otherwise they are */
 
 /* ---- set-ups (setups.c) ---- */
 
