@@ -27,7 +27,7 @@ static bool are_tagged(void)
 
 static int row_of(int resource)
 {
-	return options.seed / 2 % 2 == 0 ? resource / 2 : 0;
+	return options.seed / 2 % 2 == 0 ? (resource + 1) / 2 : 0;
 }
 
 bool are_in_one_slot(unsigned resources)

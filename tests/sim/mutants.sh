@@ -245,6 +245,19 @@ all_mutants() {
 		src/redis/script/lua/several/several_repair.lua 's/if holder and holder ~= ARGV\[1\] then/if false then/'
 	mutant several_kept_for_nobody 'quorum work=several' "what was kept for one that gives up is nobody's turn" \
 		src/redis/script/lua/several/several_leave.lua 's/if not value_of\(lock\) then/if false then/'
+	# ---- several locks in several slots of a cluster ----
+	mutant slots_in_any_order 'cluster work=several' "every other client takes the slots in reverse order" \
+		src/redis/lock/slots.c 's/one->slot - other->slot :/(dlock_process_current() % 2 ? 1 : -1) * (one->slot - other->slot) :/'
+	mutant +slots_count_alone 'cluster work=several' "the fences of other slots are not raised" \
+		src/redis/lock/slots.c 's/part->claim->token, largest_token\(own\),/part->claim->token, part->claim->fencing_token,/'
+	mutant slots_kept_in_part 'cluster work=several' "a renewal goes on with what is left in other slots" \
+		src/redis/lock/slots_round.c 's/\t\t\treturn part;\n/\t\t\tcontinue;\n/'
+	mutant slots_end_last 'cluster work=several' "the lease lasts as long as the part that was acquired last" \
+		src/redis/lock/slots.c 's/(\twhole->deadline = )deadline;/$1own->parts[own->count - 1].claim->deadline + 0 * deadline;/'
+	mutant slots_not_renewed 'cluster work=several' "an earlier slot is not renewed while a later one is waited for" \
+		src/redis/lock/slots.c 's/own->at \+ 1 == own->count \? DLOCK_OK/own->at + 1 == own->count || own->count > 1 ? DLOCK_OK/'
+	mutant slots_not_given_back 'cluster work=several' "what was free is kept although another slot has refused" \
+		src/redis/lock/slots.c 's/(\t\tif \(gives_back)\) \{/$1 \&\& part->claim->state != DLOCK_CLAIM_HELD) {/'
 	# ---- several strands in a process; tests/c/sleepers_test.c has the rest ----
 	mutant +watch_not_handed_over "single work=strands" "who has polled for all strands goes, and no other one polls" \
 		src/net/sleepers.c 's/if \(next\) \{\n\t\t\tdlock_wakeup_send\(&next->bell\);\n\t\t\}/(void) next;/'
