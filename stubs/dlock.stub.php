@@ -334,7 +334,7 @@ namespace Dlock {
         /**
          * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
          *
-         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis (also RedLock), in a cluster in one hash slot, ZooKeeper and memory://.
+         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis (also RedLock), ZooKeeper and memory://.
          *
          * @param string|array $resource 1 to 1024 bytes, any bytes; or a list of 1 to 64 of them, in any order
          * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt
@@ -612,7 +612,7 @@ namespace Dlock {
          *
          * @throws LeaseLostException the lease has already ended
          * @throws ConnectionException after a wait on one Redis, if the server does not answer: the lease is still held
-         * @throws DlockException the lease is of ZkLock
+         * @throws DlockException the lease is of ZkLock, or has names in several hash slots of a cluster
          */
         public function detach(): string {}
 

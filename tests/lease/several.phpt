@@ -108,8 +108,6 @@ foreach ([
 ] as $what => $make) {
     fails(ValueError::class, '*: Argument #1 ($resource) must be one name*; for several at once use *', fn () => $make()->acquire(['a', 'b']), $what);
 }
-fails(ValueError::class, '*: Argument #1 ($resource) must have names in one hash slot of the cluster*',
-    fn () => (new DistributedLock('cluster://127.0.0.1'))->acquire(['{x}a', '{x}b', '{y}c']));
 echo "done\n";
 ?>
 --EXPECT--
