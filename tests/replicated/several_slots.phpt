@@ -70,6 +70,12 @@ foreach (['acknowledged' => ['guard' => 10], 'no acknowledgement' => ['replicas'
     wait_for(fn () => $values() === $free, 60, 'the end of its request');
 }
 
+// ---- entered once more ----
+$entered = new DistributedLock($cluster->dsn(['guard' => 10]), ttl: 10, renew: true, reentrant: true);
+[$outer, $inner] = [$entered->acquire($names, timeout: 120), $entered->acquire([$third, $first])];
+same([$outer->fencingToken, true, $inner->token], [$inner->fencingToken, $outer->release(), $values()[1]], 'reentrant');
+same([true, $free], [$inner->release(), $values()], 'with the last one');
+
 // ---- a part is lost, and so is all ----
 $locks = new DistributedLock($cluster->dsn(['guard' => 10]), ttl: 10, renew: true);
 $lease = $locks->acquire($names, timeout: 120);

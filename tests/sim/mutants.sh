@@ -247,7 +247,7 @@ all_mutants() {
 		src/redis/script/lua/several/several_leave.lua 's/if not value_of\(lock\) then/if false then/'
 	# ---- several locks in several slots of a cluster ----
 	mutant slots_in_any_order 'cluster work=several' "every other client takes the slots in reverse order" \
-		src/redis/lock/slots.c 's/one->slot - other->slot :/(dlock_process_current() % 2 ? 1 : -1) * (one->slot - other->slot) :/'
+		src/redis/lock/slots.c 's/(\tqsort\(places.*?;\n)/$1\tfor (int i = 0; claim->token[40] % 2 && i < claim->count \/ 2; i++) {\n\t\tplaced first = places[i];\n\t\tplaces[i] = places[claim->count - 1 - i];\n\t\tplaces[claim->count - 1 - i] = first;\n\t}\n/'
 	mutant +slots_count_alone 'cluster work=several' "the fences of other slots are not raised" \
 		src/redis/lock/slots.c 's/part->claim->token, largest_token\(own\),/part->claim->token, part->claim->fencing_token,/'
 	mutant slots_kept_in_part 'cluster work=several' "a renewal goes on with what is left in other slots" \

@@ -255,13 +255,14 @@ static bool was_taken_away_since(unsigned resources, nanos time)
 }
 
 /* Once nobody is before one that waits for several, and it has heard of that, each of its locks is kept for it; but not
- * those in other slots than the one in which it waits. */
+ * one in another slot than that in which it waits. */
 static void check_passed(const client *client, int r)
 {
 	for (int i = 0; client->waiting.waits && i < client_count(); i++) {
 		const waiting *other = &clients[i].waiting;
 		if (&clients[i] != client && other->waits && is_for_several(other->resources) && (other->resources & 1U << r)
-			&& are_in_one_slot(other->resources) && other->begun + together(&clients[i]) + together(client) < client->waiting.begun
+			&& are_in_one_slot(other->resources)
+			&& other->begun + together(&clients[i]) + together(client) < client->waiting.begun
 			&& first_since(other) < now - heard[options.setup] && has_time_left(other)
 			&& !was_taken_away_since(other->resources, other->begun) && was_calm_since(other->begun)
 			&& has_run_since(&clients[i], other->begun) && has_run_since(client, other->begun)) {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "late_release.h"
-#include "slots.h"
 
 /* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
  * epoch only (epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted

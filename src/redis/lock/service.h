@@ -39,12 +39,17 @@ typedef struct {
 	bool fifo;
 } dlock_service;
 
+/* Of a claim whose resources lie in more than one hash slot of a cluster, of which no script can see more than one: it
+ * has a part for each slot, a claim of the same back end for the names there, with the same token, which is acquired,
+ * kept and given back as any other. */
+typedef struct dlock_slots dlock_slots;
+
 typedef struct {
 	dlock_claim base;
 	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
 	int64_t ticket, number;      /* of its waits, over all of them */
 	dlock_several_keys *several; /* of more than one resource */
-	struct dlock_slots *slots;   /* of resources in more than one hash slot; then all else here is its parts' */
+	dlock_slots *slots;          /* of resources in more than one hash slot; then all else here is its parts' */
 	bool is_part;                /* of such a claim: what is in one slot */
 	bool may_become_reader;      /* by a downgrade without an answer, or sent twice, that may be executed late */
 } dlock_service_claim;
@@ -115,6 +120,25 @@ typedef struct {
 void dlock_releasing_begin(dlock_releasing *own, dlock_claim *claim, dlock_error *error);
 dlock_status dlock_releasing_step(void *releasing, dlock_loop *loop, dlock_nanos now);
 void dlock_releasing_end(dlock_releasing *own, dlock_status status);
+
+/* slots.c: in which order the parts of a claim are acquired, and when all together count. NULL when out of memory. */
+dlock_slots *dlock_slots_new(dlock_claim *claim);
+
+/* What is being acquired is given back, without waiting. */
+void dlock_slots_free(dlock_slots *slots);
+
+/* As those of a back end. */
+dlock_status dlock_slots_acquire(dlock_slots *slots, const dlock_wait *wait, dlock_error *error);
+dlock_status dlock_slots_extend(dlock_slots *slots, dlock_nanos ttl, dlock_error *error);
+dlock_status dlock_slots_release(dlock_slots *slots, dlock_error *error);
+void dlock_slots_abandon(dlock_slots *slots);
+
+/* Once it has been acquired. */
+int dlock_slots_count(const dlock_slots *slots);
+const dlock_claim *dlock_slots_part(const dlock_slots *slots, int i);
+
+/* slots_round.c: new_round() of a back end. */
+dlock_renewal_round *dlock_slots_new_round(const dlock_slots *slots);
 
 /* inspect.c: inspect(), list() and break_claim() of a back end. */
 dlock_status dlock_service_inspect(dlock_backend *backend, const char *resource, size_t len, int most,

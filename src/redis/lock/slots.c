@@ -1,4 +1,4 @@
-#include "slots.h"
+#include "service.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,11 @@
 #include "../../lock/operations.h"
 #include "../../lock/renewal.h"
 
-/* At first all slots are asked at once, and nobody queues: when all is free, that is one round trip. If one refuses, the
- * others are given back, and it begins again: the slots in ascending order, one after the other. It waits in a slot's
- * queue while it has the earlier ones, which the renewal thread keeps. Nobody who waits for a slot has a later one, so
- * there is no cycle; within a slot the tickets see to that.
+/* Several locks at once that lie in several slots of a cluster. At first all slots are asked at once, and nobody
+ * queues: when all is free, that is one round trip. If one refuses, the others are given back, and it begins again: the
+ * slots in ascending order, one after the other. It waits in a slot's queue while it has the earlier ones, which the
+ * renewal thread keeps. Nobody who waits for a slot has a later one, so there is no cycle; within a slot the tickets
+ * see to that.
  *
  * Each slot counts its fencing tokens for itself. The claim's is the largest that its parts were given, and before the
  * claim counts, all slots count on from there, as replicas confirm: so it is greater than those of all who had one of
@@ -245,10 +246,16 @@ static void take_all(dlock_slots *own)
 
 /* ---- one after the other ---- */
 
-static void begin_next(dlock_slots *own)
+/* All slots share one answer's time beyond the deadline. */
+static void begin_next(dlock_slots *own, dlock_nanos now)
 {
-	/* Of one answer's time beyond the deadline all slots have a share. */
-	begin_part(own, &own->parts[own->at], own->deadline == DLOCK_FOREVER ? 0 : own->deadline);
+	slot_part *part = &own->parts[own->at];
+
+	if (now < dlock_after(own->deadline, service_of(own)->service->read_timeout)) {
+		begin_part(own, part, own->deadline == DLOCK_FOREVER ? 0 : own->deadline);
+	} else {
+		part->said = DLOCK_TIMEOUT;
+	}
 }
 
 /* DLOCK_LOST: an earlier one is over. */
@@ -264,14 +271,15 @@ static dlock_status keep_part(dlock_slots *own)
 	static const dlock_upkeep upkeep = { .renew = true };
 	slot_part *part = &own->parts[own->at];
 
-	return own->at + 1 == own->count ? DLOCK_OK : dlock_renewal_begin(part->claim, &upkeep, &part->error);
+	part->said = own->at + 1 == own->count ? DLOCK_OK : dlock_renewal_begin(part->claim, &upkeep, &part->error);
+	return part->said;
 }
 
 static dlock_status take_in_order(dlock_slots *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->ordered);
 	for (own->at = 0; own->at < own->count; own->at++) {
-		begin_next(own);
+		begin_next(own, now);
 		DLOCK_JOIN(&own->ordered, own->waited, wait_in_slot(own, loop, now));
 		own->waited = own->waited == DLOCK_OK ? keep_part(own) : own->waited;
 		if (own->waited != DLOCK_OK) {
@@ -392,7 +400,7 @@ static void take_raised(dlock_slots *own, dlock_nanos now)
 		is_transient &= part->said != DLOCK_CONNECTION || part->route.transient;
 		dlock_route_end(&part->route);
 	}
-	own->said = own->said == DLOCK_OK && now >= end ? DLOCK_LOST : own->said;
+	own->said = now >= end ? DLOCK_LOST : own->said; /* whatever became of it: it was worth no longer */
 	own->tries_again = own->said == DLOCK_LOST || (own->said == DLOCK_CONNECTION && is_transient);
 	if (own->said == DLOCK_OK) {
 		count_on(own, end);
@@ -468,7 +476,7 @@ static void explain(const dlock_slots *own, dlock_error *error)
 		}
 		own->whole->explained |= part->said == DLOCK_TIMEOUT && part->claim->explained;
 		own->whole->guarded |= part->claim->guarded;
-		if (part->said == own->said) {
+		if (part->said == own->said && (part->said != DLOCK_TIMEOUT || part->claim->explained)) {
 			*error = part->error;
 		}
 	}

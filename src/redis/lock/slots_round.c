@@ -1,4 +1,4 @@
-#include "slots.h"
+#include "service.h"
 
 #include <stdlib.h>
 
