@@ -372,9 +372,75 @@ static void test_noted_at_once(void)
 	client_free(&c);
 }
 
+/* ---- several locks in several slots ---- */
+
+/* In the order of their slots. */
+static void find_two(char names[2][32])
+{
+	int n = 0;
+
+	strcpy(names[0], "first");
+	do {
+		snprintf(names[1], sizeof names[1], "second-%d", n++);
+	} while (slot_of(names[1]) <= slot_of(names[0]) || master_of(names[1]) == master_of(names[0]));
+}
+
+static dlock_claim *claim_on_two(client *c, char names[2][32])
+{
+	dlock_name both[] = { { names[0], strlen(names[0]) }, { names[1], strlen(names[1]) } };
+
+	return dlock_claim_new_of(c->backend, both, 2, LEASE * DLOCK_MS, NULL, &c->error);
+}
+
+typedef struct {
+	const char *resource;
+	char token[DLOCK_TOKEN_MAX + 1];
+	long long left;
+} renewed_key;
+
+/* The same token, for longer than before. */
+static bool is_renewed(void *context)
+{
+	renewed_key *key = context, before = *key;
+	test_server *master = master_of(key->resource);
+
+	snprintf(key->token, sizeof key->token, "%s", server_text(master, "GET " PREFIX "%s", key->resource));
+	key->left = server_integer(master, "PTTL " PREFIX "%s", key->resource);
+	return *key->token && !strcmp(key->token, before.token) && key->left > before.left;
+}
+
+/* The first one's lease is renewed while the second one is waited for, so that it does not end when the second one's
+ * does; all together end with the first of them. */
+static void test_two_slots(void)
+{
+	client c = new_client(0), other = new_client(0);
+	char names[2][32];
+
+	find_two(names);
+	dlock_claim *held = claim_on(&other, names[1], 60000);
+	check(acquire(&other, held, 5000) == DLOCK_OK, "the second one is held %s", other.error.message);
+	pid_t pid = fork_child();
+	if (pid == 0) {
+		client own = new_client(0);
+		dlock_claim *claim = claim_on_two(&own, names);
+		bool has_both = acquire(&own, claim, 20000) == DLOCK_OK && claim->waited;
+		const dlock_slots *slots = ((const dlock_service_claim *) claim)->slots;
+		bool ends_with_first = has_both && claim->deadline <= dlock_slots_part(slots, 0)->deadline
+			&& claim->deadline <= dlock_slots_part(slots, 1)->deadline;
+		_exit(ends_with_first && release(&own, claim) == DLOCK_OK ? 0 : 1);
+	}
+	check(eventually(is_renewed, &(renewed_key) { .resource = names[0] }), "the first one is kept meanwhile");
+	check(release(&other, held) == DLOCK_OK && exit_of(pid) == 0, "both are had");
+	dlock_claim_free(held);
+	dlock_claim *both = claim_on_two(&c, names);
+	check(acquire(&c, both, 5000) == DLOCK_OK && !both->waited && let_go(&c, both), "and free %s", c.error.message);
+	client_free(&c);
+	client_free(&other);
+}
+
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(names), TEST(clocks_of_a_new_slot), TEST(noted_at_once),
+	static const tap_test tests[] = { TEST(names), TEST(two_slots), TEST(clocks_of_a_new_slot), TEST(noted_at_once),
 		TEST(attached_after_move), TEST(move_given_up), TEST(unserved), TEST(full_copy),
 		};
 	static const tap_setting setting = { .begin = begin };

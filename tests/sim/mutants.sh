@@ -252,9 +252,9 @@ all_mutants() {
 		src/redis/lock/slots.c 's/part->claim->token, largest_token\(own\),/part->claim->token, part->claim->fencing_token,/'
 	mutant slots_kept_in_part 'cluster work=several' "a renewal goes on with what is left in other slots" \
 		src/redis/lock/slots_round.c 's/\t\t\treturn part;\n/\t\t\tcontinue;\n/'
-	mutant slots_end_last 'cluster work=several' "the lease lasts as long as the part that was acquired last" \
+	mutant slots_end_last c:replicated_cluster "the lease lasts as long as the part that was acquired last" \
 		src/redis/lock/slots.c 's/(\twhole->deadline = )deadline;/$1own->parts[own->count - 1].claim->deadline + 0 * deadline;/'
-	mutant slots_not_renewed 'cluster work=several' "an earlier slot is not renewed while a later one is waited for" \
+	mutant slots_not_renewed c:replicated_cluster "an earlier slot is not renewed while a later one is waited for" \
 		src/redis/lock/slots.c 's/own->at \+ 1 == own->count \? DLOCK_OK/own->at + 1 == own->count || own->count > 1 ? DLOCK_OK/'
 	mutant slots_not_given_back 'cluster work=several' "what was free is kept although another slot has refused" \
 		src/redis/lock/slots.c 's/(\t\tif \(gives_back)\) \{/$1 \&\& part->claim->state != DLOCK_CLAIM_HELD) {/'

@@ -145,10 +145,10 @@ final class Setting
         return self::kind($class) === 'ReadWriteLock' && !self::isOnZooKeeper($class);
     }
 
-    /** Can several locks be acquired at once? In a cluster the names of one slot can, which are none of these. */
+    /** Can several locks be acquired at once? In a cluster each of these names is in a slot of its own. */
     public static function hasSets(string $class): bool
     {
-        return self::kind($class) === 'Lock' && in_array(self::servers($class), ['Redis', 'RedLock', 'Sentinel', 'ZooKeeper'], true);
+        return self::kind($class) === 'Lock' && in_array(self::servers($class), ['Redis', 'RedLock', 'Sentinel', 'Cluster', 'ZooKeeper'], true);
     }
 
     public static function hasPermits(string $class): bool
