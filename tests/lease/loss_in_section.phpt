@@ -143,12 +143,16 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
 
     // A handler that throws, at the same time: neither is forgotten.
     pcntl_signal(SIGUSR2, fn () => throw new DomainException('of the handler'));
-    $lease = $manager->acquire(unique("$name-signal"), 0);
-    $e = thrown_by(function () use ($locks, $lease, $parent) {
-        take_away($locks, $lease->resource);
-        exec("kill -USR2 $parent; exec timeout 3 tail -f /dev/null"); // both happen inside of this call: it is longer than the lease
-        while (true);
-    });
+    $sent = temporary_directory() . '/sent';
+    do { // once more where the loss was noticed before the call
+        $lease = $manager->acquire(unique("$name-signal"), 0);
+        $e = thrown_by(function () use ($locks, $lease, $parent, $sent) {
+            take_away($locks, $lease->resource);
+            // Both happen inside of this call: it is longer than the lease.
+            exec("touch $sent; kill -USR2 $parent; exec timeout 3 tail -f /dev/null");
+            while (true);
+        });
+    } while (!is_file($sent));
     $chain = chain($e);
     if (count($chain) < 2) {
         $chain = [...$chain, ...chain(thrown_by(fn () => busy(20)))];
