@@ -19,9 +19,9 @@ check() { # WHAT COMMAND …
 violation() { sed -n 's/.*VIOLATION at .* s: //p' | head -1; }
 kind() { violation | sed 's/[0-9.]\+/N/g'; }
 
-for seed in {3..12}; do # nearly each of them fails
+for seed in {3..12}; do # nearly each of them fails; a history of two holders is soon found again
 	out=$("$here/run.sh" "$seed" setup=replicated work=locks guard=1 hours=0.3 shrink=2)
-	! grep -q VIOLATION <<< "$out" || break
+	! grep -q 'VIOLATION .* two holders' <<< "$out" || break
 done
 check "the seed fails" grep -q VIOLATION <<< "$out"
 read -r faults pauses clients seconds < <(sed -n 's/^shrunk in .* runs: \([0-9]*\) of .* faults, \([0-9]*\) of .* pauses, \([0-9]*\) of .* resources, \([0-9]*\).*/\1 \2 \3 \4/p' <<< "$out")
