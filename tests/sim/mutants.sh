@@ -182,7 +182,7 @@ all_mutants() {
 		src/net/endpoint.c 's/(int dlock_endpoint_enough\(.*\n\{\n)/$1\tif (server) return 1;\n/'
 	mutant unsettled_knows_all replicated "a master is taken to know all leases when its epoch opens" \
 		src/redis/script/lua/replicated/epoch.lua "s/seen = \(opened == id or (.*) or ''$/seen = field(role, 'master_repl_offset')/m"
-	mutant clocks_are_alike 'replicated clocks=8000' "clocks of servers are alike" \
+	mutant clocks_are_alike 'replicated clocks=8000 work=locks faults=8' "clocks of servers are alike" \
 		src/redis/script/lua/replicated/settle_now.lua 's/ and tonumber\(skew\) <= MARGIN/ and true/'
 	mutant keys_end_with_leases c:redis_replicated "a key ends with its lease" \
 		src/redis/lock/kinds.c 's/ttl \+ DLOCK_CLOCK_MARGIN/ttl + 0/'
