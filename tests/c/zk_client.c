@@ -151,6 +151,15 @@ int children(const char *name)
 	return number;
 }
 
+int64_t made_at(const char *name)
+{
+	struct Stat stat;
+	char path[256];
+
+	snprintf(path, sizeof path, "%s/%s", zk_root, name);
+	return zoo_exists(zk_observer, path, 0, &stat) == ZOK ? stat.czxid : 0;
+}
+
 bool settles_at(const char *name, int number)
 {
 	int now = children(name);

@@ -54,6 +54,8 @@ bool becomes(dlock_claim *claim, dlock_claim_state state);
 
 /* How many nodes there are below the resource, -1: not even that. */
 int children(const char *name);
+/* When the resource's node was made, which is deleted where it is empty. 0: there is none. */
+int64_t made_at(const char *name);
 
 /* Waits until there are `number` nodes, for ten seconds. Where none is left the server removes the container, which may
  * be at once. */
