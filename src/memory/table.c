@@ -209,7 +209,7 @@ static const dlock_memory_waiter *first_waiter(
 	return NULL;
 }
 
-/* Where nobody is the next, those that are asleep may have all that they wait for. */
+/* If no waiter is next, those that wait for several locks look again: all of theirs may be free. */
 static const dlock_memory_waiter *wake_first(const pool *own)
 {
 	int64_t blocked;

@@ -25,9 +25,9 @@ typedef struct {
 	int count;
 } dlock_memory_names;
 
-/* What is asked for: `permits` of a pool that has so many in all. `in_phases`: it is a writer, who wants all of them;
- * all readers that waited when the last writer had gone are before the next one, and behind them it is the writer's
- * turn. `upgrades`: it is a reader that wants the rest, to be the writer, before all others. */
+/* A request for `permits` of a pool of `capacity`. `in_phases`: a writer's, for all of them; the readers that waited when
+ * the last writer released go before the next writer. `upgrades`: a reader's for the rest, to become the writer ahead of
+ * all others. */
 typedef struct {
 	int64_t permits, capacity;
 	bool in_phases, upgrades;
@@ -87,7 +87,7 @@ bool dlock_memory_downgrade(dlock_memory_name name, const char *token, dlock_nan
 /* The permits that are held. */
 int64_t dlock_memory_used(dlock_memory_name name);
 
-/* For those who look: adds the holders and at most so many waiters. False: out of memory. */
+/* For inspect(): adds the holders and at most `most` waiters. False: out of memory. */
 bool dlock_memory_inspect(dlock_memory_name name, int most, dlock_inspection *out);
 /* Adds all pools whose names begin so. False: out of memory. */
 bool dlock_memory_list(dlock_memory_name begins, dlock_listing *out);

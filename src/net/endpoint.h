@@ -142,7 +142,7 @@ static inline bool dlock_endpoint_has_guard(const dlock_endpoint *server)
 /* The same server and database, however one logs in there? */
 bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b);
 
-/* So many nodes know of each lease that any `replicas` + 1 of its nodes know of. */
+/* How many nodes must have a lease for any `replicas` + 1 nodes to include one of them. */
 int dlock_endpoint_enough(const dlock_endpoint *server);
 
 /* Replaces an owned string by a copy. */

@@ -166,7 +166,7 @@ void dlock_slots_abandon(dlock_slots *own)
 	}
 }
 
-/* Until when the first of so many parts is to be relied on. */
+/* The earliest deadline of the first `count` parts. */
 static dlock_nanos first_end(const dlock_slots *own, int count)
 {
 	dlock_nanos first = DLOCK_FOREVER;

@@ -80,7 +80,7 @@ static dlock_inbox *inbox_at_master(const dlock_waiter *own)
 	return master ? dlock_pool_inbox(own->masters->pool, master) : NULL;
 }
 
-/* The last one that was asked for there was not to be had at once: so this may not be, and the first request queues. */
+/* The previous lock on this master was contended, so the first request already joins the queue. */
 static bool is_to_queue_at_once(const dlock_waiter *own)
 {
 	return own->inbox && (own->inbox->expected || own->is_strand) && dlock_inbox_is_open(own->inbox);
