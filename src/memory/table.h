@@ -25,9 +25,9 @@ typedef struct {
 	int count;
 } dlock_memory_names;
 
-/* A request for `permits` of a pool of `capacity`. `in_phases`: a writer's, for all of them; the readers that waited when
- * the last writer released go before the next writer. `upgrades`: a reader's for the rest, to become the writer ahead of
- * all others. */
+/* A request for `permits` of a pool of `capacity`. `in_phases`: a writer's, for all of them; the readers that waited
+ * when the last writer released go before the next writer. `upgrades`: a reader's for the rest, to become the writer
+ * ahead of all others. */
 typedef struct {
 	int64_t permits, capacity;
 	bool in_phases, upgrades;
