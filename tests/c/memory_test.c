@@ -308,10 +308,22 @@ typedef struct {
 	int timeout_ms;
 	dlock_status status;
 	_Atomic int place; /* in the order of those that had it; 0: not yet */
-	_Atomic bool begun;
+	_Atomic bool ended;
 } waiter;
 
 static _Atomic int served;
+static _Atomic bool keep; /* who has it does not give it back yet */
+
+static int64_t waiting_on(dlock_backend *backend, const char *resource)
+{
+	dlock_inspection seen = { 0 };
+	int64_t waiting = backend->ops->inspect(backend, resource, strlen(resource), 1, &seen, &error) == DLOCK_OK
+		? seen.waiting
+		: -1;
+
+	dlock_inspection_end(&seen);
+	return waiting;
+}
 
 static void *wait_for_it(void *context)
 {
@@ -319,27 +331,33 @@ static void *wait_for_it(void *context)
 	dlock_backend *backend = backend_of("order");
 	dlock_claim *claim = claim_on(backend, "x", 10000);
 
-	atomic_store(&self->begun, true);
 	dlock_wait wait = { .deadline = dlock_now() + self->timeout_ms * DLOCK_MS }; /* not interrupted */
 	self->status = dlock_claim_acquire(claim, &wait, &(dlock_error) { "" });
 	if (self->status == DLOCK_OK) {
 		atomic_store(&self->place, atomic_fetch_add(&served, 1) + 1);
-		sleep_ms(5);
+		while (atomic_load(&keep)) {
+			sleep_ms(1);
+		}
 		dlock_claim_release(claim, &(dlock_error) { "" });
 	}
 	dlock_claim_free(claim);
 	dlock_backend_release(backend);
+	atomic_store(&self->ended, true);
 	return context;
 }
 
+/* Returns when it is in the queue, or has given up. */
 static void begin_waiter(waiter *w, int timeout_ms)
 {
+	dlock_backend *backend = backend_of("order");
+	int64_t before = waiting_on(backend, "x");
+
 	*w = (waiter) { .timeout_ms = timeout_ms };
 	pthread_create(&w->thread, NULL, wait_for_it, w);
-	while (!atomic_load(&w->begun)) {
+	while (waiting_on(backend, "x") <= before && !atomic_load(&w->ended)) {
 		sleep_ms(1);
 	}
-	sleep_ms(30); /* until it waits */
+	dlock_backend_release(backend);
 }
 
 static void test_order(void)
@@ -354,10 +372,15 @@ static void test_order(void)
 	for (int i = 0; i < 4; i++) {
 		begin_waiter(&w[i], i == 1 ? 40 : 10000); /* the second gives up, in the queue */
 	}
+	pthread_join(w[1].thread, NULL);
+	atomic_store(&keep, true);
 	check(dlock_claim_release(claim, &error) == DLOCK_OK && claim->handed_over, "handed over");
 	check(acquire(late, 0) == DLOCK_TIMEOUT, "nobody overtakes them");
+	atomic_store(&keep, false);
 	for (int i = 0; i < 4; i++) {
-		pthread_join(w[i].thread, NULL);
+		if (i != 1) {
+			pthread_join(w[i].thread, NULL);
+		}
 		in_order += atomic_load(&w[i].place) == (int[]) { 1, 0, 2, 3 }[i];
 	}
 	check(in_order == 4 && w[1].status == DLOCK_TIMEOUT, "first come, first served");

@@ -258,13 +258,14 @@ zk_ready() {
 # ---- ZooKeeper ensemble -------------------------------------------------------------------------------------------------
 
 ensemble_try() {
-	local dir=$1 n peers="" ports=()
+	local dir=$1 n peers="" ports=() among=127.$((1 + RANDOM % 254)).$((RANDOM % 256)).$((1 + RANDOM % 254))
+	# A member binds its first port when it becomes leader: nobody else may have it until then, so the address is their own.
 	for n in 1 2 3; do
 		kill_recorded "$dir/zk$n/pid"
 		rm -rf "$dir/zk$n"
 		mkdir -p "$dir/zk$n/data"
 		ports[n]=$(random_port)
-		peers+="server.$n=127.0.0.1:$(random_port):$(random_port)"$'\n'
+		peers+="server.$n=$among:$(random_port):$(random_port)"$'\n'
 	done
 	for n in 1 2 3; do
 		echo "$n" > "$dir/zk$n/data/myid"
