@@ -367,7 +367,7 @@ static void live(client *client, dlock_backend *backend)
 	stream *random = &client->random;
 
 	while (now < end_of_faults) {
-		client_sleep(draw_below(random, draw_chance(random, 0.05) ? 4 * SECOND : 300 * MS));
+		client_rest(random, 300 * MS);
 		int passed_on = (int) draw_below(random, options.resources);
 		if (*handles[passed_on].token && draw_chance(random, 0.5)) {
 			attach(client, backend, passed_on);

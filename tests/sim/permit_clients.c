@@ -374,7 +374,7 @@ static void open_pools(permit_client *own)
 static void live(client *client)
 {
 	while (now < end_of_faults) {
-		client_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 300 * MS));
+		client_rest(&client->random, 300 * MS);
 		int passed_on = (int) draw_below(&client->random, options.resources);
 		if (*handles[passed_on] && draw_chance(&client->random, 0.5)) {
 			attach(client, passed_on);

@@ -303,4 +303,9 @@ bool strand_is_refused(void); /* it could not be suspended: its wait is to end *
 /* Of a client that holds a lock, or has none to do: others of its process go on. */
 void client_sleep(nanos length);
 
+/* Between two sections: shortly, as in a sale; later also as at night, when connections are idle, leases end, and
+ * servers are replaced while nobody looks. */
+#define BUSY_UNTIL (720 * SECOND)
+void client_rest(stream *random, nanos most);
+
 #endif

@@ -447,7 +447,7 @@ static void open_stock(stock_client *own)
 static void live(client *client)
 {
 	while (now < end_of_faults) {
-		client_sleep(draw_below(&client->random, draw_chance(&client->random, 0.05) ? 4 * SECOND : 600 * MS));
+		client_rest(&client->random, 600 * MS);
 		shop(client, false);
 	}
 	client->process->pause_at = 0;

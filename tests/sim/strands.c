@@ -126,6 +126,17 @@ void client_sleep(nanos length)
 	}
 }
 
+void client_rest(stream *random, nanos most)
+{
+	client_sleep(draw_below(random, draw_chance(random, 0.05) ? 4 * SECOND : most));
+	if (now < BUSY_UNTIL || draw_chance(random, 0.5)) {
+		return;
+	}
+	for (nanos until = now + draw_below(random, 40 * SECOND); now < until && now < end_of_faults;) {
+		client_sleep(SECOND);
+	}
+}
+
 /* ---- all of them ---- */
 
 static void begin(void)
