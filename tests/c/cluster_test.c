@@ -250,8 +250,7 @@ static void test_found(void)
 	check(port_of(asker, 5460) == nodes.nodes[0].port && port_of(asker, 5461) == nodes.nodes[1].port
 			&& port_of(asker, 16383) == nodes.nodes[2].port,
 		"to the slot");
-	check(dlock_pool_opened(&asker->pool) == 1 && asker->pool.first->state == DLOCK_CONN_CLOSED,
-		"of one node, whose connection is closed at once");
+	check(closes_at_once(&asker->pool), "of one node, whose connection is closed at once");
 	dlock_endpoint *master = dlock_endpoint_retain(dlock_topology_master(asker->topology, 7));
 	check(
 		discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master, "again: the same servers");

@@ -133,6 +133,16 @@ static dlock_status discovery_step(void *task, dlock_loop *loop, dlock_nanos now
 	return dlock_discovery_step(task, loop, now);
 }
 
+bool closes_at_once(const dlock_pool *pool)
+{
+	const dlock_conn *conn = pool->first;
+
+	while (conn && conn->state != DLOCK_CONN_CLOSED) {
+		conn = conn->next;
+	}
+	return conn;
+}
+
 dlock_status discover_until(dlock_pool *pool, dlock_topology *topology, dlock_nanos until, dlock_error *error)
 {
 	dlock_discovery own = { .topology = topology, .until = until, .error = error };

@@ -51,6 +51,8 @@ void client_drain(client *client);
 void conn_await(dlock_conn *conn, const dlock_call *call);
 
 /* Asks where the masters are, until `until`. */
+/* Has the server that answered no connection any more? On a busy machine another one is asked, too. */
+bool closes_at_once(const dlock_pool *pool);
 dlock_status discover_until(dlock_pool *pool, dlock_topology *topology, dlock_nanos until, dlock_error *error);
 
 /* The n-th of its connections, in the order of the servers. */

@@ -54,7 +54,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
                 continue;
             }
             $renewed++;
-            $batches += (float) $found[1] - $last > 0.4;
+            $batches += (float) $found[1] - $last > 1.0;
             $last = (float) $found[1];
         }
         within(1, $batches, (int) ceil($turns) + 1, "$name, server $i: batches");

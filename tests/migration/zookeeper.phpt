@@ -15,7 +15,11 @@ $zk = zk_raw();
 
 function nodes(ZkRaw $zk, string $resource): array
 {
-    return $zk->exists("/locks/$resource") === null ? [] : $zk->getChildren("/locks/$resource");
+    try {
+        return $zk->getChildren("/locks/$resource");
+    } catch (ZkError $e) { // where nobody locks ZooKeeper deletes it
+        return $e->getCode() === ZkError::NO_NODE ? [] : throw $e;
+    }
 }
 
 /** A process that takes the lock, and then runs $end when told to. */
