@@ -22,7 +22,7 @@ all_mutants() {
 		src/redis/script/lua/several/several_contend.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
 		src/redis/script/lua/several/several_acquire.lua "s/local free_now, failed = .*/local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n - 3)) == 0, nil/"
 	mutant break_deletes DistributedLock 600 "a lock that is broken is free at once" \
-		src/redis/script/lua/lock/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
+		src/redis/script/lua/seen/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
 	mutant validity_from_reply DistributedLock 600 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \

@@ -21,15 +21,15 @@ all_mutants() {
 	rolled_back=$(printf ' fault=roll-back,0,0,%d,0.5' {20..950..12})
 	# ---- one Redis ----
 	mutant upgrade_beside_readers "single work=rwlocks" "a reader becomes the writer while others read" \
-		src/redis/script/lua/permits/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
+		src/redis/script/lua/read_write/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
 	mutant upgrade_keeps_rest "single work=rwlocks" "what was granted to one that waits to become the writer is its own and the writer's" \
-		src/redis/script/lua/permits/permits_become_writer.lua "s/redis\.call\('ZREM', pool, 'h' \.\. rest, 'w' \.\. rest\)/state.fence = state.fence/"
+		src/redis/script/lua/read_write/permits_become_writer.lua "s/redis\.call\('ZREM', pool, 'h' \.\. rest, 'w' \.\. rest\)/state.fence = state.fence/"
 	mutant broken_permits_kept "single work=semaphores" "a renewal that finds no permits goes on" \
 		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
 	mutant broken_permits_free "single work=semaphores" "permits that are broken are free at once" \
-		src/redis/script/lua/permits/permits_break.lua "s/\t\tif ARGV\[3\] == '1' then\n\t\t\tredis/\t\tif true then\n\t\t\tredis/"
+		src/redis/script/lua/seen/permits_break.lua "s/\t\tif ARGV\[3\] == '1' then\n\t\t\tredis/\t\tif true then\n\t\t\tredis/"
 	mutant any_permits_broken "single work=semaphores" "permits are taken from some holder, whichever that is" \
-		src/redis/script/lua/permits/permits_break.lua 's/if id_of\(name\) == ARGV\[1\] then/if true then/'
+		src/redis/script/lua/seen/permits_break.lua 's/if id_of\(name\) == ARGV\[1\] then/if true then/'
 	mutant downgrade_not_believed "single work=rwlocks faults=5" "a downgrade without an answer leaves the writer one, for all that it knows" \
 		src/redis/lock/service.c 's/(may_become_reader = true;\n)\t\tclaim->permits = 1;\n/$1/'
 	mutant +release_without_comparison single "whoever releases deletes the lock, whose ever it is" \
@@ -49,13 +49,13 @@ all_mutants() {
 		src/lock/renewal_list.c 's/case DLOCK_ROUND_GONE:\n\t\tatomic_store\(&renewal->claim->deadline, DLOCK_OVER\);/case DLOCK_ROUND_GONE:\n\t\trenewal->due = dlock_now() + DLOCK_SECOND;/'
 	mutant extend_any single "extend() takes any lock for its own" src/redis/script/lua/lock/extend.lua "s/== ARGV\[1\] then/~= '' then\n\tredis.call('SET', KEYS[1], ARGV[1])/"
 	mutant +break_deletes single "a lock that is broken is free at once" \
-		src/redis/script/lua/lock/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
+		src/redis/script/lua/seen/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
 	mutant break_deletes_at_quorum quorum "a lock that is broken is free at once" \
-		src/redis/script/lua/lock/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
+		src/redis/script/lua/seen/break.lua "s/redis\.call\('SET', lock, .*?'PX', math\.max\(left, 1\)\)/redis.call('DEL', lock)/s"
 	mutant break_any single "a lock is taken from its holder, whoever that is by now" \
-		src/redis/script/lua/lock/break.lua 's/ or id_of\(holder\) ~= ARGV\[1\]//'
+		src/redis/script/lua/seen/break.lua 's/ or id_of\(holder\) ~= ARGV\[1\]//'
 	mutant break_shortens single "a lock that is broken ends earlier than its holder knows" \
-		src/redis/script/lua/lock/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
+		src/redis/script/lua/seen/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \
 		src/lock/claim.c 's/(dlock_nanos dlock_claim_guaranteed_ttl\(.*\n\{\n)/$1\tif (claim) return ttl;\n/'
 	mutant whole_time_by_handle single "a lease that was handed on is believed for its whole time again" \
@@ -105,7 +105,7 @@ all_mutants() {
 		src/redis/script/lua/lock/handover.lua "s/if is_for_several\(first\) and tonumber\(ticket\) >= ASLEEP then/if is_for_several(first) then/"
 
 	mutant upgraded_in_any_epoch 'replicated work=rwlocks' "a reader becomes the writer on a server that may lack other readers" \
-		src/redis/script/lua/permits/permits_upgrade_replicated.lua 's/if unsettled ~= 0 then/if false then/' \
+		src/redis/script/lua/read_write/permits_upgrade_replicated.lua 's/if unsettled ~= 0 then/if false then/' \
 		src/redis/script/lua/permits/permits_unchanged.lua "s/if old == '-' then/if old == '-' then\n\tdo return 1 end/"
 	mutant writer_restored_as_reader "replicated work=rwlocks clients=4 resources=1 faults=0 pauses=0$rolled_back" "a promoted server that knows the writer as a reader leaves it one" \
 		src/redis/script/lua/permits/permits_restore.lua 's/had = ends and tonumber\(had or 1\) or 0/had = ends and permits or 0/'
