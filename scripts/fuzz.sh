@@ -57,9 +57,9 @@ has_fuzzer() {
 
 sources_of() {
 	case $1 in
-		zk_*) ls src/{base,net}/*.c src/zookeeper/session/{options,path}.c src/zookeeper/lock/rank.c ;;
-		memcached_*) ls src/{base,net}/*.c src/memcached/{conn,request,server_clock}.c ;;
-		*) ls src/{base,net,lock,stock}/*.c src/redis/*/*.c ;;
+		zk_*) ls src/{base,net,net/endpoint}/*.c src/zookeeper/session/{options,path}.c src/zookeeper/lock/rank.c ;;
+		memcached_*) ls src/{base,net,net/endpoint}/*.c src/memcached/{conn,request,server_clock}.c ;;
+		*) ls src/{base,net,net/endpoint,lock,stock}/*.c src/redis/*/*.c ;;
 	esac
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S php -n
 <?php
 /* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults, and in comments what they mean) and
- * src/php/settings.c (limits), for the options of servers from src/net/options.c. With --check it writes nothing and fails when they differ.
+ * src/php/settings.c (limits), for the options of servers from src/net/endpoint/options.c. With --check it writes nothing and fails when they differ.
  * Fails as well where something is not documented: a method, a parameter, a setting, a counter, an option. */
 declare(strict_types=1);
 
@@ -280,20 +280,20 @@ function settings_section(): array
     return [...$out, ''];
 }
 
-/** A number, or one of src/net/endpoint.h or base/clock.h; times in seconds. */
+/** A number, or one of src/net/endpoint/endpoint.h or base/clock.h; times in seconds. */
 function number_of(string $name): string
 {
-    $named = preg_match('/\b' . preg_quote($name) . '(?: = (\d+)| \(([^)]*)\))/', file_get_contents('src/net/endpoint.h'), $found);
+    $named = preg_match('/\b' . preg_quote($name) . '(?: = (\d+)| \(([^)]*)\))/', file_get_contents('src/net/endpoint/endpoint.h'), $found);
     $text = $named ? $found[1] . ($found[2] ?? '') : $name;
     $text = strtr($text, ['DLOCK_SECOND' => '1', 'DLOCK_MS' => '0.001']);
-    preg_match('~^[\d.]+(?: [*/] [\d.]+)?$~', $text) || throw new Undocumented("src/net/options.c: $name is no number");
+    preg_match('~^[\d.]+(?: [*/] [\d.]+)?$~', $text) || throw new Undocumented("src/net/endpoint/options.c: $name is no number");
     return (string) eval("return $text;");
 }
 
 /** @return list<string> lines */
 function options_section(): array
 {
-    preg_match('/dlock_endpoint_options\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/options.c'), $lines);
+    preg_match('/dlock_endpoint_options\[\] = \{\n(.*)\n\t\{ 0 \}/s', file_get_contents('src/net/endpoint/options.c'), $lines);
     // /* what it means */, and below that the row.
     preg_match_all('~^\t/\* (.*?) \*/\n\t\{ "(\w+)", (?:"(\w+)"|NULL), (\w+)\(\w+(?:, ([\w *]+), ([\w *]+))?\), ([\w |]+?), ([\w |]+) \},$~ms', $lines[1], $rows,
         PREG_SET_ORDER | PREG_UNMATCHED_AS_NULL);
@@ -378,7 +378,7 @@ function reference(): string
     array_push($contents, 'Settings', 'Options of a server');
 
     $head = [
-        '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c, src/php/settings.c and src/net/options.c. Do not edit. -->',
+        '<!-- Made by scripts/gen-reference.php from stubs/dlock.stub.php, dlock.c, src/php/settings.c and src/net/endpoint/options.c. Do not edit. -->',
         '# API reference', '',
         'Times are seconds, as `float` or `int`, unless it says milliseconds. Exceptions without a namespace are in `Dlock`, except PHP\'s own.'
         . ' A bad argument is a `ValueError` or `TypeError` that names it and what it may be. No message, trace, `var_dump()` or `phpinfo()`'

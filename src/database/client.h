@@ -1,7 +1,7 @@
 #ifndef DLOCK_DATABASE_CLIENT_H
 #define DLOCK_DATABASE_CLIENT_H
 
-#include "../net/endpoint.h"
+#include "../net/endpoint/endpoint.h"
 #include "call.h"
 
 /* What a client library gives to a session: a connection that never blocks. The library's own time limits, look-ups of

@@ -3,7 +3,7 @@
 
 #include "../lock/description.h"
 #include "../lock/renewer.h"
-#include "../net/endpoint.h"
+#include "../net/endpoint/endpoint.h"
 
 /* How the renewal thread renews a lease in a database, and says there whose it is. `description` may be NULL. */
 

@@ -2,7 +2,7 @@
 #define DLOCK_MEMCACHED_RENEWAL_H
 
 #include "../lock/renewer.h"
-#include "../net/endpoint.h"
+#include "../net/endpoint/endpoint.h"
 #include "item.h"
 
 /* How the renewal thread renews a lease on memcached: with its CAS, so that of a renewal and what the holder does at

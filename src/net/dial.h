@@ -6,7 +6,7 @@
 
 #include "../base/clock.h"
 #include "resolve.h"
-#include "endpoint.h"
+#include "endpoint/endpoint.h"
 
 /* Connects a socket to a server, without blocking: by its path, its address, or one of the addresses of its name. A
  * name's last good addresses are used at once; only where there are none, or none of them works, does it wait for a

@@ -1,7 +1,7 @@
 #ifndef DLOCK_NET_POOL_H
 #define DLOCK_NET_POOL_H
 
-#include "endpoint.h"
+#include "endpoint/endpoint.h"
 #include "loop.h"
 
 /* The connections of one thread, whatever is spoken over them, and what is done over them while nobody waits. Redis has

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "endpoint.h"
+#include "endpoint/endpoint.h"
 
 /* TLS as a codec: bytes of the peer's go in and plain ones come out, and the other way round. It knows no socket:
  * its owner (channel.h) receives and sends. So it never sleeps, raises no SIGPIPE, and a child process that frees

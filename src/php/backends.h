@@ -11,7 +11,7 @@
 #endif
 
 /* The list of back ends: what a process, or under ZTS a thread, keeps of each over requests, and which one a server
- * has. A new back end is a folder of src/, a scheme in net/endpoint_parse.c, and its lines in backends.c. */
+ * has. A new back end is a folder of src/, a scheme in net/endpoint/parse.c, and its lines in backends.c. */
 typedef struct {
 	dlock_loop loop; /* of all of these */
 	dlock_pool redis;

@@ -4,7 +4,7 @@
 #include "php.h"
 #include "zend_ini.h"
 
-#include "../net/endpoint.h"
+#include "../net/endpoint/endpoint.h"
 
 /* The handlers of the INI entries, which dlock.c lists. */
 ZEND_INI_MH(dlock_update_lease_time);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../../src/net/endpoint.h"
+#include "../../src/net/endpoint/endpoint.h"
 #include "tap.h"
 
 #define SECRET "s3cr3t"

@@ -2,7 +2,7 @@
 #define FLEET_H
 
 #include "servers.h"
-#include "../../src/net/endpoint.h"
+#include "../../src/net/endpoint/endpoint.h"
 
 /* Real set-ups of more than one Redis server, quick to fail over. */
 

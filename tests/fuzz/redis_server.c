@@ -1,6 +1,6 @@
 /* src/net: DSNs and options of servers. Lines: a DSN, then an option's name, then its value. */
 
-#include "../../src/net/endpoint.h"
+#include "../../src/net/endpoint/endpoint.h"
 #include "fuzz.h"
 
 /* A message goes on from the name of an argument, and tells nothing that was in it. */

@@ -179,7 +179,7 @@ all_mutants() {
 	mutant +copies_are_continuations replicated "a node that has taken a full copy has been nowhere else" \
 		src/redis/wire/survey.c 's/insert\(firsts, old\+\+, nodes\[i\]\.first\)/insert(firsts, old++, 0)/'
 	mutant one_node_proves_it replicated "one node knows of all leases" \
-		src/net/endpoint.c 's/(int dlock_endpoint_enough\(.*\n\{\n)/$1\tif (server) return 1;\n/'
+		src/net/endpoint/endpoint.c 's/(int dlock_endpoint_enough\(.*\n\{\n)/$1\tif (server) return 1;\n/'
 	mutant unsettled_knows_all replicated "a master is taken to know all leases when its epoch opens" \
 		src/redis/script/lua/replicated/epoch.lua "s/seen = \(opened == id or (.*) or ''$/seen = field(role, 'master_repl_offset')/m"
 	mutant clocks_are_alike 'replicated clocks=8000 work=locks faults=8' "clocks of servers are alike" \

@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../../net/endpoint.h"
+#include "../../net/endpoint/endpoint.h"
 
 /* The $server argument of constructors, a DSN or an array, as a dlock_endpoint. */
 

@@ -1,4 +1,4 @@
-#include "../../net/dsn.h"
+#include "../../net/endpoint/dsn.h"
 #include "../../zookeeper/lock/backend.h"
 #include "../../zookeeper/session/options.h"
 #include "../request/errors.h"

@@ -1,6 +1,6 @@
 #include "handle.h"
 
-#include "../../net/endpoint.h"
+#include "../../net/endpoint/endpoint.h"
 
 #include "ext/hash/php_hash.h"
 #include "ext/hash/php_hash_sha.h"

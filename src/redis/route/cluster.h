@@ -2,7 +2,7 @@
 #define DLOCK_REDIS_CLUSTER_H
 
 #include "../../base/error.h"
-#include "../../net/endpoint.h"
+#include "../../net/endpoint/endpoint.h"
 #include "../wire/call.h"
 #include "slot_map.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "../../net/endpoint.h"
+#include "../../net/endpoint/endpoint.h"
 
 /* Which server has which slot, as a table of numbers of servers. It has a reference to each server. */
 typedef struct {

@@ -3,7 +3,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "../../net/endpoint.h"
+#include "../../net/endpoint/endpoint.h"
 
 /* How long a server has been up, and which one it is, as its INFO says. A server that is restarted ends its
  * connections, so it is enough to ask once on each: what comes over it comes from a server that was up by then. */

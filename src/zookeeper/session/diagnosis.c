@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../net/dsn.h"
+#include "../../net/endpoint/dsn.h"
 #include "options.h"
 
 /* A server that has too many connections of this client accepts another one and closes it before anything was said. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../net/dsn.h"
+#include "../../net/endpoint/dsn.h"
 
 /* Absolute, without empty, "." and ".." components; `path` runs to its end. NULL if so, else what it must do. */
 static const char *path_fault(const char *path)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../net/dsn.h"
+#include "../../net/endpoint/dsn.h"
 #include "options.h"
 
 static void free_session(dlock_zk_session *session)

@@ -3,7 +3,7 @@
 
 #include "../manager.h"
 
-#include "../../../net/endpoint.h"
+#include "../../../net/endpoint/endpoint.h"
 #include "../../../zookeeper/session/options.h"
 
 /* What Dlock\Semaphore and Dlock\ReadWriteLock share: both give permits. */

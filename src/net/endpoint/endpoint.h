@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/clock.h"
-#include "../base/error.h"
+#include "../../base/clock.h"
+#include "../../base/error.h"
 
 /* A server as the user describes it: its address, its options, and how its master is found. Parsed from a DSN or filled
  * field by field, sealed once, and shared read-only after that. */

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/clock.h"
-#include "../base/error.h"
+#include "../../base/clock.h"
+#include "../../base/error.h"
 
 /* The grammar that all DSNs share: scheme://[[user]:password@]place[?option=value&...]. A DSN holds a password, and one
  * that is written wrongly has it in any place: no message repeats a part, except the name of an option that looks like
