@@ -7,7 +7,7 @@
 #include "../base/clock.h"
 #include "../base/error.h"
 #include "../base/token.h"
-#include "../lock/description.h"
+#include "../lock/inspection.h"
 
 /* One call of a function in the database, and what became of it. Each is a transaction of its own, and answers
  * with a row of whole numbers. Any of them may be called again where its answer was lost. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "../lock/backend.h"
-#include "../lock/pool_renewer.h"
 #include "session.h"
 
 typedef struct {

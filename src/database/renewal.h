@@ -1,7 +1,7 @@
 #ifndef DLOCK_DATABASE_RENEWAL_H
 #define DLOCK_DATABASE_RENEWAL_H
 
-#include "../lock/description.h"
+#include "../lock/inspection.h"
 #include "../lock/renewer.h"
 #include "../net/endpoint/endpoint.h"
 

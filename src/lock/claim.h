@@ -2,7 +2,7 @@
 #define DLOCK_LOCK_CLAIM_H
 
 #include "backend.h"
-#include "description.h"
+#include "inspection.h"
 
 /* A claim is one acquisition of one resource, or of several at once: from the first attempt to the release, its state,
  * and until when it may be relied upon. What its holder can do with it is in operations.h. */

@@ -1,14 +1,44 @@
 #ifndef DLOCK_LOCK_INSPECTION_H
 #define DLOCK_LOCK_INSPECTION_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../base/clock.h"
 #include "../base/token.h"
-#include "description.h"
 
-/* What is seen of a lock from outside: who holds it, who waits, all of one moment. Nothing in it can release the lock.
- * */
+/* What others see of locks: what a process tells of itself, and who holds and waits, all of one moment. Nothing in it
+ * can release a lock. */
+
+/* ---- what is told ---- */
+
+/* What a process tells of itself to those who look at a lock: its host's name and a label, which is an order's number
+ * or the path of a request. Shared by the process, its claims and their renewals; never changed. */
+
+#define DLOCK_HOST_MAX 64
+#define DLOCK_LABEL_MAX 120
+#define DLOCK_DESCRIPTION_MAX (DLOCK_HOST_MAX + 1 + DLOCK_LABEL_MAX)
+
+typedef struct {
+	_Atomic unsigned references;
+	char text[DLOCK_DESCRIPTION_MAX + 1]; /* "host label", or "host" where there is no label */
+} dlock_description;
+
+/* Cut where one is too long, the label at a character of UTF-8; with a ? for what a host's name cannot have. `label`
+ * NULL: there is none. NULL when out of memory. */
+dlock_description *dlock_description_new(const char *host, const char *label, size_t label_len);
+
+/* Both take NULL, too. */
+dlock_description *dlock_description_retain(dlock_description *description);
+void dlock_description_release(dlock_description *description);
+
+static inline const char *dlock_description_text(const dlock_description *description)
+{
+	return description ? description->text : NULL;
+}
+
+/* ---- what is seen ---- */
 
 typedef struct {
 	char id[DLOCK_TOKEN_ID_LEN + 1]; /* names the claim; "": it has no name */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "../net/loop.h"
+#include "../net/pool.h"
 
 /* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
  *
@@ -48,6 +49,11 @@ struct dlock_renewer {
 	dlock_renewer *next; /* the thread's, as the next */
 	bool joined;
 };
+
+/* Of servers whose protocols share a pool (net/pool.h). */
+extern const dlock_renewer_ops dlock_pool_renewer_ops;
+
+dlock_net_pool *dlock_pool_renewer_pool(dlock_renewer *renewer);
 
 /* ---- one lease ---- */
 

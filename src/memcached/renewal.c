@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "../lock/backend.h"
-#include "../lock/pool_renewer.h"
 #include "discard.h"
 
 /* A key that is changed all the time is left to the next round. */

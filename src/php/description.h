@@ -1,7 +1,7 @@
 #ifndef DLOCK_PHP_DESCRIPTION_H
 #define DLOCK_PHP_DESCRIPTION_H
 
-#include "../lock/description.h"
+#include "../lock/inspection.h"
 
 /* What others see of this process when they look at a lock: its host and what it is doing (INI dlock.label,
  * Dlock\setLabel()). */

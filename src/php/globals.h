@@ -8,7 +8,7 @@
 #include "php.h"
 
 #include "../base/wakeup.h"
-#include "../lock/description.h"
+#include "../lock/inspection.h"
 #include "../lock/registry.h"
 #include "backends.h"
 #include "metrics.h"

@@ -1,7 +1,7 @@
 #ifndef DLOCK_REDIS_ARGUMENTS_H
 #define DLOCK_REDIS_ARGUMENTS_H
 
-#include "../../lock/description.h"
+#include "../../lock/inspection.h"
 #include "../wire/inbox.h"
 #include "../wire/survey.h"
 #include "keys.h"

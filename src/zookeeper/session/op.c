@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../lock/backend.h"
-#include "../../lock/description.h"
+#include "../../lock/inspection.h"
 #include "watches.h"
 
 /* A new op, with a reference for the caller and one for the library. No handle: another strand may have discarded the

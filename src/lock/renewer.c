@@ -1,4 +1,4 @@
-#include "pool_renewer.h"
+#include "renewer.h"
 
 #include <stdlib.h>
 
