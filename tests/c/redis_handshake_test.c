@@ -3,7 +3,7 @@
  * tests to run] */
 
 
-#include "../../src/redis/wire/uptime.h"
+#include "../../src/redis/wire/info.h"
 #include "redis_client.h"
 #include "tap.h"
 

@@ -1,4 +1,4 @@
-/* src/redis/wire/conn.c, handshake.c, uptime.c, call.c, inbox.c, requests.c and wait.c: what a server says, over a
+/* src/redis/wire/conn.c, handshake.c, info.c, call.c, inbox.c, requests.c and wait.c: what a server says, over a
  * real socket. The first byte tells what was asked and how one logs in, the second in pieces of which size the answer
  * comes; a byte 0xff in the rest ends the connection, and what is behind it is said on the next one. */
 

@@ -1,6 +1,6 @@
-/* src/redis/wire/uptime.c: the text that INFO answers with. The first byte: what kind of reply it is. */
+/* src/redis/wire/info.c: the text that INFO answers with. The first byte: what kind of reply it is. */
 
-#include "../../src/redis/wire/uptime.h"
+#include "../../src/redis/wire/info.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 #include "uptime_rule.h"
 
-#include "../wire/uptime.h"
+#include "../wire/info.h"
 
 /* Servers that are started together do not start in the same moment, and give their uptimes in whole seconds: what
  * seems to be this much may be two seconds more. */

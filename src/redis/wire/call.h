@@ -11,8 +11,9 @@
 #include "../../base/text.h"
 #include "../script/scripts.h"
 
-/* One command and its reply. It is shared by the caller and the connection that carries it: the caller may leave early,
- * and the connection still knows which reply belongs to which command. */
+/* One command and its reply, and the calls of one connection, in order. A call is shared by the caller and the
+ * connection that carries it: the caller may leave early, and the connection still knows which reply belongs to which
+ * command. */
 
 /* Room for a number as an argument. */
 typedef struct {
@@ -45,7 +46,7 @@ typedef struct dlock_call {
 	dlock_nanos first_sent_at;
 	unsigned long generation; /* of the connection that it was sent over last */
 	unsigned long sequence;   /* its place among all that was sent there */
-	dlock_nanos server_started; /* of an answered call: its server was started then or before; see uptime.h */
+	dlock_nanos server_started; /* of an answered call: its server was started then or before; see info.h */
 	redisReply *reply;
 	const dlock_script *script; /* NULL: sent as text, or no script */
 	const dlock_script *origin; /* NULL: no script */
@@ -88,5 +89,35 @@ void dlock_call_cancel_sending(dlock_call *call);
 /* Ends it, once. Takes over the reply. */
 void dlock_call_answer(dlock_call *call, redisReply *reply);
 void dlock_call_fail(dlock_call *call);
+
+/* The calls of one connection, oldest first: the order in which they are sent, and in which their replies come. The
+ * queue has a reference to each. */
+typedef struct {
+	dlock_call **ring;
+	size_t first, count, capacity;
+} dlock_call_queue;
+
+dlock_call *dlock_call_queue_at(const dlock_call_queue *queue, size_t index);
+
+/* False when out of memory. */
+bool dlock_call_queue_push(dlock_call_queue *queue, dlock_call *call);
+
+/* Takes the oldest one out, with the queue's reference. */
+dlock_call *dlock_call_queue_shift(dlock_call_queue *queue);
+
+/* Puts a call that has just been taken out at the end, with its reference: for that there is room. */
+void dlock_call_queue_requeue(dlock_call_queue *queue, dlock_call *call);
+
+/* Their connection is gone: fails all but those for the next one. Background calls are kept while they
+ * are useful: a lock that a server gave late must be released there, also after it was out of reach for a while. With
+ * `resend`, so are calls that were sent for the first time: the connection may have died while it was idle, and every
+ * command may be repeated. */
+void dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend);
+
+/* Fails all of them. */
+void dlock_call_queue_clear(dlock_call_queue *queue);
+
+/* Clears it and frees its memory. */
+void dlock_call_queue_dispose(dlock_call_queue *queue);
 
 #endif

@@ -4,7 +4,7 @@
 #include "../../base/error.h"
 #include "../../net/channel.h"
 #include "../../net/loop.h"
-#include "call_queue.h"
+#include "call.h"
 #include "handshake.h"
 #include "resp.h"
 #include "survey.h"

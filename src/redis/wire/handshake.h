@@ -2,7 +2,7 @@
 #define DLOCK_REDIS_HANDSHAKE_H
 
 #include "../../net/channel.h"
-#include "uptime.h"
+#include "info.h"
 
 /* What is said over a new connection before any call: AUTH, SELECT and, to a cluster's node, CLUSTER MYID, and,
  * for users of the connection that need it, INFO for the server's uptime. The connection is ready without the reply to

@@ -1,5 +1,6 @@
 #include "info.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MOST_DIGITS 18
@@ -39,4 +40,51 @@ void dlock_info_text(const char *info, const char *field, char *out, size_t size
 	len = len < size ? len : 0;
 	memcpy(out, at ? at : "", len);
 	out[len] = '\0';
+}
+
+#define LONGEST_UPTIME 4000000000 /* more than a century, and far from an overflow */
+
+/* Negative where there is none that can be right. */
+static int64_t find_uptime(const char *info)
+{
+	int64_t seconds = 0;
+	const char *at = dlock_info_find(info, "uptime_in_seconds");
+
+	if (!at) {
+		return -1;
+	}
+	if (*at == '-') { /* its clock was set back since it was started, so it may be of any age */
+		return 0;
+	}
+	if (*at < '0' || *at > '9') {
+		return -1;
+	}
+	for (; *at >= '0' && *at <= '9'; at++) {
+		seconds = seconds * 10 + (*at - '0');
+		if (seconds > LONGEST_UPTIME) {
+			return -1;
+		}
+	}
+	return *at == '\r' || *at == '\n' || *at == '\0' ? seconds : -1;
+}
+
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_endpoint *server)
+{
+	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "", *id = dlock_info_find(info, "run_id");
+	size_t len = id ? strcspn(id, "\r\n") : 0;
+	int64_t seconds = find_uptime(info);
+
+	snprintf(uptime->run_id, sizeof uptime->run_id, "%.*s", len < sizeof uptime->run_id ? (int) len : 0, id ? id : "");
+	if (seconds >= 0) {
+		/* The difference of two times in whole seconds: it may be up to one second more than has passed between
+		 * them. */
+		uptime->started = now - (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
+		return;
+	}
+	uptime->started = DLOCK_START_UNKNOWN;
+	if (reply->type == REDIS_REPLY_ERROR) {
+		dlock_endpoint_quote(server, reply->str, uptime->problem, sizeof uptime->problem);
+	} else {
+		snprintf(uptime->problem, sizeof uptime->problem, "INFO has no uptime_in_seconds");
+	}
 }
