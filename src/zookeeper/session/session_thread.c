@@ -11,7 +11,6 @@
 
 #include "../../base/thread.h"
 #include "../../lock/renewal.h"
-#include "diagnosis.h"
 #include "hosts.h"
 #include "node.h"
 #include "op.h"
