@@ -19,7 +19,6 @@
 #include "src/php/settings.h"
 #include "src/php/class/stock/stock.h"
 #include "src/php/strand.h"
-#include "src/php/request/worker.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 

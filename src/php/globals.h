@@ -91,7 +91,7 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	HashTable coroutines; /* whose ends are watched */
 	struct dlock_sleeping *sleeping;
 	struct dlock_turn *turns;
-	bool is_worker;   /* of FrankenPHP: its boot is over (worker.c) */
+	bool is_worker;   /* of FrankenPHP: its boot is over (request.c) */
 	bool has_strands; /* a waiter was set */
 	bool is_refused;  /* it has said that it cannot wait */
 	bool has_bailed_out; /* while a strand was suspended, whose frames return first */
