@@ -9,7 +9,6 @@
 #include "src/lock/renewal.h"
 #include "src/php/classes.h"
 #include "src/php/globals.h"
-#include "src/php/info.h"
 #include "src/php/class/lease.h"
 #include "src/php/request/loss_signal.h"
 #include "src/php/class/manager.h"
@@ -17,8 +16,9 @@
 #include "src/php/request/request.h"
 #include "src/php/class/stock/reservation.h"
 #include "src/php/settings.h"
+#include "src/php/stats.h"
 #include "src/php/class/stock/stock.h"
-#include "src/php/strand.h"
+#include "src/php/wait/strand.h"
 
 /* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
 

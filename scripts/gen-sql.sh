@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes src/database/sql_generated.h from the files in sql/, which create=1 in an address runs. --check: is it up to date?
+# Makes src/database/sql/sql_generated.h from the files in sql/, which create=1 in an address runs. --check: is it up to date?
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
-out=src/database/sql_generated.h
+out=src/database/sql/sql_generated.h
 
 # Comments and indentation are for readers of the file. DELIMITER is of MySQL's client; statements end with // throughout.
 text_of() {
@@ -24,7 +24,7 @@ generate() {
 	local name
 	for name in postgresql mysql; do
 		printf 'const char dlock_sql_%s[] =\n' "$name"
-		text_of "src/database/$name.sql" "${name#postgresql}" | sed '$s/$/;/'
+		text_of "src/database/sql/$name.sql" "${name#postgresql}" | sed '$s/$/;/'
 	done
 }
 

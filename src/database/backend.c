@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lock.h"
-#include "renewal.h"
 
 /* Whichever the token has. */
 #define ANY_TICKET (-1)

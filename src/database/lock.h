@@ -2,6 +2,7 @@
 #define DLOCK_DATABASE_LOCK_H
 
 #include "../lock/claim.h"
+#include "../lock/renewer.h"
 #include "background.h"
 #include "question.h"
 
@@ -53,5 +54,9 @@ dlock_status dlock_db_break(dlock_backend *backend, const char *resource, size_t
 
 /* Ends the waiter; what it was about to ask for is given back. */
 void dlock_db_end_waiter(dlock_claim *claim);
+
+/* How the renewal thread renews a lease, and says there whose it is. `description` may be NULL. */
+dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token,
+	dlock_description *description);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "../base/wait.h"
 #include "session.h"
-#include "sql_text.h"
+#include "sql/sql_text.h"
 
 /* MySQL and MariaDB by libmariadb, whose calls are begun and continued: it switches stacks of its own. One call at a
  * time: its query, its result, and the end of what a procedure sends. */

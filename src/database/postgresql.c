@@ -9,7 +9,7 @@
 
 #include "../base/wait.h"
 #include "session.h"
-#include "sql_text.h"
+#include "sql/sql_text.h"
 
 /* PostgreSQL by libpq, in its pipeline mode: calls are sent one after the other, each with a Sync behind it, so that
  * each is a transaction of its own. */

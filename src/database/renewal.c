@@ -1,4 +1,4 @@
-#include "renewal.h"
+#include "lock.h"
 
 #include <stdlib.h>
 #include <string.h>

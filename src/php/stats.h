@@ -9,4 +9,7 @@ void dlock_collect_stats(zval *stats);
 /* Adds to the totals of all workers what is new in its counters. */
 void dlock_stats_publish(void);
 
+/* phpinfo()'s part: versions, libraries, counters and settings. */
+void dlock_print_info(zend_module_entry *module);
+
 #endif

@@ -47,7 +47,7 @@ $lease = $lock->acquire('asserted', 0);
 $pdo->beginTransaction();
 $server->assert($pdo, 'Lock:asserted', $lease->fencingToken);
 same([true, true], [$pdo->commit(), $lease->release()], 'dlock_assert() by the application\'s user');
-exec('env -u LD_PRELOAD mariadb --no-defaults -uroot -S ' . escapeshellarg("$server->dir/socket/s") . ' shop < ' . escapeshellarg(dirname(__DIR__, 2) . '/src/database/mysql.sql') . ' 2>&1', $output, $code);
+exec('env -u LD_PRELOAD mariadb --no-defaults -uroot -S ' . escapeshellarg("$server->dir/socket/s") . ' shop < ' . escapeshellarg(dirname(__DIR__, 2) . '/src/database/sql/mysql.sql') . ' 2>&1', $output, $code);
 same([0, []], [$code, $output], 'mysql.sql once more');
 
 // ---- read-only ----

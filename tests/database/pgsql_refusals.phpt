@@ -57,7 +57,7 @@ $held = $admin->acquire('r', 0);
 same([true, '1'], [$held->isHeld(), (string) $server->query("SELECT count(*) AS n FROM my_locks.locks WHERE token = ?", [$held->token])[0]['n']], 'another schema');
 putenv('PGPASSWORD=' . PrivateDatabase::PASSWORD);
 run_command([PrivatePostgres::folder() . '/psql', '-h', '127.0.0.1', '-p', (string) $server->port, '-U', 'admin', '-q', '-v', 'ON_ERROR_STOP=1',
-    '-f', dirname(__DIR__, 2) . '/src/database/postgresql.sql', 'postgres']);
+    '-f', dirname(__DIR__, 2) . '/src/database/sql/postgresql.sql', 'postgres']);
 putenv('PGPASSWORD');
 same([true, true], [$try(), (new DistributedLock($server->dsn()))->isLocked('theirs')], 'postgresql.sql once more: leases stay');
 $processes = fork_run(4, fn () => (new DistributedLock($server->dsn('create=1&schema=at_once&connect_timeout=20&read_timeout=20')))->lock('r', 20) ? 1 : 0, 'kill');

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions, lines of at most 120 columns, a README for each folder that is true to it
+Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions, lines of at most 120 columns, a README for each folder that is true to it, and no more files than one sees at once
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -26,12 +26,12 @@ within(0.99 * preg_match_all('/^\w[^\n;]*\)\n\{$/m', $code), count($functions), 
 
 // ---- that each mistake is found ----
 
-/** @return list<string> with this README of src/lock */
-function with_readme(?string $readme): array
+/** @return list<string> with this README of src/lock, and these files */
+function with_readme(?string $readme, array $files = ['claim.h']): array
 {
     $root = temporary_directory();
     mkdir("$root/src/lock", 0700, true);
-    file_put_contents("$root/src/lock/claim.h", '');
+    array_map(fn (string $file) => file_put_contents("$root/src/lock/$file", ''), $files);
     $readme === null || file_put_contents("$root/src/lock/README.md", $readme);
     return faults_of_readmes($root);
 }
@@ -42,6 +42,10 @@ same(['src/lock/README.md does not name claim.h'], with_readme("**May include:**
 same(['src/lock/README.md says that it may include ; LAYERS: src/net'], with_readme("`claim.h`\n"), 'nothing about includes');
 same(['src/lock/README.md says that it may include src/base; LAYERS: src/net'], with_readme("**May include:** `src/base`\n`claim.h`\n"), 'other includes');
 same(['src/lock/README.md has 41 lines; 40 at most'], with_readme("**May include:** `src/net`\n`claim.h`\n" . str_repeat("\n", 39)), 'a long one');
+$many = array_map(fn (int $i) => "script_$i.lua", range(1, 20));
+same(['src/lock has 21 files; 20 at most'], with_readme("**May include:** `src/net`\n`" . implode('` `', $many) . "`\n", $many), 'many files');
+same(['src/lock/README.md does not name script_20.lua'],
+    with_readme("**May include:** `src/net`\n`" . implode('` `', array_slice($many, 1, 18)) . "`\n", array_slice($many, 1)), 'a script that it leaves out');
 
 /** @param array<string, string> $files their text */
 function planted(array $files): array

@@ -1,4 +1,4 @@
-/* Locks in a database (src/database/postgresql.sql): the row that a grant writes, its hand-over to a waiter, the guard after a
+/* Locks in a database (src/database/sql/postgresql.sql): the row that a grant writes, its hand-over to a waiter, the guard after a
  * crash or a promotion, and dlock.assert(), which the application calls in the transaction that writes. README.md
  * beside this file says what stands for what.
  *

@@ -3,7 +3,7 @@
 #include "../request/errors.h"
 #include "../globals.h"
 #include "../settings.h"
-#include "../strand.h"
+#include "../wait/strand.h"
 #include "arguments.h"
 #include "manager.h"
 #include "servers.h"

@@ -4,7 +4,7 @@
 #include "../request/errors.h"
 #include "../globals.h"
 #include "../request/handle.h"
-#include "../interrupts.h"
+#include "../wait/interrupts.h"
 #include "../metrics.h"
 #include "../request/unkept.h"
 #include "arguments.h"

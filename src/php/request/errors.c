@@ -2,7 +2,7 @@
 
 #include "../../redis/redlock/quorum.h"
 #include "../classes.h"
-#include "../interrupts.h"
+#include "../wait/interrupts.h"
 
 #include "zend_exceptions.h"
 

@@ -1,11 +1,11 @@
 #include "hold.h"
 
-#include "../coroutine.h"
+#include "../wait/coroutine.h"
 #include "ending.h"
 #include "../globals.h"
 #include "../metrics.h"
 #include "../probes.h"
-#include "../strand.h"
+#include "../wait/strand.h"
 
 dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error *error)
 {

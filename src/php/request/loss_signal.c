@@ -3,7 +3,7 @@
 #include "errors.h"
 #include "hold.h"
 #include "holder_watch.h"
-#include "../strand.h"
+#include "../wait/strand.h"
 
 #include "zend_exceptions.h"
 

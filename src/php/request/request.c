@@ -5,7 +5,7 @@
 #include "../description.h"
 #include "../globals.h"
 #include "../stats.h"
-#include "../strand.h"
+#include "../wait/strand.h"
 #include "ending.h"
 #include "hold.h"
 #include "loss_signal.h"

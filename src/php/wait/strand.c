@@ -1,7 +1,7 @@
 #include "strand.h"
 
 #include "coroutine.h"
-#include "globals.h"
+#include "../globals.h"
 
 #include "php_network.h"
 #include "zend_exceptions.h"

@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../base/wait.h"
+#include "../../base/wait.h"
 #include "zend_exceptions.h"
 
 /* Waiting, which PHP's signal handlers, time limits and losses can interrupt. */

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "globals.h"
+#include "../globals.h"
 
 #include "zend_closures.h"
 #include "zend_exceptions.h"

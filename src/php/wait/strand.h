@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-#include "../base/wait.h"
+#include "../../base/wait.h"
 
 /* Strands: a fiber, a Swoole coroutine, or {main}. A wait suspends its strand where the program has said how
  * (Dlock\setWaiter()), or in a coroutine. */

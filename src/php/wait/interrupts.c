@@ -1,6 +1,6 @@
 #include "interrupts.h"
 
-#include "globals.h"
+#include "../globals.h"
 #include "strand.h"
 
 #include "zend_exceptions.h"
