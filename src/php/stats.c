@@ -21,7 +21,8 @@
 #include "../lock/renewal.h"
 #include "globals.h"
 
-void dlock_collect_stats(zval *stats)
+/* The renewal thread is the whole process'. */
+static void collect(zval *stats)
 {
 	const dlock_counters *counters = &DLOCK_G(counters);
 	dlock_renewal_counts renewal = dlock_renewal_count();
@@ -55,7 +56,7 @@ void dlock_collect_stats(zval *stats)
 ZEND_FUNCTION(Dlock_stats)
 {
 	ZEND_PARSE_PARAMETERS_NONE();
-	dlock_collect_stats(return_value);
+	collect(return_value);
 }
 
 void dlock_stats_publish(void)
@@ -103,7 +104,7 @@ static void print_stats(void)
 	zval stats, *value;
 	zend_string *name, *text;
 
-	dlock_collect_stats(&stats);
+	collect(&stats);
 	php_info_print_table_start();
 	php_info_print_table_header(2, "Since this process started", "");
 	ZEND_HASH_FOREACH_STR_KEY_VAL(Z_ARRVAL(stats), name, value) {

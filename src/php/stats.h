@@ -3,8 +3,7 @@
 
 #include "php.h"
 
-/* What this process, under ZTS this thread, did so far; the renewal thread is the whole process'. */
-void dlock_collect_stats(zval *stats);
+/* What this process, under ZTS this thread, did so far: Dlock\stats(), and in phpinfo(). */
 
 /* Adds to the totals of all workers what is new in its counters. */
 void dlock_stats_publish(void);

@@ -46,7 +46,8 @@ void dlock_request_end_late(void)
 	dlock_pools_free_retired(&DLOCK_G(pools));
 }
 
-unsigned long dlock_worker_request_end(bool all)
+/* A request of a worker, whose objects live on: of the running strand, or of all. Returns how many leases were held. */
+static unsigned long end_request_of_worker(bool all)
 {
 	dlock_nanos deadline = drain_until();
 	unsigned long held = dlock_hold_end_requests(all);
@@ -78,7 +79,7 @@ ZEND_FUNCTION(Dlock_endRequest)
 		zend_wrong_parameters_none_error();
 		RETURN_THROWS();
 	}
-	RETURN_LONG((zend_long) dlock_worker_request_end(false));
+	RETURN_LONG((zend_long) end_request_of_worker(false));
 }
 
 /* Its code stays loaded, as that of interrupts does (loss_signal.c): another module may call it that has wrapped it. */
@@ -91,7 +92,7 @@ static int deactivate(void)
 {
 	if (is_loaded && DLOCK_G(registry).first) {
 		if (DLOCK_G(is_worker)) {
-			dlock_worker_request_end(true);
+			end_request_of_worker(true);
 		} else {
 			dlock_hold_mark_workers(true);
 		}

@@ -10,10 +10,6 @@ void dlock_request_begin(void);
  * released. */
 void dlock_request_end(void);
 
-/* The same for a request of a worker, whose objects live on: of the running strand, or of all. Returns how many leases
- * were held. */
-unsigned long dlock_worker_request_end(bool all);
-
 /* When all modules have ended. Those that end after this one may still run the user's code, as sessions do to be
  * written. What that locked must not live on in the next request. */
 void dlock_request_end_late(void);
