@@ -28,6 +28,7 @@ typedef struct {
 	dlock_memcached_cas known;  /* of the key, while it is this claim's */
 	waiter *waiter;             /* NULL: it is not being acquired */
 	bool change_open; /* a change had no answer, and may be made as long as the key has the same CAS */
+	dlock_nanos counted_ttl; /* by which the deadline counts, and a renewal asks; 0: the claim's */
 } memcached_claim;
 
 /* A waiter looks again after a random time up to this one, which doubles each time. */
@@ -282,6 +283,7 @@ static dlock_status take_lock(waiter *own, dlock_nanos now)
 
 	claim->known = (dlock_memcached_cas) { add->reply.cas, add->opened };
 	claim->change_open = false;
+	claim->counted_ttl = 0;
 	base->deadline = deadline_of(add, lasting(base->ttl));
 	dlock_status status = read_count(backend_of(base), own->counted, &base->fencing_token, own->error);
 	if (status == DLOCK_OK && now >= base->deadline) { /* it took longer than the lease lasts */
@@ -503,6 +505,19 @@ static dlock_memcached_request *make_deletion(dlock_memcached_item *item, uint64
 	return dlock_memcached_delete(&item->key, cas);
 }
 
+/* A shorter lease that may have been set must be believed even without an answer; renewals ask for it as well. It counts
+ * from when the longer one was set: a server that stands still since then sets it by the clock of that time. */
+static void believe_shorter(memcached_claim *claim, dlock_nanos ttl)
+{
+	dlock_nanos counted = claim->counted_ttl > 0 ? claim->counted_ttl : claim->base.ttl;
+
+	if (ttl < counted && claim->base.deadline != DLOCK_OVER) {
+		claim->base.deadline -= lasting(counted) - lasting(ttl);
+		claim->counted_ttl = ttl;
+		claim->change_open = true;
+	}
+}
+
 static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
 	dlock_memcached_request *request;
@@ -510,14 +525,14 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 
 	if (status == DLOCK_OK) {
 		claim->ttl = ttl;
+		((memcached_claim *) claim)->counted_ttl = 0;
 		claim->deadline = deadline_of(request, lasting(ttl));
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its key was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
-	} else if (request && request->sent && request->sent_at + lasting(ttl) < claim->deadline) {
-		/* A shorter lease that may have been set must be believed even without an answer. */
-		claim->deadline = request->sent_at + lasting(ttl);
+	} else if ((request && request->sent) || claim->renewal) {
+		believe_shorter((memcached_claim *) claim, ttl);
 	}
 	dlock_memcached_release(request);
 	return status;
