@@ -505,8 +505,8 @@ static dlock_memcached_request *make_deletion(dlock_memcached_item *item, uint64
 	return dlock_memcached_delete(&item->key, cas);
 }
 
-/* A shorter lease that may have been set must be believed even without an answer; renewals ask for it as well. It counts
- * from when the longer one was set: a server that stands still since then sets it by the clock of that time. */
+/* A shorter lease that may have been set must be believed even without an answer; renewals ask for it as well. It
+ * counts from when the longer one was set: a server that stands still since then sets it by the clock of that time. */
 static void believe_shorter(memcached_claim *claim, dlock_nanos ttl)
 {
 	dlock_nanos counted = claim->counted_ttl > 0 ? claim->counted_ttl : claim->base.ttl;
