@@ -5,13 +5,13 @@
 
 const dlock_db_signature dlock_db_signatures[] = {
 	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, .says = true },
-	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, false, false },
+	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, .says = false },
 	[DLOCK_DB_EXTEND] = { "extend_1", 1, 2, .says = true },
-	[DLOCK_DB_LEFT] = { "left_1", 1, 0, false, false },
-	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1, false, false },
+	[DLOCK_DB_LEFT] = { "left_1", 1, 0, .says = false },
+	[DLOCK_DB_EXCHANGE] = { "exchange_1", 2, 1, .says = false },
 	[DLOCK_DB_INSPECT] = { "inspect_1", 1, 1, .tells = true },
 	[DLOCK_DB_LIST] = { "list_1", 1, 2, .tells = true },
-	[DLOCK_DB_BREAK] = { "break_1", 2, 1, false, false },
+	[DLOCK_DB_BREAK] = { "break_1", 2, 1, .says = false },
 };
 
 dlock_db_call *dlock_db_call_new(dlock_db_function function, const char *name, size_t name_len, const char *token)

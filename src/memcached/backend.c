@@ -27,7 +27,7 @@ typedef struct {
 	dlock_memcached_item *item; /* NULL: not needed yet */
 	dlock_memcached_cas known;  /* of the key, while it is this claim's */
 	waiter *waiter;             /* NULL: it is not being acquired */
-	bool change_open; /* a change had no answer, and may be made as long as the key has the same CAS */
+	bool change_open; /* what a change has made of the key is not known, as long as the key has the same CAS */
 	dlock_nanos counted_ttl; /* by which the deadline counts, and a renewal asks; 0: the claim's */
 } memcached_claim;
 
@@ -474,8 +474,9 @@ static dlock_status change(
 		ask_over(backend, *done, known->opened);
 		if (has_code(*done, DLOCK_MEMCACHED_HD)) {
 			*known = (dlock_memcached_cas) { (*done)->reply.cas, (*done)->opened };
-			((memcached_claim *) claim)->change_open = false; /* by its CAS, what was asked for before is void */
-			if (!(*done)->timed || (*done)->late != DLOCK_FOREVER) {
+			/* By its CAS, what was asked for before is void. */
+			((memcached_claim *) claim)->change_open = (*done)->timed && (*done)->late == DLOCK_FOREVER;
+			if (!((memcached_claim *) claim)->change_open) {
 				return DLOCK_OK;
 			}
 		}
@@ -505,8 +506,9 @@ static dlock_memcached_request *make_deletion(dlock_memcached_item *item, uint64
 	return dlock_memcached_delete(&item->key, cas);
 }
 
-/* A shorter lease that may have been set must be believed even without an answer; renewals ask for it as well. It
- * counts from when the longer one was set: a server that stands still since then sets it by the clock of that time. */
+/* A shorter lease that may have been set must be believed even without an answer. So must one that was not: renewals
+ * ask for it, and set it. It counts from when the longer one was set: a server that stands still since then sets it by
+ * the clock of that time. */
 static void believe_shorter(memcached_claim *claim, dlock_nanos ttl)
 {
 	dlock_nanos counted = claim->counted_ttl > 0 ? claim->counted_ttl : claim->base.ttl;
@@ -520,19 +522,20 @@ static void believe_shorter(memcached_claim *claim, dlock_nanos ttl)
 
 static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
+	memcached_claim *own = (memcached_claim *) claim;
 	dlock_memcached_request *request;
 	dlock_status status = change(claim, make_extension, ttl, &request, error);
 
 	if (status == DLOCK_OK) {
 		claim->ttl = ttl;
-		((memcached_claim *) claim)->counted_ttl = 0;
+		own->counted_ttl = 0;
 		claim->deadline = deadline_of(request, lasting(ttl));
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 	} else if (status == DLOCK_LOST) {
 		dlock_fail(error, DLOCK_LOST, "The lock \"%s\" was lost: its key was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
-	} else if ((request && request->sent) || claim->renewal) {
-		believe_shorter((memcached_claim *) claim, ttl);
+	} else if (own->change_open || claim->renewal) {
+		believe_shorter(own, ttl);
 	}
 	dlock_memcached_release(request);
 	return status;

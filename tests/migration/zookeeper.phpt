@@ -17,7 +17,7 @@ function nodes(ZkRaw $zk, string $resource): array
 {
     try {
         return $zk->getChildren("/locks/$resource");
-    } catch (ZkError $e) { // where nobody locks ZooKeeper deletes it
+    } catch (ZkError $e) { // ZooKeeper deletes it once it is empty
         return $e->getCode() === ZkError::NO_NODE ? [] : throw $e;
     }
 }

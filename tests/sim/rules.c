@@ -40,8 +40,8 @@ static const nanos heard[SETUPS] = { [SINGLE] = 300 * MS, [REPLICATED] = 2600 * 
 
 static int64_t last_fence[RESOURCES];
 static nanos free_since[RESOURCES]; /* NEVER: it is not */
-static nanos wanted[RESOURCES];     /* when somebody last began to acquire it */
-static nanos settles[RESOURCES];    /* by when its epoch has settled, which begins with the first who wants it */
+static nanos wanted[RESOURCES];     /* when a client last began to acquire it */
+static nanos settles[RESOURCES];    /* by when its epoch has settled, which begins with the first request for it */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
 static nanos died_waiting[RESOURCES], dead_until[RESOURCES]; /* who waited for it, and may be in the queue until then */

@@ -304,7 +304,7 @@ bool strand_is_refused(void); /* it could not be suspended: its wait is to end *
 void client_sleep(nanos length);
 
 /* Between two sections: shortly, as in a sale; later also as at night, when connections are idle, leases end, and
- * servers are replaced while nobody looks. */
+ * servers are replaced while no client asks. */
 #define BUSY_UNTIL (720 * SECOND)
 void client_rest(stream *random, nanos most);
 

@@ -14,8 +14,8 @@ void dlock_request_end(void);
  * written. What that locked must not live on in the next request. */
 void dlock_request_end_late(void);
 
-/* Requests of a worker of FrankenPHP, which tells nobody but the SAPI that one ends: sapi_deactivate() is called after
- * each, and the first time after the worker's boot. */
+/* Requests of a worker of FrankenPHP, which tells only the SAPI that one ends: sapi_deactivate() is called after each,
+ * and the first time after the worker's boot. */
 
 /* When the module is loaded and unloaded; and at each PHP request's beginning. */
 void dlock_worker_init(void);

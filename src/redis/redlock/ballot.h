@@ -38,7 +38,7 @@ typedef struct {
 	int maturing;   /* void votes of servers that become eligible at a known time */
 } dlock_ballot;
 
-/* Nobody is asked yet, and every yes counts: a question that needs the rule begins ballot->uptime_rule itself. */
+/* No server has been asked yet, and every yes counts: a question that needs the rule begins ballot->uptime_rule. */
 void dlock_ballot_begin(dlock_ballot *ballot, dlock_voter *voters, int count, int quorum, dlock_reader *read);
 
 /* Sends the call, which is the ballot's from now on. NULL, when out of memory, is no vote. */

@@ -244,8 +244,8 @@ static dlock_status read_broken(
 	return dlock_read_break(call, conn, &response->pttl, error);
 }
 
-/* On all servers. With a majority nobody but the holder has it, until the keys of so many have ended that another one
- * can have a majority: and by then its lease is over, as after any death. */
+/* On all servers. A holder with a majority stays the only one until enough of its keys have expired for another client
+ * to get a majority. By then its lease is over, as after its death. */
 dlock_status dlock_quorum_break(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error)
 {

@@ -12,7 +12,7 @@ dlock_call *dlock_quorum_request_check(dlock_keys keys, const char *token);
 dlock_call *dlock_quorum_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
 dlock_call *dlock_quorum_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
 
-/* `waiter`: what is not notified of it; NULL: nobody is left out. Of several, also those are released that are left. */
+/* `waiter`: the one that is not notified; NULL: all are. Of several locks, those that are still held are released. */
 dlock_call *dlock_quorum_request_release(dlock_keys keys, const char *token, const char *waiter);
 dlock_call *dlock_quorum_request_leave(dlock_keys keys, const char *waiter);
 

@@ -69,7 +69,7 @@ local function refusal(ends, waiter, new)
 		and place - ALONE + WAITS or place), new and 1 or 0}
 end
 
--- In its place, for as long as nobody is granted anything.
+-- In its place in the queue, while no permit is granted to any client.
 local function wait_for_epoch()
 	local waiter, new = nil, false
 	if inbox ~= '' then

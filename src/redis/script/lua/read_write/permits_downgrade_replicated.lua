@@ -1,5 +1,5 @@
--- permits_downgrade.lua for a server that fails over: in an unsettled epoch nobody is granted anything, since holders
--- may be missing there.
+-- permits_downgrade.lua for a server that fails over: in an unsettled epoch no permit is granted, since holders may be
+-- missing there.
 --
 -- keys: pool epoch
 -- args: id:text ttl:lease dlock_epoch_rule guard { time:ms }

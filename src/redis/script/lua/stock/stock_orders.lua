@@ -3,8 +3,8 @@
 --
 -- keys: stock
 -- args: from:text to:text after:text buyer:text limit:int
--- From this number on, below that; behind this order, where its number is `from`; of this buyer; at most so many. '':
--- none, of all.
+-- Orders numbered from `from` to below `to`; with the number `from`, only those behind the order `after` ('': all); of
+-- this buyer ('': of all); at most `limit`.
 -- Replies {{order, its number, units, ms left of a reservation}, …}, and last the number and the name behind which the
 -- next page begins, or nothing. A page may be short, even empty: a script looks at LOOKS orders at most.
 -- Cost: O(log n), and O(1) for each order that it looks at.
