@@ -782,7 +782,7 @@ static bool is_same(const dlock_backend *a, const dlock_backend *b)
 
 static struct dlock_renewal_round *new_round(const dlock_claim *claim)
 {
-	return dlock_memcached_round_new(backend_of(claim)->conn->base.server, item_of(claim));
+	return dlock_memcached_round_new(backend_of(claim)->conn, item_of(claim));
 }
 
 static void dispose(dlock_claim *claim)

@@ -24,8 +24,7 @@ static void forget_connection(dlock_memcached_conn *conn)
 	conn->unsent = NULL;
 	conn->line_len = 0;
 	conn->in_value = false;
-	conn->clock.is_reconnected = true;
-	conn->clock.late = 0;
+	dlock_memcached_clock_reconnect(&conn->clock);
 	conn->late = DLOCK_FOREVER;
 }
 
@@ -143,7 +142,7 @@ static void close_outdated(dlock_memcached_conn *conn)
 	if (conn->state != DLOCK_MEMCACHED_READY || conn->first) {
 		return;
 	}
-	bool was_late = conn->late > 0 && conn->late != DLOCK_FOREVER && !conn->clock.is_reconnected;
+	bool was_late = conn->clock.late > 0 && !conn->clock.is_reconnected;
 	if (was_late || has_ended(conn) || dlock_channel_take_moved(&conn->channel)) {
 		disconnect(conn);
 	}

@@ -11,6 +11,7 @@ enum { TRIES = 8 };
 typedef struct memcached_round {
 	dlock_renewal_round base;
 	dlock_endpoint *server;
+	dlock_memcached_clock clock; /* as its holder has read it */
 	dlock_memcached_item *item;
 	dlock_memcached_conn *conn;       /* the renewer's; NULL: none yet */
 	dlock_memcached_cas known;        /* of the key, over this connection */
@@ -131,6 +132,10 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	dlock_nanos cap = dlock_timeout_cap(round->server, extends ? ttl - DLOCK_MEMCACHED_MARGIN : DLOCK_FOREVER);
 	dlock_memcached_conn *conn = dlock_memcached_conn_of(pool, round->server, cap);
 
+	if (conn && conn->state == DLOCK_MEMCACHED_CLOSED && conn->clock.cas == 0) { /* it has read none itself */
+		conn->clock = round->clock;
+		dlock_memcached_clock_reconnect(&conn->clock);
+	}
 	dlock_memcached_release(round->request); /* should it be under way yet, its answer is of no interest */
 	round->request = NULL;
 	if (conn != round->conn) {
@@ -181,7 +186,7 @@ static const dlock_renewal_round_ops round_ops = {
 	.free = free_round,
 };
 
-dlock_renewal_round *dlock_memcached_round_new(dlock_endpoint *server, dlock_memcached_item *item)
+dlock_renewal_round *dlock_memcached_round_new(const dlock_memcached_conn *conn, dlock_memcached_item *item)
 {
 	memcached_round *round = calloc(1, sizeof *round);
 
@@ -189,7 +194,8 @@ dlock_renewal_round *dlock_memcached_round_new(dlock_endpoint *server, dlock_mem
 		return NULL;
 	}
 	round->base.ops = &round_ops;
-	round->server = dlock_endpoint_retain(server);
+	round->server = dlock_endpoint_retain(conn->base.server);
+	round->clock = conn->clock;
 	round->item = dlock_memcached_item_retain(item);
 	return &round->base;
 }

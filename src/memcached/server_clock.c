@@ -21,6 +21,12 @@ static bool stays_late(dlock_memcached_clock *clock, dlock_nanos late, dlock_nan
 	return clock->is_reconnected && now - clock->late_since > CATCH_UP;
 }
 
+void dlock_memcached_clock_reconnect(dlock_memcached_clock *clock)
+{
+	clock->is_reconnected = true;
+	clock->late = 0;
+}
+
 dlock_nanos dlock_memcached_clock_read(
 	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now)
 {
@@ -29,10 +35,14 @@ dlock_nanos dlock_memcached_clock_read(
 		return DLOCK_FOREVER;
 	}
 	dlock_nanos end = now + reply->left * DLOCK_SECOND, late = sent + reply->left * DLOCK_SECOND - clock->end;
+	dlock_nanos unnoticed = clock->latency;
 	if (reply->cas != clock->cas || stays_late(clock, late, now)) {
-		*clock = (dlock_memcached_clock) { .cas = reply->cas, .end = end };
+		*clock = (dlock_memcached_clock) { .cas = reply->cas, .end = end, .latency = now - sent };
 		return DLOCK_FOREVER;
 	}
-	clock->end = end < clock->end ? end : clock->end;
-	return late > TICK ? late : 0;
+	if (end < clock->end) {
+		clock->end = end;
+		clock->latency = now - sent;
+	}
+	return (late > TICK ? late : 0) + unnoticed;
 }

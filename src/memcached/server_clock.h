@@ -10,7 +10,8 @@
 typedef struct {
 	uint64_t cas;            /* of the key; 0: not read yet */
 	dlock_nanos end;         /* of the key, by what was read so far, and no earlier than it is */
-	bool is_reconnected;     /* that was read over another connection */
+	dlock_nanos latency;     /* of that reading: the end may be so much earlier, and a clock so much later unnoticed */
+	bool is_reconnected;     /* this was read over another connection */
 	dlock_nanos late;        /* as it was first, since it has been so without a break; 0: it is not */
 	dlock_nanos late_since;
 } dlock_memcached_clock;
@@ -21,5 +22,8 @@ typedef struct {
  * longer than it takes to catch up. A process that first reads it just as such a server goes on cannot know. */
 dlock_nanos dlock_memcached_clock_read(
 	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now);
+
+/* What comes next is read over another connection. */
+void dlock_memcached_clock_reconnect(dlock_memcached_clock *clock);
 
 #endif

@@ -278,6 +278,10 @@ all_mutants() {
 	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'
 	mutant clock_that_stood_still memcached "the server's clock is never behind" src/memcached/server_clock.c 's/return late > TICK \? late : 0;/(void) late; return 0;/'
+	mutant clock_read_at_leisure c:memcached "a reading of the server's clock is as good however long its answer took" \
+		src/memcached/server_clock.c 's/return (.*) \+ unnoticed;/(void) unnoticed; return $1;/'
+	mutant clock_not_handed_on "memcached work=strands faults=3 pauses=3" "the renewal thread knows nothing of what the holder has read of the server's clock" \
+		src/memcached/renewal.c 's/\t\tconn->clock = round->clock;\n//'
 	mutant shorter_from_request c:memcached "a shorter lease without an answer counts from when it was asked for" src/memcached/backend.c \
 		's/base\.deadline -= lasting\(counted\) - lasting\(ttl\)/base.deadline = dlock_now() + lasting(ttl)/'
 	mutant deleted_without_cas memcached "whoever releases deletes the lock, whose ever it is" src/memcached/request.c 's/"md %s C%"/"md %s O%"/'
