@@ -280,7 +280,7 @@ all_mutants() {
 	mutant clock_that_stood_still memcached "the server's clock is never behind" src/memcached/server_clock.c 's/return late > TICK \? late : 0;/(void) late; return 0;/'
 	mutant clock_read_at_leisure c:memcached "a reading of the server's clock is as good however long its answer took" \
 		src/memcached/server_clock.c 's/return (.*) \+ unnoticed;/(void) unnoticed; return $1;/'
-	mutant clock_not_handed_on "memcached work=strands faults=3 pauses=3" "the renewal thread knows nothing of what the holder has read of the server's clock" \
+	mutant clock_not_handed_on "memcached work=strands hours=1.5 seed=300015" "the renewal thread knows nothing of what the holder has read of the server's clock" \
 		src/memcached/renewal.c 's/\t\tconn->clock = round->clock;\n//'
 	mutant shorter_from_request c:memcached "a shorter lease without an answer counts from when it was asked for" src/memcached/backend.c \
 		's/base\.deadline -= lasting\(counted\) - lasting\(ttl\)/base.deadline = dlock_now() + lasting(ttl)/'
