@@ -19,7 +19,8 @@ typedef struct {
 /* How late the clock was when the reply was given, to a request of then. DLOCK_FOREVER: it is not known, since the key
  * is another one. What is set after it ends so much earlier than it should. A clock that was late may have caught up,
  * or, where its machine was suspended, go on from there: that tells another connection, over which it stays as late for
- * longer than it takes to catch up. A process that first reads it just as such a server goes on cannot know. */
+ * longer than it takes to catch up. A process cannot know that reads it for the first time just as such a server goes
+ * on, or whose last reading is so old that the server's clock has gained a second since. */
 dlock_nanos dlock_memcached_clock_read(
 	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now);
 
