@@ -334,6 +334,95 @@ static void test_answered_before_close(void)
 	unlink(path);
 }
 
+/* A peer in this process, which says what it is told to, and when. */
+typedef struct {
+	char path[sizeof server.socket + 8];
+	dlock_conn *conn;
+	int fd;
+} told_peer;
+
+static void begin_told_peer(told_peer *peer, dlock_nanos read_timeout)
+{
+	char dsn[sizeof peer->path + 32], heard[64];
+	dlock_call *call = echo();
+
+	snprintf(peer->path, sizeof peer->path, "%s-peer", server.socket);
+	snprintf(dsn, sizeof dsn, "unix://%s", peer->path);
+	int listener = listen_at_path(peer->path);
+	dlock_endpoint *at = test_server_at(dsn);
+	at->read_timeout = read_timeout;
+	peer->conn = dlock_conn_new(at);
+	dlock_endpoint_release(at);
+	dlock_conn_send(peer->conn, call);
+	peer->fd = accept(listener, NULL, NULL);
+	dlock_conn_advance(peer->conn);
+	check(read(peer->fd, heard, sizeof heard) > 0 && write(peer->fd, "$1\r\nx\r\n", 7) == 7, "the peer answers");
+	dlock_conn_advance(peer->conn);
+	check(call->state == DLOCK_CALL_ANSWERED, "it is heard");
+	dlock_call_release(call);
+	close(listener);
+}
+
+static void end_told_peer(told_peer *peer)
+{
+	dlock_conn_free(peer->conn);
+	close(peer->fd);
+	unlink(peer->path);
+}
+
+/* The process stands still between two of the calls that are written together: no server owes a reply to them. */
+static void test_stopped_while_collecting(void)
+{
+	told_peer peer;
+	dlock_call *calls[3] = { echo(), echo(), echo() };
+
+	begin_told_peer(&peer, 100 * DLOCK_MS);
+	dlock_conn_cork(peer.conn);
+	dlock_conn_send(peer.conn, calls[0]);
+	sleep_ms(200);
+	dlock_conn_send(peer.conn, calls[1]);
+	check(peer.conn->generation == 1 && !calls[0]->repeated, "the connection is kept: %s", peer.conn->error.message);
+	sleep_ms(200);
+	dlock_conn_uncork(peer.conn);
+	dlock_conn_expire(peer.conn);
+	check(calls[0]->state == DLOCK_CALL_PENDING && calls[1]->state == DLOCK_CALL_PENDING,
+		"the time to answer begins when they are written");
+	dlock_conn_send(peer.conn, calls[2]);
+	check(peer.conn->generation == 1, "also for the next one: %s", peer.conn->error.message);
+	check(write(peer.fd, "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n", 21) == 21, "the peer answers");
+	dlock_conn_advance(peer.conn);
+	for (int i = 0; i < 3; i++) {
+		check(calls[i]->state == DLOCK_CALL_ANSWERED && *calls[i]->reply->str == 'a' + i, "%d has its answer", i);
+		dlock_call_release(calls[i]);
+	}
+	end_told_peer(&peer);
+}
+
+/* It stands still between its look for replies and its look at the clock. */
+static void test_answered_while_stopped(void)
+{
+	for (int answered = 1; answered >= 0; answered--) {
+		told_peer peer;
+		dlock_call *first = echo(), *second = echo(), *third = echo();
+		begin_told_peer(&peer, 100 * DLOCK_MS);
+		dlock_conn_send(peer.conn, first);
+		dlock_conn_cork(peer.conn);
+		dlock_conn_send(peer.conn, second);
+		check(!answered || write(peer.fd, "$1\r\nx\r\n", 7) == 7, "the peer answers");
+		sleep_ms(200);
+		dlock_conn_send(peer.conn, third);
+		check((peer.conn->state == DLOCK_CONN_READY) == answered && first->repeated == !answered,
+			"a connection over which %s is %s", answered ? "the answer came in time" : "none came",
+			answered ? "kept" : "replaced");
+		check(!answered || first->state == DLOCK_CALL_ANSWERED, "it is read");
+		dlock_conn_uncork(peer.conn);
+		dlock_call_release(first);
+		dlock_call_release(second);
+		dlock_call_release(third);
+		end_told_peer(&peer);
+	}
+}
+
 /* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as
  * it is read; and all else by a refusal, as if somebody held the lock. */
 static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
@@ -457,8 +546,8 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers), TEST(odd_holder),
-		TEST(closed_before_write), TEST(answered_before_close), TEST(endless_answers), TEST(failed_subscription),
-		TEST(flooded_inbox),
+		TEST(closed_before_write), TEST(answered_before_close), TEST(stopped_while_collecting),
+		TEST(answered_while_stopped), TEST(endless_answers), TEST(failed_subscription), TEST(flooded_inbox),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

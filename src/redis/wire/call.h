@@ -44,6 +44,8 @@ typedef struct dlock_call {
 	dlock_nanos sent_at;        /* just before it was sent last: its reply is to that */
 	/* just before it was sent first: without a reply, it may have been executed since then */
 	dlock_nanos first_sent_at;
+	/* when it had been written: the server owes its reply since then; DLOCK_FOREVER: it has yet to be */
+	dlock_nanos owed_since;
 	unsigned long generation; /* of the connection that it was sent over last */
 	unsigned long sequence;   /* its place among all that was sent there */
 	dlock_nanos server_started; /* of an answered call: its server was started then or before; see info.h */

@@ -165,6 +165,7 @@ static bool append(dlock_conn *conn, dlock_call *call)
 	}
 	call->sent_at = dlock_now();
 	call->first_sent_at = call->sent ? call->first_sent_at : call->sent_at;
+	call->owed_since = DLOCK_FOREVER;
 	call->sent = true;
 	call->generation = conn->generation;
 	call->sequence = ++conn->sequence;
@@ -173,12 +174,28 @@ static bool append(dlock_conn *conn, dlock_call *call)
 
 static void drain(dlock_conn *conn);
 
+/* This process may have been stopped since they were collected: that is not the server's to answer for. */
+static void note_written(dlock_conn *conn)
+{
+	dlock_nanos now = 0;
+
+	for (size_t i = conn->calls.count; i > 0; i--) {
+		dlock_call *call = dlock_call_queue_at(&conn->calls, i - 1);
+		if (call->owed_since != DLOCK_FOREVER) {
+			break;
+		}
+		now = now > 0 ? now : dlock_now();
+		call->owed_since = now;
+	}
+}
+
 static void flush(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
 	char problem[sizeof conn->channel.problem];
 
 	if (conn->cannot_write || dlock_channel_flush(&conn->channel)) {
+		note_written(conn);
 		return;
 	}
 	/* The peer has closed. What it sent before may answer calls, or say why it closed. */
@@ -426,7 +443,7 @@ void dlock_conn_peek(dlock_conn *conn)
 
 static bool owes_since(const dlock_conn *conn, dlock_nanos time)
 {
-	return conn->calls.count > 0 && dlock_now() >= dlock_after(dlock_call_queue_at(&conn->calls, 0)->sent_at, time);
+	return conn->calls.count > 0 && dlock_now() >= dlock_after(dlock_call_queue_at(&conn->calls, 0)->owed_since, time);
 }
 
 dlock_nanos dlock_conn_timer(const dlock_conn *conn)
@@ -440,7 +457,7 @@ dlock_nanos dlock_conn_timer(const dlock_conn *conn)
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		const dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		if (call->state == DLOCK_CALL_PENDING && call->wanted && !call->background) {
-			return dlock_after(call->sent_at, read_timeout(conn));
+			return dlock_after(call->owed_since, read_timeout(conn));
 		}
 	}
 	return DLOCK_FOREVER;
@@ -471,13 +488,25 @@ void dlock_conn_expire(dlock_conn *conn)
 	conn->source.news++;
 	for (size_t i = 0; i < conn->calls.count; i++) {
 		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
-		if (!call->background && dlock_now() >= dlock_after(call->sent_at, read_timeout(conn))) {
+		if (!call->background && dlock_now() >= dlock_after(call->owed_since, read_timeout(conn))) {
 			dlock_call_fail(call);
 		}
 	}
 }
 
 /* ---- using it ---- */
+
+/* Is the oldest reply overdue? A process that was stopped still finds those that came in time. */
+static bool is_overdue(dlock_conn *conn)
+{
+	if (!owes_since(conn, read_timeout(conn))) {
+		return false;
+	}
+	unsigned long oldest = dlock_call_queue_at(&conn->calls, 0)->sequence;
+	drain(conn);
+	return conn->state == DLOCK_CONN_READY && conn->calls.count > 0
+		&& dlock_call_queue_at(&conn->calls, 0)->sequence == oldest;
+}
 
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
@@ -489,7 +518,7 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
 		dlock_conn_expire(conn);
 	}
-	if (conn->state == DLOCK_CONN_READY && !call->background && owes_since(conn, read_timeout(conn))) {
+	if (conn->state == DLOCK_CONN_READY && !call->background && is_overdue(conn)) {
 		replace_connection(conn, "has not answered earlier requests in time");
 	}
 	if (conn->state == DLOCK_CONN_READY && conn->calls.count == 0 && dlock_channel_take_moved(&conn->channel)) {
