@@ -289,7 +289,7 @@ static dlock_status acquire(client *client, dlock_claim *claim, unsigned resourc
 
 	say(client->process->name, "wants %s for %.3f s within %.3f s, as %.4s", claim->resource,
 		(double) claim->ttl / SECOND, (double) timeout / SECOND, claim->token);
-	note_waits(client, resources, timeout);
+	note_waits(client, claim, resources, timeout);
 	return dlock_claim_acquire(claim, &wait, error);
 }
 

@@ -66,6 +66,10 @@ all_mutants() {
 		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
 	mutant children_release c:memory "a child takes its parent's leases for its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
+	mutant owed_before_written c:redis_peers "a server owes a reply from when its request was collected, however long the process was stopped before it wrote it" \
+		src/redis/wire/conn.c 's/call->owed_since = DLOCK_FOREVER/call->owed_since = call->sent_at/'
+	mutant unread_counts_as_owed c:redis_peers "a connection is replaced though the overdue reply has arrived" \
+		src/redis/wire/conn.c 's/(sequence;\n)\tdrain\(conn\);\n/$1/'
 
 	# ---- waiting ----
 	mutant whole_time_by_grant single "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \

@@ -157,6 +157,8 @@ typedef struct {
 /* A call of acquire that has not returned. */
 typedef struct {
 	bool waits;
+	bool broken; /* somebody breaks what it was granted, before it has heard of that */
+	const dlock_claim *claim;
 	unsigned resources; /* a bit for each */
 	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
 	nanos behind; /* of several: when somebody who came earlier was last seen to wait for one of them */
@@ -245,7 +247,7 @@ void check_holders(void); /* after each run of a fiber */
 bool believes(const client *client, const holding *holding);
 
 void note_acquired(client *client, holding *holding);
-void note_waits(client *client, unsigned resources, nanos timeout);
+void note_waits(client *client, const dlock_claim *claim, unsigned resources, nanos timeout);
 void note_killed(const client *client);
 void note_waited(client *client); /* acquire has returned; it counts as waiting until note_acquired() */
 /* it has released, given back, or failed to acquire */
