@@ -157,7 +157,7 @@ typedef struct {
 /* A call of acquire that has not returned. */
 typedef struct {
 	bool waits;
-	bool broken; /* somebody breaks what it was granted, before it has heard of that */
+	bool broken; /* what it was granted, before it has heard of that */
 	const dlock_claim *claim;
 	unsigned resources; /* a bit for each */
 	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
