@@ -209,7 +209,7 @@ $zk = zk_raw();
 $zk->deleteAll("/locks/$key");
 same(true, (new LockFactory($store))->createLock((string) $key)->acquire(), 'acquire() of what somebody deleted');
 $server = zk_private();
-$factory = new LockFactory(new DlockStore(new ZkLock($server->hosts(), sessionTimeout: 4)));
+$factory = new LockFactory(new DlockStore(new ZkLock($server->hosts(), sessionTimeout: 10)));
 [$lock, $other] = [$factory->createLock('x', 100), $factory->createLock('y', 100)];
 same([true, true], [$lock->acquire(), $other->acquire()], 'acquire() with a server of its own');
 $server->pause();

@@ -16,8 +16,8 @@ use Dlock\LeaseState;
 
 foreach (['stopped' => 'pause', 'killed' => 'kill'] as $name => $end) {
     $server = zk_private();
-    $lock = new ZkLock($server->hosts(), sessionTimeout: 4, onLoss: 'throw');
-    $flag = (new ZkLock($server->hosts(), sessionTimeout: 4))->acquire('flag', 60);
+    $lock = new ZkLock($server->hosts(), sessionTimeout: 10, onLoss: 'throw');
+    $flag = (new ZkLock($server->hosts(), sessionTimeout: 10))->acquire('flag', 60);
     $lease = $lock->acquire('resource', 60);
     $released = $lock->acquire('released', 60);
     same([true, true], [$released->release(), $lock->lock('locked', 60)], "$name: before");
@@ -44,7 +44,7 @@ foreach (['stopped' => 'pause', 'killed' => 'kill'] as $name => $end) {
 
 // ---- synchronized() ----
 $server = zk_private();
-$lock = new ZkLock($server->hosts(), sessionTimeout: 4, onLoss: 'throw');
+$lock = new ZkLock($server->hosts(), sessionTimeout: 10, onLoss: 'throw');
 $e = thrown_by(fn () => $lock->synchronized('resource', function () use ($server) {
     $server->pause();
     busy(60);

@@ -91,7 +91,7 @@ same(false, $lock->release('x'), 'a second release()');
 
 // What is lost by then is released without a wait.
 $server->restart();
-$lock = new ZkLock($server->hosts(), sessionTimeout: 5);
+$lock = new ZkLock($server->hosts(), sessionTimeout: 10);
 same([true, true], [$lock->lock('x'), $lock->lock('y')], 'two locks');
 $lease = $lock->acquire('z');
 $server->kill();
