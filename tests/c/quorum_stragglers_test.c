@@ -6,6 +6,8 @@
 #include "helpers.h"
 #include "quorum_servers.h"
 
+#include "../../src/redis/redlock/quorum_internal.h"
+
 /* ---- stragglers ---- */
 
 static void test_straggler(void)
@@ -346,12 +348,64 @@ static void test_late_tickets(void)
 	server_restart(&servers[4]);
 }
 
+static void delay_all(relay *relays, int ms)
+{
+	for (int i = 0; i < SERVERS; i++) {
+		atomic_store(&relays[i].delay_ms, ms);
+	}
+}
+
+/* Ends the relays, too. */
+static void check_given_back(client *c, dlock_claim *claim, relay *relays)
+{
+	delay_all(relays, 0);
+	client_drain(c);
+	check(acquire(c, claim, 5000) == DLOCK_OK && let_go(c, claim), "and what it may have got was given back");
+	client_free(c);
+	for (int i = 0; i < SERVERS; i++) {
+		relay_end(&relays[i]);
+	}
+}
+
+/* Of a wait whose time was over when it was gone on with. */
+static void test_slow_votes(void)
+{
+	relay relays[SERVERS];
+	client c = client_by_relays(servers, SERVERS, relays, 0, SERVERS, "?connect_timeout=2&read_timeout=1.5");
+	dlock_claim *claim = claim_on(&c, "votes", 60000);
+	dlock_wait over = { .deadline = 1 };
+
+	check(warm_all(&c), "warm");
+	delay_all(relays, 800);
+	claim->waited = true;
+	check(dlock_claim_acquire(claim, &over, &c.error) != DLOCK_OK,
+		"the votes and the agreement on them share one answer's time");
+	check_given_back(&c, claim, relays);
+}
+
+/* And whose time is over while it asks for the first time: to select the database, the votes, the agreement on them. */
+static void test_slow_connections(void)
+{
+	relay relays[SERVERS];
+	client warmed = client_quorum(servers, SERVERS, READ_TIMEOUT);
+
+	check(warm_all(&warmed), "warm");
+	client_free(&warmed);
+	client c = client_by_relays(servers, SERVERS, relays, 0, SERVERS, "/5?connect_timeout=2&read_timeout=2");
+	dlock_claim *claim = claim_on(&c, "votes", 60000);
+	delay_all(relays, 1400);
+	check(acquire(&c, claim, 1) != DLOCK_OK, "an attempt has the time to connect, and of one answer");
+	check(((const quorum_claim *) claim)->attempts == 1, "and is the last one then");
+	check_given_back(&c, claim, relays);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(straggler), TEST(straggler_asked_again), TEST(straggler_behind_leave), TEST(unconnected_straggler),
 		TEST(extension_not_repeated), TEST(straggler_behind_extension), TEST(release_repeated),
 		TEST(late_without_script), TEST(never_heard_in_time), TEST(straggler_of_none), TEST(late_tickets),
+		TEST(slow_votes), TEST(slow_connections),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -106,6 +106,50 @@ static void test_handed_over(void)
 	client_free(&c);
 }
 
+/* ---- how long a wait may take beyond its time ---- */
+
+static void test_longest_attempt(void)
+{
+	static const struct {
+		dlock_nanos deadline, over_since; /* in s, as the next three */
+		bool waited;
+		dlock_nanos connecting, answer, until;
+		const char *text;
+	} cases[] = {
+		{ 10, 0, false, 5, 2, 17, "begun before its time: to connect, and an answer" },
+		{ 10, 0, true, 1, 2, 14, "or two answers" },
+		{ 10, 10, false, 5, 2, 17, "the only one: the same" },
+		{ 0, 10, false, 5, 2, 17, "from when it is begun" },
+		{ 10, 10, true, 5, 2, 12, "the last one: one answer" },
+		{ 10, 16, true, 5, 2, 17, "or what is left, after a slow one" },
+		{ 10, 17, true, 5, 2, 19, "after a process that stood still, an answer" },
+	};
+	dlock_nanos s = DLOCK_SECOND;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		check(dlock_longest_attempt(cases[i].deadline * s, cases[i].over_since * s, cases[i].waited,
+				  cases[i].connecting * s, cases[i].answer * s) == cases[i].until * s, "%s", cases[i].text);
+	}
+	check(dlock_longest_attempt(DLOCK_FOREVER, 0, true, s, s) == DLOCK_FOREVER, "without a time limit: no end");
+}
+
+/* It selects its database, asks by a script that the server does not know, and sends its text: each in its time. */
+static void test_slow_answers(void)
+{
+	relay relay;
+	client c = client_at(dsn_by_relay(&relay, &server, "/5?connect_timeout=2&read_timeout=2"));
+	dlock_claim *claim = claim_on(&c, "slow", 60000);
+
+	server_do(&server, "SCRIPT FLUSH");
+	atomic_store(&relay.delay_ms, 1400);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "three slow answers are not waited for: %s", c.error.message);
+	atomic_store(&relay.delay_ms, 0);
+	client_drain(&c);
+	check(acquire(&c, claim, 5000) == DLOCK_OK && let_go(&c, claim), "what it may have got was given back");
+	client_free(&c);
+	relay_end(&relay);
+}
+
 /* ---- when a waiter looks again ---- */
 
 static void test_next_look(void)
@@ -234,8 +278,8 @@ static void test_legacy_handed_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(timeouts), TEST(interruption), TEST(handed_over), TEST(next_look),
-		TEST(next_look_legacy), TEST(legacy), TEST(legacy_handed_over),
+		TEST(timeouts), TEST(interruption), TEST(handed_over), TEST(longest_attempt),
+		TEST(slow_answers), TEST(next_look), TEST(next_look_legacy), TEST(legacy), TEST(legacy_handed_over),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

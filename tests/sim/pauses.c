@@ -3,14 +3,13 @@
 #include "run.h"
 
 enum { USUAL_GAP = 50000 }; /* system calls, on the average */
-#define LONGEST (6 * SECOND)
 
 static stream of_client[CLIENTS];
 
 static void draw_next(const run_options *o, stream *random, client_pause *pause)
 {
 	pause->call += 1 + (uint64_t) draw_below(random, (int64_t) (2 * USUAL_GAP / o->pauses));
-	pause->length = draw_below(random, LONGEST);
+	pause->length = draw_below(random, LONGEST_PAUSE);
 }
 
 /* The first one after that call; its call is 0 if there is none. */

@@ -19,11 +19,15 @@
 #define LONGEST_GAP (2600 * MS)
 /* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
 #define LONGEST_OVERRUN (2100 * MS)
+/* Where its last call has failed, or led to a replica: it asks who is the master first. */
+#define TOGETHER_ANEW (250 * MS)
 /* For how long a pool lasts that nobody has used (permits_pool.lua). */
 #define FORGOTTEN (130 * SECOND)
 
 static int64_t last_told[RESOURCES];   /* the highest token that anybody has been told of */
 static nanos fits_since[RESOURCES];    /* all that wait would fit; NEVER: they would not */
+static nanos wanted;                   /* when a client last began to acquire any */
+static nanos settles;                  /* by when the master's epoch has settled, which is the same for all pools */
 static nanos writer_out[RESOURCES];    /* when one went out last, by the server's data */
 static bool writer_in[RESOURCES];
 static nanos broken[RESOURCES];        /* when somebody broke a holder last, or was about to */
@@ -261,8 +265,19 @@ void note_permits_acquired(client *client, int64_t earlier)
 
 /* ---- waiting ---- */
 
+/* After a fault the first request opens the epoch, and the guard follows (docs/fail-over.md); the process may stand
+ * still in between. */
+static void note_wanted(void)
+{
+	if (!is_single() && !was_calm_since(wanted)) {
+		settles = now + TOGETHER_ANEW + LONGEST_PAUSE + options.guard_ms * MS;
+	}
+	wanted = now;
+}
+
 void note_permits_wanted(client *client, dlock_claim *claim, int resource, nanos timeout)
 {
+	note_wanted();
 	permits_of(client)->waiting = (permit_waiting){ .waits = true,
 		.claim = claim,
 		.resource = resource,
@@ -309,6 +324,7 @@ static void check_waiters(int resource)
 	for (int i = 0; i < client_count(); i++) {
 		const permit_waiting *w = &permit_clients[i].waiting;
 		nanos since = latest(fits_since[resource], latest(w->begun, clients[i].process->paused_until));
+		since = latest(since, settles);
 		if (w->waits && w->resource == resource && clients[i].process->alive && now - since > LONGEST_GAP
 			&& was_calm_since(since)) {
 			violation("c%d has waited for %" PRId64 " of hall:%d for %.3f s, while these were free", i,
@@ -391,6 +407,7 @@ void permit_rules_begin(void)
 	for (int r = 0; r < RESOURCES; r++) {
 		fits_since[r] = NEVER;
 	}
+	wanted = settles = 0;
 	note_fault(now, false); /* the first epoch has yet to settle */
 	after_fiber = check_permits;
 	after_script = check_books; /* a writer may be in and out again before a client runs */

@@ -286,6 +286,7 @@ void try_again(unsigned long failed_before, const char *what);
 
 /* ---- pauses of clients' processes at system calls (pauses.c) ---- */
 
+#define LONGEST_PAUSE (6 * SECOND) /* of those that are drawn */
 void pauses_begin(process *process);
 /* Those that are drawn up to such a call, at most so many; returns how many. */
 int pauses_drawn(const run_options *o, int client, uint64_t call, client_pause *out, int most);

@@ -70,6 +70,21 @@ dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos tt
 	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal, ttl, now) : dlock_next_look(refusal, ttl, now);
 }
 
+/* ---- how long a wait may take beyond its time ---- */
+
+dlock_nanos dlock_longest_attempt(
+	dlock_nanos deadline, dlock_nanos over_since, bool waited, dlock_nanos connecting, dlock_nanos answer)
+{
+	dlock_nanos begun = over_since && !waited ? over_since : deadline,
+				most = dlock_after(begun, answer + (connecting > answer ? connecting : answer));
+
+	if (!over_since || !waited) {
+		return most;
+	}
+	/* The process may have stood still until then. */
+	return most > over_since ? earlier(most, dlock_after(over_since, answer)) : dlock_after(over_since, answer);
+}
+
 /* ---- the inbox ---- */
 
 /* Where it is to wait: at the slot's master. NULL: that is not known. */
@@ -236,16 +251,27 @@ void dlock_waiter_begin_route(dlock_waiter *own)
 	own->route.until = own->until;
 }
 
+static bool is_lone(const dlock_waiter *own)
+{
+	return own->service->discovery == DLOCK_ENDPOINT_FIXED && own->masters->replicas == 0;
+}
+
+/* Of a lone server the first one waits for the connection, too, which may take longer to be there than an answer
+ * may. What comes after its time shares one answer's time, to leave the queue and to take a grant of that instant. */
+static dlock_nanos longest_attempt(const dlock_waiter *own, dlock_nanos over_since)
+{
+	const dlock_endpoint *service = own->service;
+
+	return is_lone(own) ? dlock_longest_attempt(own->deadline, over_since, own->waited, service->connect_timeout,
+							  service->read_timeout)
+						: dlock_after(over_since ? over_since : own->deadline, service->read_timeout);
+}
+
 void dlock_waiter_begin_last_route(dlock_waiter *own)
 {
 	dlock_route_begin(&own->route, own->masters, own->slot, own->error);
 	own->route.replicas = 0;
-	own->route.until = dlock_after(own->over_since, own->service->read_timeout);
-}
-
-static bool is_lone(const dlock_waiter *own)
-{
-	return own->service->discovery == DLOCK_ENDPOINT_FIXED && own->masters->replicas == 0;
+	own->route.until = longest_attempt(own, own->over_since);
 }
 
 /* What may end by itself, a fail-over or a slot that moves, is waited for as a holder is. */
@@ -276,11 +302,7 @@ static void begin_attempt(dlock_waiter *own, dlock_nanos now)
 {
 	own->last = is_last(own, now);
 	own->first = !own->waited;
-	/* One server is bounded by its connection's times: a new one may take longer to be there than an answer may. What
-	 * comes after its time shares one answer's time, to leave the queue and to take a grant of that instant. */
-	own->until = is_lone(own) && !(own->last && own->waited)
-		? DLOCK_FOREVER
-		: dlock_after(own->last ? own->over_since : own->deadline, own->service->read_timeout);
+	own->until = longest_attempt(own, own->last ? own->over_since : 0);
 	own->inbox = inbox_at_master(own);
 	own->queue = !own->last && (!own->first || is_to_queue_at_once(own));
 	own->queue = own->queue && begin_opening(own);

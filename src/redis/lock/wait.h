@@ -82,6 +82,15 @@ void dlock_waiter_begin_route(dlock_waiter *waiter);
 /* For leave(): one that ends soon and asks no replicas. */
 void dlock_waiter_begin_last_route(dlock_waiter *waiter);
 
+/* ---- how long a wait may take beyond its time ---- */
+
+/* Until when an attempt goes on, however slowly its servers connect and answer: each step has its own timeout, but
+ * several of them may follow one another. One that is begun before the deadline (`over_since` 0), or the only one, has
+ * the time to connect and of an answer, or of two answers. What comes after that shares one answer's time, and what is
+ * left of the former. */
+dlock_nanos dlock_longest_attempt(
+	dlock_nanos deadline, dlock_nanos over_since, bool waited, dlock_nanos connecting, dlock_nanos answer);
+
 /* ---- when a waiter looks again by itself ---- */
 
 /* How long a grant lasts that is not taken up; GRACE in handover.lua. */

@@ -121,6 +121,11 @@ bool dlock_ballot_ends(dlock_ballot *ballot, dlock_nanos until, dlock_loop *loop
 	if (!dlock_loop_is_time(loop, until, now)) {
 		return false;
 	}
+	for (int i = 0; i < ballot->count; i++) { /* what has come while the process stood still counts */
+		if (ballot->voters[i].vote == DLOCK_VOTE_PENDING) {
+			dlock_conn_peek(ballot->voters[i].conn);
+		}
+	}
 	count_votes(ballot, true);
 	return true;
 }

@@ -23,6 +23,8 @@ typedef struct dlock_quorum_acquiring {
 	server_set open;  /* inboxes, at the beginning of a pause */
 	unsigned long pushes; /* to all inboxes, when it looked for its own the last time */
 	dlock_nanos asked, deadline, until;
+	dlock_nanos over_since; /* it has seen then that it is out of time; 0: it is not */
+	dlock_nanos longest;    /* the attempt ends then, whatever is still to come */
 	dlock_opening opening;
 	dlock_status said, voted; /* of all attempts; of one */
 	dlock_ballot votes;
@@ -30,6 +32,11 @@ typedef struct dlock_quorum_acquiring {
 	dlock_voter voters[DLOCK_MOST_SERVERS];
 	quorum_agreement agreement;
 } acquiring;
+
+static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
 
 /* ---- votes ---- */
 
@@ -120,7 +127,7 @@ static void ask_for_votes(acquiring *own, dlock_nanos now)
 		.description = dlock_description_text(claim->base.description) };
 
 	claim->listening = own->queue ? open_inboxes(backend) : 0; /* an answer may open another meanwhile */
-	own->until = now + claim->base.ttl - dlock_drift(claim->base.ttl);
+	own->until = earlier(own->longest, now + claim->base.ttl - dlock_drift(claim->base.ttl));
 	dlock_quorum_begin_voting(claim, &own->votes, own->voters, read_vote);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_inbox *inbox = backend->inboxes[i];
@@ -321,7 +328,8 @@ static dlock_status begin_agreement(acquiring *own, dlock_nanos now)
 		dlock_quorum_roll_back(own->claim, now);
 		return DLOCK_FAILED;
 	}
-	return dlock_quorum_begin_agreement(&own->agreement, own->claim, &own->votes, own->asked, own->deadline);
+	return dlock_quorum_begin_agreement(
+		&own->agreement, own->claim, &own->votes, own->asked, earlier(own->deadline, own->longest));
 }
 
 static dlock_status attempt(acquiring *own, dlock_loop *loop, dlock_nanos now)
@@ -472,25 +480,42 @@ static void set_listening(acquiring *own, bool listens)
 
 /* ---- all attempts ---- */
 
+/* By the times of the slowest server. */
+static dlock_nanos longest_attempt(const acquiring *own)
+{
+	const quorum_backend *backend = quorum_backend_of(own->claim);
+	dlock_nanos connecting = 0, answer = 0;
+
+	for (int i = 0; i < backend->count; i++) {
+		const dlock_endpoint *server = backend->members[i].conn->server;
+		connecting = server->connect_timeout > connecting ? server->connect_timeout : connecting;
+		answer = server->read_timeout > answer ? server->read_timeout : answer;
+	}
+	return dlock_longest_attempt(
+		own->wait->deadline, own->over_since, own->claim->base.waited, connecting, answer);
+}
+
 static void plan_attempt(acquiring *own, dlock_nanos now)
 {
 	quorum_claim *claim = own->claim;
 	quorum_backend *backend = quorum_backend_of(claim);
 	const dlock_wait *wait = own->wait;
+	bool is_over = wait->deadline != DLOCK_FOREVER && now >= wait->deadline;
 
-	own->last = (wait->deadline != DLOCK_FOREVER && now >= wait->deadline)
-		|| (wait->attempts && claim->attempts + 1 >= wait->attempts);
+	own->over_since = is_over && !own->over_since ? now : own->over_since;
+	own->longest = longest_attempt(own);
+	own->last = is_over || (wait->attempts && claim->attempts + 1 >= wait->attempts);
 	own->queue = !own->last && (claim->ticket || claim->next_ticket);
 	own->opening = (dlock_opening) {
 		.inboxes = backend->inboxes, .count = backend->count, .enough = backend->quorum, .deadline = wait->deadline
 	};
 }
 
-/* Is the outcome of this attempt the caller's? Where attempts are counted, one without a quorum fails like any other.
- * */
-static bool ends(const acquiring *own)
+/* Is the outcome of this attempt the caller's? There is no other where it has taken all the time that there is beyond
+ * the deadline. Where attempts are counted, one without a quorum fails like any other. */
+static bool ends(const acquiring *own, dlock_nanos now)
 {
-	return own->last
+	return own->last || now >= own->longest
 		|| (own->said != DLOCK_TIMEOUT
 			&& (own->said != DLOCK_QUORUM
 				|| (!own->wait->attempts && !dlock_ballot_lacks_only_uptime(&own->votes))));
@@ -527,7 +552,7 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		if (own->said == DLOCK_OK) {
 			break;
 		}
-		if (ends(own)) {
+		if (ends(own, now)) {
 			dlock_quorum_leave(own->claim, 0, now);
 			break;
 		}

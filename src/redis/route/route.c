@@ -150,6 +150,17 @@ static answer read_answer(const dlock_call *call, const char **address)
 
 /* ---- the whole way ---- */
 
+/* Where the time is over, what has come while the process stood still counts. */
+static bool is_time(const dlock_route *own, dlock_loop *loop, dlock_nanos now)
+{
+	bool over = dlock_loop_is_time(loop, own->until, now);
+
+	if (over && own->conn) {
+		dlock_conn_peek(own->conn);
+	}
+	return over;
+}
+
 /* What was cancelled before it was sent is not. */
 static bool has_ended(const dlock_call *call)
 {
@@ -396,7 +407,7 @@ dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos no
 	}
 	for (; own->server; own->hops++) {
 		send_to(own, own->server);
-		DLOCK_AWAIT(&own->task, has_ended(own->call) || dlock_loop_is_time(loop, own->until, now));
+		DLOCK_AWAIT(&own->task, has_ended(own->call) || is_time(own, loop, now));
 		if (take_answer(own, now)) {
 			forget_server(&own->server);
 			break;
