@@ -45,6 +45,7 @@ static nanos settles[RESOURCES];    /* by when its epoch has settled, which begi
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
 static nanos died_waiting[RESOURCES], dead_until[RESOURCES]; /* who waited for it, and may be in the queue until then */
+static nanos kept_for_dead[RESOURCES]; /* until then, for one that waited for several and has died */
 static nanos data_lost[REDIS];      /* when this server has last lost its data */
 static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last taken away by force */
 
@@ -374,6 +375,9 @@ void note_killed(const client *client)
 		if (client->waiting.waits && (client->waiting.resources & 1U << r)) {
 			died_waiting[r] = now;
 			dead_until[r] = NEVER;
+			if (is_for_several(client->waiting.resources)) { /* and then a waiter looks again by itself */
+				kept_for_dead[r] = now + MISSED + longest_gap[options.setup];
+			}
 		}
 	}
 }
@@ -445,6 +449,9 @@ static bool may_be_kept(const waiting *w)
 {
 	bool kept = false;
 
+	for (int r = 0; r < options.resources; r++) {
+		kept |= (w->resources & 1U << r) && kept_for_dead[r] >= now;
+	}
 	for (int i = 0; i < client_count() && !kept; i++) {
 		const waiting *other = &clients[i].waiting;
 		kept = other != w && other->waits && is_for_several(other->resources) && (other->resources & w->resources)
@@ -607,7 +614,7 @@ void rules_begin(void)
 {
 	for (int r = 0; r < RESOURCES; r++) {
 		free_since[r] = NEVER;
-		wanted[r] = settles[r] = 0;
+		wanted[r] = settles[r] = kept_for_dead[r] = 0;
 	}
 	for (int i = 0; i < REDIS; i++) {
 		data_lost[i] = -1;
