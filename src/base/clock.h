@@ -28,6 +28,12 @@ void dlock_clock_travel(dlock_nanos length);
 /* start + length, without overflow: what is too late to be told apart from never is DLOCK_FOREVER. */
 dlock_nanos dlock_after(dlock_nanos start, dlock_nanos length);
 
+/* Of two points in time the earlier one; of two lengths the shorter one. */
+static inline dlock_nanos dlock_earlier(dlock_nanos a, dlock_nanos b)
+{
+	return a < b ? a : b;
+}
+
 /* Milliseconds from now to `until` for poll(): rounded up (so that a wait never ends early), 0 when past,
  * -1 for DLOCK_FOREVER. */
 int dlock_poll_ms(dlock_nanos until);

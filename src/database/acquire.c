@@ -74,7 +74,7 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 	}
 	if (call && own->spare) {
 		dlock_nanos until = next_look(now);
-		until = until < own->deadline ? until : own->deadline;
+		until = dlock_earlier(until, own->deadline);
 		call->sleeps = own->last ? 0 : until - now;
 		call->numbers[3] = dlock_db_ms(call->sleeps);
 	}
@@ -192,7 +192,7 @@ static bool is_its_turn(const waiter *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_loop_lend(loop);
 	return (own->listener.told && !own->trouble)
-		|| dlock_loop_is_time(loop, own->next < own->deadline ? own->next : own->deadline, now);
+		|| dlock_loop_is_time(loop, dlock_earlier(own->next, own->deadline), now);
 }
 
 /* One that names the last request was handed over after that was refused: so it lasts, by this process' own clock, at

@@ -213,7 +213,7 @@ static void open_session(dlock_db_session *session, dlock_nanos now)
 {
 	dlock_nanos timeout = session->base.server->connect_timeout;
 
-	timeout = timeout < session->base.timeout_cap ? timeout : session->base.timeout_cap;
+	timeout = dlock_earlier(timeout, session->base.timeout_cap);
 	session->deadline = dlock_after(now, timeout);
 	session->seeds_tried = 0;
 	*session->obstacle = '\0';
@@ -444,7 +444,7 @@ static dlock_nanos timer(const dlock_source *source)
 	const dlock_db_call *call = dlock_db_session_next(session);
 
 	if (session->state != DLOCK_DB_OPEN) {
-		return session->step < session->deadline ? session->step : session->deadline;
+		return dlock_earlier(session->step, session->deadline);
 	}
 	if (!call) {
 		return DLOCK_FOREVER;

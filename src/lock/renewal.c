@@ -13,7 +13,7 @@ static void wake_for(const dlock_renewal *renewal)
 {
 	dlock_nanos deadline = renewal->lost ? atomic_load(&renewal->claim->deadline) : DLOCK_FOREVER;
 
-	dlock_renewal_thread_wake_by(deadline < renewal->due ? deadline : renewal->due);
+	dlock_renewal_thread_wake_by(dlock_earlier(deadline, renewal->due));
 }
 
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)

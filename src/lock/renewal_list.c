@@ -8,11 +8,6 @@
  * released it there by then, and a short section is over. */
 #define FIRST_LOOK (10 * DLOCK_MS)
 
-static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- the list ---- */
 
 dlock_renewal *dlock_renewal_new(dlock_claim *claim, bool asks)
@@ -126,7 +121,7 @@ static bool is_asked_about(const dlock_renewal *renewal, dlock_nanos now)
 /* A third of the time that is left; that of a lock just handed over is shorter than its ttl. */
 dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now)
 {
-	dlock_nanos pause = earlier(time_left(renewal, now), renewal->ttl) / 3;
+	dlock_nanos pause = dlock_earlier(time_left(renewal, now), renewal->ttl) / 3;
 	return now + (pause < DLOCK_MS ? DLOCK_MS : pause); /* however short it is, not as fast as servers can answer */
 }
 
@@ -134,7 +129,7 @@ dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now
 static dlock_nanos retry_after(const dlock_renewal *renewal, dlock_nanos now)
 {
 	bool is_short = renewal->claim && renewal->full > 0;
-	dlock_nanos pause = earlier(is_short ? time_left(renewal, now) : renewal->ttl, renewal->ttl) / 12;
+	dlock_nanos pause = dlock_earlier(is_short ? time_left(renewal, now) : renewal->ttl, renewal->ttl) / 12;
 
 	return pause < 10 * DLOCK_MS ? 10 * DLOCK_MS : pause > DLOCK_SECOND ? DLOCK_SECOND : pause;
 }
@@ -146,7 +141,7 @@ dlock_nanos dlock_renewal_next_wake(const dlock_renewal *renewal, dlock_nanos no
 	if (!renewal->incomplete) {
 		return due;
 	}
-	return earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal, now)));
+	return dlock_earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal, now)));
 }
 
 /* When a round has taken so long, its holder may know. */
@@ -154,7 +149,7 @@ static dlock_nanos uncertain_at(const dlock_renewal *renewal)
 {
 	dlock_nanos started = renewal->round->started, deadline = atomic_load(&renewal->claim->deadline);
 
-	return started + earlier(renewal->asked_ttl / 6, deadline > started ? (deadline - started) / 2 : 0);
+	return started + dlock_earlier(renewal->asked_ttl / 6, deadline > started ? (deadline - started) / 2 : 0);
 }
 
 /* ---- what was answered ---- */
@@ -256,7 +251,7 @@ static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nano
 	}
 	if (round->refused) {
 		round->refused = false;
-		renewal->due = earlier(renewal->due, now + retry_after(renewal, now));
+		renewal->due = dlock_earlier(renewal->due, now + retry_after(renewal, now));
 		renewal->incomplete = true;
 	}
 }
@@ -282,12 +277,12 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 		wake = deadline == DLOCK_OVER ? now : deadline; /* the holder may just have found it over */
 	}
 	if (!dlock_renewal_is_asking(renewal)) {
-		return is_asked_about(renewal, now) ? earlier(wake, renewal->due) : wake;
+		return is_asked_about(renewal, now) ? dlock_earlier(wake, renewal->due) : wake;
 	}
 	if (renewal->state == DLOCK_RENEWAL_EXTENDING && now >= uncertain_at(renewal)) {
 		atomic_store(&claim->uncertain, true);
 	} else if (renewal->state == DLOCK_RENEWAL_EXTENDING) {
-		wake = earlier(wake, uncertain_at(renewal));
+		wake = dlock_earlier(wake, uncertain_at(renewal));
 	}
 	return wake;
 }
@@ -318,7 +313,7 @@ static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 	dlock_nanos left = deadline == DLOCK_OVER ? 0
 											  : deadline + dlock_set_aside(renewal->claim->backend, renewal->ttl) - now;
 
-	return is_renewing(renewal, now) ? renewal->ttl : earlier(left, renewal->ttl);
+	return is_renewing(renewal, now) ? renewal->ttl : dlock_earlier(left, renewal->ttl);
 }
 
 /* With the first round that asks for more time, and then once in each lease time. */
@@ -341,7 +336,7 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 		bool extends = is_to_extend(renewal, now);
 		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
 		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl
-																   : earlier(renewal->full - now, renewal->ttl);
+																   : dlock_earlier(renewal->full - now, renewal->ttl);
 		if (renewal->round) { /* the claim is changed by a holder that has paused this */
 			renewal->round->permits = renewal->claim->permits;
 			renewal->round->fencing_token = renewal->claim->fencing_token;
@@ -372,7 +367,7 @@ dlock_renewal *dlock_renewal_list_scan(dlock_renewal_list *list, dlock_process p
 		}
 		collect(list, renewal, now);
 		if (renewal->claim && !renewal->paused) {
-			*wake = earlier(*wake, update(renewal, now));
+			*wake = dlock_earlier(*wake, update(renewal, now));
 			due = due || is_due(renewal, now, false);
 		} else if (!renewal->claim && !renewal->busy && !dlock_renewal_has_to_roll_back(renewal)) {
 			dlock_renewal_list_remove(list, renewal);

@@ -326,7 +326,7 @@ static void plan_pause(waiter *own, dlock_nanos now)
 {
 	own->claim->base.waited = true;
 	own->until = now + (1 + dlock_jitter((uint32_t) (own->pause / DLOCK_US))) * DLOCK_US;
-	own->until = own->until < own->deadline ? own->until : own->deadline;
+	own->until = dlock_earlier(own->until, own->deadline);
 	own->pause = 2 * own->pause < LONGEST_PAUSE ? 2 * own->pause : LONGEST_PAUSE;
 }
 

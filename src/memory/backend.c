@@ -104,7 +104,7 @@ static dlock_status queue(memory_claim *claim, dlock_error *error)
 static dlock_status wait_for_turn(memory_claim *claim, dlock_nanos next_try, const dlock_wait *wait)
 {
 	dlock_memory_waiter *waiter = claim->waiters;
-	dlock_nanos until = next_try < wait->deadline ? next_try : wait->deadline;
+	dlock_nanos until = dlock_earlier(next_try, wait->deadline);
 	int woken = dlock_wait_bell(&waiter->wakeup, until, wait, &waiter->watch);
 
 	if (woken != DLOCK_WAIT_INTERRUPTED) {

@@ -319,7 +319,7 @@ static void step_aside(dlock_stock_turn *turn, bool away)
 
 static int wait_for_turn(dlock_memory_buyer *waits, dlock_nanos next_try, const dlock_wait *wait)
 {
-	dlock_nanos until = next_try < wait->deadline ? next_try : wait->deadline;
+	dlock_nanos until = dlock_earlier(next_try, wait->deadline);
 	int woken = dlock_wait_bell(&waits->wakeup, until, wait, &waits->watch);
 
 	if (woken != DLOCK_WAIT_INTERRUPTED) {
@@ -417,7 +417,7 @@ static dlock_status extend(
 		ends = ends > at.orders[i]->at ? ends : at.orders[i]->at;
 		dlock_memory_set_state(at.products[i], at.orders[i], DLOCK_STATE_RESERVED, ends);
 		dlock_nanos deadline = deadline_of(ends);
-		answer->deadline = deadline < answer->deadline ? deadline : answer->deadline;
+		answer->deadline = dlock_earlier(deadline, answer->deadline);
 	}
 	return leave_changed(&at);
 }
@@ -687,7 +687,7 @@ static dlock_status change(
 			dlock_memory_set_units(at.products[i], at.orders[i], order->units[i]);
 		}
 		dlock_nanos deadline = deadline_of(at.orders[i]->at);
-		answer->deadline = deadline < answer->deadline ? deadline : answer->deadline;
+		answer->deadline = dlock_earlier(deadline, answer->deadline);
 	}
 	return leave_changed(&at);
 }

@@ -120,7 +120,7 @@ static dlock_nanos first_end(const pool *own)
 	dlock_nanos first = DLOCK_FOREVER;
 
 	for (const holder *it = own->holders; it; it = it->next) {
-		first = it->deadline < first ? it->deadline : first;
+		first = dlock_earlier(it->deadline, first);
 	}
 	return first;
 }

@@ -138,7 +138,7 @@ bool dlock_channel_open(dlock_channel *channel, const dlock_endpoint *server, dl
 {
 	channel->process = dlock_process_current();
 	channel->server = server;
-	channel->timeout = server->connect_timeout < timeout_cap ? server->connect_timeout : timeout_cap;
+	channel->timeout = dlock_earlier(server->connect_timeout, timeout_cap);
 	if (dlock_dial_begin(&channel->dial, server, channel->timeout) == DLOCK_DIAL_FAILED) {
 		dlock_dial_end(&channel->dial);
 		return fails(channel, channel->dial.obstacle);
@@ -221,7 +221,7 @@ dlock_nanos dlock_channel_timer(const dlock_channel *channel)
 {
 	switch (channel->stage) {
 	case DLOCK_CHANNEL_DIALING:
-		return channel->dial.step < channel->deadline ? channel->dial.step : channel->deadline;
+		return dlock_earlier(channel->dial.step, channel->deadline);
 	case DLOCK_CHANNEL_SECURING:
 		return channel->deadline;
 	default:

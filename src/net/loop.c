@@ -216,7 +216,7 @@ static dlock_nanos begin_turn(dlock_loop *loop, dlock_nanos now)
 	step_adopted(loop, now);
 	loop->again = false;
 	dlock_nanos adopted = loop->wake, sleepers = step_sleepers(loop, now);
-	return adopted < sleepers ? adopted : sleepers;
+	return dlock_earlier(adopted, sleepers);
 }
 
 static void end_turn(dlock_loop *loop)
@@ -321,7 +321,7 @@ static int rest_suspended(dlock_loop *loop, run *own, int count, dlock_nanos oth
 static int rest(dlock_loop *loop, run *own, int count, dlock_nanos others, const dlock_wait *wait)
 {
 	const dlock_wait *lent = own->lends ? wait : NULL;
-	dlock_nanos until = own->sleeper.wake < others ? own->sleeper.wake : others;
+	dlock_nanos until = dlock_earlier(own->sleeper.wake, others);
 
 	if (wait && wait->suspend && !own->cannot_suspend) {
 		return rest_suspended(loop, own, count, others, wait);
@@ -363,7 +363,7 @@ dlock_status dlock_loop_run(
 		if (status != DLOCK_PENDING || loop->again) {
 			continue;
 		}
-		own.sleeper.wake = own.sleeper.wake < until ? own.sleeper.wake : until;
+		own.sleeper.wake = dlock_earlier(own.sleeper.wake, until);
 		int count = collect(loop, &others, now);
 		if (count == 0 && others == DLOCK_FOREVER && own.sleeper.wake == DLOCK_FOREVER && !own.lends && !loop->sleep) {
 			status = DLOCK_TIMEOUT;

@@ -127,7 +127,7 @@ void dlock_loop_forget_sleepers(dlock_loop *loop);
 /* It wants to go on by then, though nothing has come. To be said in each step that returns DLOCK_PENDING. */
 static inline void dlock_loop_wake_by(dlock_loop *loop, dlock_nanos time)
 {
-	loop->wake = time < loop->wake ? time : loop->wake;
+	loop->wake = dlock_earlier(time, loop->wake);
 }
 
 /* Is it time? Otherwise wakes it by then. */

@@ -160,7 +160,7 @@ static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const s
 		}
 		sleepers->watcher = own;
 		own->has_set = true;
-		sleepers->watched_until = own->wake < others ? own->wake : others;
+		sleepers->watched_until = dlock_earlier(own->wake, others);
 	}
 	if (!watch(sleepers, fds, count)) {
 		return false;
@@ -214,7 +214,7 @@ static dlock_suspension sleep_watched(dlock_sleepers *sleepers, const dlock_slee
 
 	do {
 		unsigned long watches = sleepers->watches;
-		dlock_nanos look = time_to_look(sleepers, own), until = own->wake < look ? own->wake : look;
+		dlock_nanos look = time_to_look(sleepers, own), until = dlock_earlier(own->wake, look);
 		suspension = wait->suspend(wait->context, &own->bell, own->bell.read_fd, until);
 		goes_on = suspension != DLOCK_SUSPENDED || !dlock_sleeper_is_here(own) || dlock_now() < until || is_rung(own);
 		if (!goes_on && is_unwatched(sleepers, watches)) {

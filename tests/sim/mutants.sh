@@ -88,7 +88,7 @@ all_mutants() {
 	mutant newcomers_first single "who finds the lock free takes it, whoever waits" \
 		src/redis/script/lua/lock/contend.lua 's/if not more and \(not first or first == waiter\) then/if true then/'
 	mutant +waits_beyond_its_time single "a waiter looks at its time when it is woken" \
-		src/redis/lock/wait.c 's/own->next = own->next < own->deadline \? own->next : own->deadline;/;/g'
+		src/redis/lock/wait.c 's/own->next = dlock_earlier\(own->next, own->deadline\);/;/g'
 	mutant +no_abandon single "an acquisition without an answer is left alone" \
 		src/redis/lock/service.c 's/(\nvoid dlock_service_give_back\(.*\n\{\n)/$1\tif (claim) return;\n/'
 	mutant token_used_again replicated "a token that was released is used again" \
@@ -285,9 +285,9 @@ all_mutants() {
 	# ---- memcached ----
 	mutant +margin_of_none memcached "a lease is believed for its whole time, though the clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'
-	mutant clock_that_stood_still memcached "the server's clock is never behind" src/memcached/server_clock.c 's/return late > TICK \? late : 0;/(void) late; return 0;/'
+	mutant clock_that_stood_still memcached "the server's clock is never behind" src/memcached/server_clock.c 's/return \(late > TICK \? late : 0\) \+ /return 0 * late + /'
 	mutant clock_read_at_leisure c:memcached "a reading of the server's clock is as good however long its answer took" \
-		src/memcached/server_clock.c 's/return (.*) \+ unnoticed;/(void) unnoticed; return $1;/'
+		src/memcached/server_clock.c 's/ \+ unnoticed;/ + 0 * unnoticed;/'
 	mutant clock_not_handed_on "memcached work=strands hours=1.5 seed=300015" "the renewal thread knows nothing of what the holder has read of the server's clock" \
 		src/memcached/renewal.c 's/\t\tconn->clock = round->clock;\n//'
 	mutant shorter_from_request c:memcached "a shorter lease without an answer counts from when it was asked for" src/memcached/backend.c \

@@ -424,7 +424,7 @@ dlock_nanos dlock_timeout_cap(const dlock_endpoint *server, dlock_nanos ttl)
 
 dlock_nanos dlock_read_timeout(const dlock_endpoint *server, dlock_nanos timeout_cap)
 {
-	return timeout_cap < server->read_timeout ? timeout_cap : server->read_timeout;
+	return dlock_earlier(timeout_cap, server->read_timeout);
 }
 
 dlock_nanos dlock_answer_time(const dlock_endpoint *server, dlock_nanos ttl)

@@ -173,7 +173,7 @@ static dlock_nanos first_end(const dlock_slots *own, int count)
 
 	for (int i = 0; i < count; i++) {
 		dlock_nanos deadline = atomic_load(&own->parts[i].claim->deadline);
-		first = deadline < first ? deadline : first;
+		first = dlock_earlier(deadline, first);
 	}
 	return first;
 }
@@ -311,7 +311,7 @@ static void begin_raising(dlock_slots *own, dlock_nanos now)
 	end = end < own->begun ? own->begun : end;
 	own->until = dlock_after(end, service_of(own)->service->read_timeout);
 	end = first_end(own, own->count);
-	own->until = end < own->until ? end : own->until;
+	own->until = dlock_earlier(end, own->until);
 	for (int i = 0; i < own->count; i++) {
 		own->parts[i].said = DLOCK_PENDING;
 	}
@@ -436,7 +436,7 @@ static bool begin_again(dlock_slots *own, dlock_nanos now)
 static bool is_pause_over(const dlock_slots *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_loop_lend(loop);
-	return dlock_loop_is_time(loop, own->next < own->deadline ? own->next : own->deadline, now);
+	return dlock_loop_is_time(loop, dlock_earlier(own->next, own->deadline), now);
 }
 
 static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)

@@ -25,11 +25,6 @@
 /* However short its own leases are, a waiter asks no more often because of them. */
 #define LEAST_LEASE (200 * DLOCK_MS)
 
-static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
-
 dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now)
 {
 	int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
@@ -39,10 +34,10 @@ dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dloc
 
 	/* By then the lock may have been handed over to another waiter, and that one may have died. */
 	if (ttl < LOOK_AGAIN) {
-		look = earlier(look, turn + (ttl < LEAST_LEASE ? LEAST_LEASE : ttl));
+		look = dlock_earlier(look, turn + (ttl < LEAST_LEASE ? LEAST_LEASE : ttl));
 	}
 	if (refusal->pttl >= 0 && refusal->pttl < 1000 * 1000) {
-		look = earlier(look, turn + refusal->pttl * DLOCK_MS);
+		look = dlock_earlier(look, turn + refusal->pttl * DLOCK_MS);
 	}
 	return look;
 }
@@ -60,7 +55,7 @@ dlock_nanos dlock_next_look_unnotified(const dlock_response *refusal, dlock_nano
 		int64_t ahead = refusal->position < 0 ? 0 : refusal->position;
 		dlock_nanos soon = now
 			+ (LOOK_UNNOTIFIED + dlock_jitter(LOOK_UNNOTIFIED_JITTER) * DLOCK_MS) * (ahead + 1);
-		look = earlier(look, soon);
+		look = dlock_earlier(look, soon);
 	}
 	return look;
 }
@@ -82,7 +77,7 @@ dlock_nanos dlock_longest_attempt(
 		return most;
 	}
 	/* The process may have stood still until then. */
-	return most > over_since ? earlier(most, dlock_after(over_since, answer)) : dlock_after(over_since, answer);
+	return most > over_since ? dlock_earlier(most, dlock_after(over_since, answer)) : dlock_after(over_since, answer);
 }
 
 /* ---- the inbox ---- */
@@ -214,7 +209,7 @@ static dlock_status wait_for_turn(dlock_waiter *own, dlock_loop *loop, dlock_nan
 {
 	DLOCK_BEGIN(&own->turn);
 	own->next = next_look(own, now);
-	own->next = own->next < own->deadline ? own->next : own->deadline;
+	own->next = dlock_earlier(own->next, own->deadline);
 	own->granted = false;
 	set_listening(own, true);
 	DLOCK_AWAIT(&own->turn, is_its_turn(own, loop, now));
@@ -234,7 +229,7 @@ static void begin_pause(dlock_waiter *own, dlock_nanos now)
 
 	own->next = looks ? dlock_next_look_unnotified(&own->response, own->ttl, now)
 					  : now + PAUSE + dlock_jitter(PAUSE_JITTER) * DLOCK_MS;
-	own->next = own->next < own->deadline ? own->next : own->deadline;
+	own->next = dlock_earlier(own->next, own->deadline);
 }
 
 static bool is_pause_over(const dlock_waiter *own, dlock_loop *loop, dlock_nanos now)

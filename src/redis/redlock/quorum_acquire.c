@@ -33,11 +33,6 @@ typedef struct dlock_quorum_acquiring {
 	quorum_agreement agreement;
 } acquiring;
 
-static dlock_nanos earlier(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
-
 /* ---- votes ---- */
 
 /* Whether that counts or not. */
@@ -127,7 +122,7 @@ static void ask_for_votes(acquiring *own, dlock_nanos now)
 		.description = dlock_description_text(claim->base.description) };
 
 	claim->listening = own->queue ? open_inboxes(backend) : 0; /* an answer may open another meanwhile */
-	own->until = earlier(own->longest, now + claim->base.ttl - dlock_drift(claim->base.ttl));
+	own->until = dlock_earlier(own->longest, now + claim->base.ttl - dlock_drift(claim->base.ttl));
 	dlock_quorum_begin_voting(claim, &own->votes, own->voters, read_vote);
 	for (int i = 0; i < backend->count; i++) {
 		dlock_inbox *inbox = backend->inboxes[i];
@@ -222,7 +217,7 @@ static dlock_status collect_votes(acquiring *own, dlock_loop *loop, dlock_nanos 
 		DLOCK_AWAIT(&own->voting, dlock_ballot_drains(&own->votes, own->votes.count, own->until, loop, now));
 		if (are_tickets_wanted(own)) {
 			own->until += LATE_TICKETS - DLOCK_REST_OF_VOTES;
-			own->until = own->until < own->wait->deadline ? own->until : own->wait->deadline;
+			own->until = dlock_earlier(own->until, own->wait->deadline);
 			DLOCK_AWAIT(&own->voting, dlock_ballot_drains(&own->votes, own->votes.quorum, own->until, loop, now));
 		}
 	}
@@ -329,7 +324,7 @@ static dlock_status begin_agreement(acquiring *own, dlock_nanos now)
 		return DLOCK_FAILED;
 	}
 	return dlock_quorum_begin_agreement(
-		&own->agreement, own->claim, &own->votes, own->asked, earlier(own->deadline, own->longest));
+		&own->agreement, own->claim, &own->votes, own->asked, dlock_earlier(own->deadline, own->longest));
 }
 
 static dlock_status attempt(acquiring *own, dlock_loop *loop, dlock_nanos now)
@@ -418,9 +413,9 @@ static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 	dlock_nanos look = next_look(own, now), eligible_at = dlock_ballot_next_eligible_at(&own->votes);
 	if (!claim->ticket && !claim->next_ticket) {
 		dlock_nanos soon = now + jittered(UNQUEUED_PAUSE, UNQUEUED_PAUSE);
-		look = soon < look ? soon : look;
+		look = dlock_earlier(soon, look);
 	}
-	return eligible_at < look ? eligible_at : look;
+	return dlock_earlier(eligible_at, look);
 }
 
 /* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
@@ -527,7 +522,7 @@ static void plan_pause(acquiring *own, dlock_nanos now)
 	quorum_claim *claim = own->claim;
 
 	own->until = next_attempt(own, now);
-	own->until = own->until < own->wait->deadline ? own->until : own->wait->deadline;
+	own->until = dlock_earlier(own->until, own->wait->deadline);
 	own->open = claim->ticket ? claim->listening : open_inboxes(quorum_backend_of(claim));
 	own->paused = claim->base.waited && !claim->next_ticket;
 	claim->base.waited = true;

@@ -15,16 +15,11 @@ enum { MOST_HOPS = 5, MOST_MASTERS = 2 };
 
 /* ---- what is sent ---- */
 
-static dlock_nanos shorter(dlock_nanos a, dlock_nanos b)
-{
-	return a < b ? a : b;
-}
-
 /* It takes part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more
  * behind a script that was sent as text. */
 static dlock_call *new_wait(const dlock_conn *conn, int replicas)
 {
-	dlock_nanos time = shorter(conn->server->read_timeout, conn->timeout_cap) / 4;
+	dlock_nanos time = dlock_earlier(conn->server->read_timeout, conn->timeout_cap) / 4;
 	char count[16], ms[24];
 
 	time = time > DLOCK_SECOND ? DLOCK_SECOND : time;

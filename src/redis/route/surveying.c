@@ -138,7 +138,7 @@ static void begin(dlock_surveying *own, dlock_nanos now)
 	own->count = 0;
 	own->all = true;
 	own->limit = dlock_after(now, LIMIT);
-	own->limit = own->limit < own->until ? own->limit : own->until;
+	own->limit = dlock_earlier(own->limit, own->until);
 }
 
 dlock_status dlock_surveying_step(dlock_surveying *own, dlock_loop *loop, dlock_nanos now)
@@ -149,7 +149,7 @@ dlock_status dlock_surveying_step(dlock_surveying *own, dlock_loop *loop, dlock_
 	DLOCK_AWAIT(&own->task, note_answers(own, now) || dlock_loop_is_time(loop, own->limit, now));
 	if (read_master(own)) {
 		own->limit = dlock_after(now, LIMIT);
-		own->limit = own->limit < own->until ? own->limit : own->until;
+		own->limit = dlock_earlier(own->limit, own->until);
 		ask_replicas(own, now);
 		DLOCK_AWAIT(&own->task, note_answers(own, now) || dlock_loop_is_time(loop, own->limit, now));
 		judge(own);

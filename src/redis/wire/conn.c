@@ -121,7 +121,7 @@ static void end_and_fail_calls(dlock_conn *conn, const char *why)
 
 static dlock_nanos read_timeout(const dlock_conn *conn)
 {
-	return conn->server->read_timeout < conn->timeout_cap ? conn->server->read_timeout : conn->timeout_cap;
+	return dlock_earlier(conn->server->read_timeout, conn->timeout_cap);
 }
 
 static bool open_connection(dlock_conn *conn)

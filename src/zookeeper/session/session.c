@@ -257,7 +257,7 @@ static dlock_nanos connect_limit(dlock_zk_session *session, const dlock_wait *wa
 	bool tried = session->awaited || session->reason[0];
 	dlock_nanos first = tried ? dlock_after(session->cut_off, session->asked) : again;
 	pthread_mutex_unlock(&session->mutex);
-	callers = callers < again ? callers : again;
+	callers = dlock_earlier(callers, again);
 	return first > callers ? first : callers;
 }
 
