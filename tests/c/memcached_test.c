@@ -512,7 +512,7 @@ static void test_lost_answers(void)
 	relay relay;
 
 	relay_start(&relay, server.port);
-	memcached_client c = memcached_client_at(relay.port, 200);
+	memcached_client c = memcached_client_at(relay.port, 1000);
 	dlock_claim *claim = memcached_claim_on(&c, "lost", 30000);
 	check(memcached_passes(&c, "lost", 0), "connected");
 	lose(&relay, "ms ");
@@ -548,7 +548,7 @@ static void test_late_success(void)
 	relay relay;
 
 	relay_start(&relay, server.port);
-	memcached_client c = memcached_client_at(relay.port, 200);
+	memcached_client c = memcached_client_at(relay.port, 1000);
 	dlock_claim *claim = memcached_claim_on(&c, "late", 30000);
 	check(memcached_passes(&c, "late", 0), "connected");
 	atomic_store(&relay.stop, "ms Lock:late");
@@ -571,7 +571,7 @@ static void test_pending_extension(void)
 	relay relay;
 
 	relay_start(&relay, server.port);
-	memcached_client c = memcached_client_at(relay.port, 200);
+	memcached_client c = memcached_client_at(relay.port, 1000);
 	dlock_claim *claim = memcached_claim_on(&c, "pending", 60000);
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
 	atomic_store(&relay.stop, " MS ");
