@@ -165,6 +165,7 @@ int main(int argc, char **argv)
 	};
 
 	zk_session_timeout = 2 * DLOCK_SECOND;
+	names_are("%s", ""); /* sets the environment, which threads read from now on */
 	zk_begin(argc, argv);
 	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
 	zk_end();
