@@ -252,7 +252,7 @@ static client new_patient_client(const char *more)
 {
 	char options[96];
 
-	snprintf(options, sizeof options, "guard=3&read_timeout=4%s", more);
+	snprintf(options, sizeof options, "guard=3&read_timeout=20%s", more);
 	return pair_client(&servers, options);
 }
 
