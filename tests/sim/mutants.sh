@@ -57,7 +57,7 @@ all_mutants() {
 	mutant break_shortens single "a lock that is broken ends earlier than its holder knows" \
 		src/redis/script/lua/seen/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
 	mutant waits_on_alone c:redis_waiting "a wait goes on for as long as each step of its last attempt has time" \
-		src/redis/lock/wait.c 's/return is_lone\(own\) \? dlock_longest_attempt\(/return is_lone(own) ? DLOCK_FOREVER + 0 * dlock_longest_attempt(/'
+		src/redis/lock/wait.c 's/return dlock_longest_attempt\(/return DLOCK_FOREVER + 0 * dlock_longest_attempt(/'
 	mutant waits_on_for_votes c:quorum_stragglers "votes, and then the agreement on them, have their full time after the wait's" \
 		src/redis/redlock/quorum_acquire.c 's/own->longest = longest_attempt\(own\);/own->longest = DLOCK_FOREVER + 0 * longest_attempt(own);/'
 	mutant unacknowledged_ttl_forgotten c:claim "a shorter lease time that was asked for without an answer is forgotten" \

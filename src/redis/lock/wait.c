@@ -257,9 +257,11 @@ static dlock_nanos longest_attempt(const dlock_waiter *own, dlock_nanos over_sin
 {
 	const dlock_endpoint *service = own->service;
 
-	return is_lone(own) ? dlock_longest_attempt(own->deadline, over_since, own->waited, service->connect_timeout,
-							  service->read_timeout)
-						: dlock_after(over_since ? over_since : own->deadline, service->read_timeout);
+	if (is_lone(own)) {
+		return dlock_longest_attempt(
+			own->deadline, over_since, own->waited, service->connect_timeout, service->read_timeout);
+	}
+	return dlock_after(over_since ? over_since : own->deadline, service->read_timeout);
 }
 
 void dlock_waiter_begin_last_route(dlock_waiter *own)
