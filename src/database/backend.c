@@ -140,7 +140,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 	dlock_status status = dlock_db_ask(dlock_db_backend_of(claim), &question, call, error);
 
 	if (status == DLOCK_OK && call->answer[0] < 0) {
-		status = dlock_fail(error, DLOCK_LOST, "The lock \"%s\" is not this lease's in the database",
+		status = dlock_fail(error, DLOCK_LOST, "The database no longer holds the lock \"%s\" for this lease",
 			dlock_claim_name(claim).text);
 	} else if (status == DLOCK_OK) {
 		set_deadline(claim, call->sent_at, call->answer[0] * DLOCK_MS);

@@ -430,7 +430,7 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 static dlock_status was_lost(const dlock_claim *claim, dlock_error *error)
 {
 	return dlock_fail(error, DLOCK_LOST,
-		"The lock \"%s\" was lost: the server has it for someone else, or for nobody", dlock_claim_name(claim).text);
+		"The lock \"%s\" was lost: its key was deleted or belongs to another client", dlock_claim_name(claim).text);
 }
 
 /* What was true of the lease time before stays so: neither change makes it shorter. */
