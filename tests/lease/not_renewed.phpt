@@ -10,6 +10,13 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
+/** For how long a majority of the servers has it: one that has missed a request is given the key later. */
+function of_majority(array $times): int
+{
+    rsort($times);
+    return $times[intdiv(count($times), 2)];
+}
+
 // Everything begins at once, and is looked at from outside until the last has ended: $ends says which have to run out.
 $ttl = 6.0;
 $runs_out = [];
@@ -93,7 +100,7 @@ while (now() < $begun + 1.5 * $ttl || count($ended) < count($runs_out)) {
         }
     }
     foreach ($goes_on as $what => [$locks, $resource]) {
-        if (min($times = times_of($locks, $resource)) <= 0) {
+        if (of_majority($times = times_of($locks, $resource)) <= 0) {
             echo "$what: not renewed (", shown($times), ")\n";
             unset($goes_on[$what]);
         }
@@ -125,7 +132,7 @@ foreach ([[6.0, 30.0], [30.0, 6.0]] as [$first, $then]) {
     for ($until = now() + 8; now() < $until; nap(0.1)) {
         foreach ($leases as $name => [$locks, $resource]) {
             $times = times_of($locks, $resource);
-            (max($times) <= $then * 1000 && min($times) > 0) || exit("$name: refresh($then) after a ttl of $first: " . shown($times));
+            (max($times) <= $then * 1000 && of_majority($times) > 0) || exit("$name: refresh($then) after a ttl of $first: " . shown($times));
         }
     }
     within($then > $first ? 0 : count($leases), Dlock\stats()['renewals'] - $renewals, $then > $first ? 1 : 100, "renewals after refresh($then)"); // 1: what RedLock has yet to confirm
