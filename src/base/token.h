@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Owner tokens, which nobody can guess and which say where they come from, and other random values.
+/* Unguessable owner tokens, which say where they come from, and other random values.
  *
  * A token has 44 hexadecimal digits: 8 of the host's IPv4 address, 6 of the pid, 10 of the time at which it was made,
  * and 20 random ones. The first 24 are its id: that may be shown, since it releases nothing. 44 bytes are the longest

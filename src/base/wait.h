@@ -11,7 +11,7 @@
 typedef enum {
 	DLOCK_SUSPENDED,          /* and gone on: there may be a reason to look */
 	DLOCK_CANNOT_SUSPEND,     /* not here, and not now: the thread has to sleep */
-	DLOCK_SUSPENSION_CANCELLED /* nobody wants what was waited for any more */
+	DLOCK_SUSPENSION_CANCELLED /* the strand does not want it any more */
 } dlock_suspension;
 
 /* Has the caller's strand (a fiber, a coroutine) wait until the descriptor can be read or the time has come, while the

@@ -7,7 +7,7 @@
 #include "process.h"
 
 /* Several descriptors that can be polled as one: an epoll set, where the system has that. What is polled may change
- * while somebody polls it. A zeroed one is closed. */
+ * while a caller polls it. A zeroed one is closed. */
 typedef struct {
 	int fd;
 	dlock_process process; /* whose it is: a set is shared with the children of a fork; 0: it is closed */
@@ -23,7 +23,7 @@ void dlock_watch_begin(dlock_watch *watch);
 void dlock_watch_add(dlock_watch *watch, int fd, short events);
 int dlock_watch_finish(dlock_watch *watch);
 
-/* Nobody polls it now: it may get another descriptor, where it has to. */
+/* No caller polls it now: it may get another descriptor if it has to. */
 void dlock_watch_renew(dlock_watch *watch);
 
 void dlock_watch_end(dlock_watch *watch);

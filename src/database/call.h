@@ -16,7 +16,7 @@ typedef enum {
 	DLOCK_DB_ACQUIRE,  /* fencing token or 0, ms until it is worth asking again, ticket, why */
 	DLOCK_DB_RELEASE,  /* 0: it is not the token's; 1: it was until now; 2: and a waiter has it */
 	DLOCK_DB_EXTEND,   /* 0: it is not the token's; 1: it is */
-	DLOCK_DB_LEFT,     /* ms that are left, -1: it is not the token's, or nobody's where that is empty */
+	DLOCK_DB_LEFT,     /* ms that are left, -1: not the token's, or without holder if that is empty */
 	DLOCK_DB_EXCHANGE, /* ms that are left or DLOCK_DB_NOT..., fencing token */
 	DLOCK_DB_INSPECT,  /* a text */
 	DLOCK_DB_LIST,     /* a text */

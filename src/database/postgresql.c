@@ -406,8 +406,7 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 	call->seen = true;
 }
 
-/* Of what ends the session, and of libpq's own errors, nobody knows whether the call was executed: that is the link's
- * end. */
+/* An error that ends the session, or libpq's own, leaves open whether the call was executed: it ends the link. */
 static void take_error(pg_link *link, dlock_db_call *call, const PGresult *result)
 {
 	const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);

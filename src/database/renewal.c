@@ -16,7 +16,7 @@ typedef struct {
 	char name[];
 } db_round;
 
-/* What is under way yet may be answered, to nobody. */
+/* The answer to what is under way is not read. */
 static void discard_call(db_round *round)
 {
 	dlock_db_call_release(round->call);

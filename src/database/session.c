@@ -486,7 +486,7 @@ static void expire(dlock_source *source)
 	}
 }
 
-/* While it has calls of this process under way, or somebody who listens. */
+/* While it has calls of this process under way, or listeners. */
 static bool poll_session(const dlock_source *source, struct pollfd *fd)
 {
 	const dlock_db_session *session = (const dlock_db_session *) source;

@@ -7,7 +7,7 @@
 #include "client.h"
 
 /* One session with one database, kept over many calls. It never blocks: looking the name up, connecting and logging in
- * are states that it passes through while somebody polls it. Where the server has several hosts, the first that can be
+ * are states that it passes through while the loop polls it. Where the server has several hosts, the first that can be
  * written to is taken. */
 
 typedef enum {
@@ -27,7 +27,7 @@ typedef struct dlock_db_listener {
 } dlock_db_listener;
 
 struct dlock_db_session {
-	dlock_net_conn base; /* `spare`: for somebody who sleeps in the database */
+	dlock_net_conn base; /* `spare`: for a waiter that sleeps in the database */
 	const dlock_db_client *client;
 	dlock_process process;
 	dlock_db_session_state state;
@@ -46,7 +46,7 @@ struct dlock_db_session {
 	dlock_db_call *unsent;       /* the first that was not sent yet; NULL: none */
 	dlock_nanos heard_at;        /* when the last answer came */
 	bool used;                   /* there was one over this connection */
-	bool reserved;               /* somebody sleeps in it */
+	bool reserved;               /* a waiter sleeps in it */
 
 	char inbox[DLOCK_TOKEN_MAX + 1]; /* the channel on which it listens; "": it does not */
 	dlock_db_listener *listeners;
@@ -57,7 +57,7 @@ struct dlock_db_session {
 /* The pool's with this database whose timeouts are at most this long. NULL when out of memory. */
 dlock_db_session *dlock_db_session_of(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap);
 
-/* One of its own for somebody who sleeps in the database, who reserves it. NULL when out of memory. */
+/* One of its own, reserved, for a waiter that sleeps in the database. NULL when out of memory. */
 dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *server);
 
 /* Queues the call and retains it; opens the session where needed. Where that is not possible, the call has failed. */

@@ -25,7 +25,7 @@
 /* A resource's name: any bytes. */
 typedef dlock_arg dlock_name;
 
-/* What a writer has, so that nobody has any beside it. A semaphore's capacity is less. */
+/* What a writer has, so that no other claim has any. A semaphore's capacity is less. */
 #define DLOCK_PERMITS_ALL INT64_C(1000000000)
 
 /* The shortest lease time, of which something is left when dlock_drift() is taken off, and the longest: a year. */
@@ -131,7 +131,7 @@ typedef struct {
 	dlock_status (*locked)(
 		dlock_backend *backend, const char *resource, size_t resource_len, bool *locked, dlock_error *error);
 
-	/* The permits of the resource that nobody holds now. NULL where there is one. */
+	/* The resource's permits that no claim holds now. NULL where there is one. */
 	dlock_status (*available)(
 		dlock_backend *backend, const char *resource, size_t resource_len, int64_t *permits, dlock_error *error);
 
@@ -147,7 +147,7 @@ typedef struct {
 	dlock_status (*list_all)(dlock_backend *backend, int most, dlock_listing *out, dlock_error *error);
 
 	/* Takes the lock from the holder with that id. DLOCK_OK: it is free when `left` is over, and its holder has given
-	 * it up by then. DLOCK_LOST, without a message: somebody else holds it, or nobody. DLOCK_FAILED: it cannot be
+	 * it up by then. DLOCK_LOST, without a message: another client holds it, or none. DLOCK_FAILED: it cannot be
 	 * broken in this way. */
 	dlock_status (*break_claim)(dlock_backend *backend, const char *resource, size_t resource_len,
 		const dlock_break *how, dlock_nanos *left, dlock_error *error);

@@ -36,7 +36,7 @@ struct dlock_claim {
 	int64_t fencing_token;
 	char token[DLOCK_TOKEN_MAX + 1];
 	bool waited;         /* the lock was not free at once */
-	bool explained;      /* with DLOCK_TIMEOUT of acquire() the error says why nobody gets the lock */
+	bool explained;      /* with DLOCK_TIMEOUT of acquire() the error says why no client gets it */
 	bool guarded;        /* it was refused since its server grants nothing for a while: it has lost leases, perhaps */
 	bool received;       /* it was handed over by its holder before */
 	bool handed_over;    /* its release handed it over to a waiter */
@@ -89,7 +89,7 @@ bool dlock_claim_is_held(const dlock_claim *claim);
 /* State and, where it is held, time left, as memory knows them now: no I/O, never optimistic. */
 dlock_claim_state dlock_claim_refresh(dlock_claim *claim, dlock_nanos *remaining);
 
-/* DLOCK_LOST, for a claim that was to take up a lease which is over, or somebody else's. */
+/* DLOCK_LOST, for a claim that was to take up a lease which is over or another holder's. */
 dlock_status dlock_claim_came_late(const dlock_claim *claim, dlock_error *error);
 
 /* ---- deadline ---- */

@@ -226,7 +226,7 @@ dlock_listed *dlock_listing_add(dlock_listing *listing, const char *resource, si
 	return listed;
 }
 
-/* When it was acquired, or asked for; 0: nobody holds it, or it is not known. */
+/* When it was acquired, or asked for; 0: not known; INT64_MAX: no holder. */
 static int64_t since(const dlock_listed *listed)
 {
 	const dlock_party *holder = listed->inspection.holders > 0 ? listed->inspection.parties : NULL;

@@ -106,7 +106,7 @@ bool dlock_listing_has(const dlock_listing *listing, const char *resource, size_
 /* NULL when out of memory. */
 dlock_listed *dlock_listing_add(dlock_listing *listing, const char *resource, size_t len);
 
-/* Leaves out what nobody holds and nobody waits for; the longest held come first, and no more than `most` are left. */
+/* Leaves out what has no holder and no waiter; the longest held come first, and no more than `most` are left. */
 void dlock_listing_sort(dlock_listing *listing, int most);
 
 #endif

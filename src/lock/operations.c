@@ -115,7 +115,7 @@ dlock_status dlock_claim_downgrade(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
-/* What there may be of it needs nobody to wait. */
+/* Abandons what there may be, without waiting. */
 static void discard(dlock_claim *claim, dlock_claim_state to)
 {
 	dlock_renewal_end(claim, true);
@@ -138,7 +138,7 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 	}
 	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed after it */
 	dlock_status status = claim->backend->ops->release(claim, error);
-	/* Where the answer is missing the lock may be gone, so nobody may rely on it from here. */
+	/* If the answer is missing, the lock may be gone: no caller may rely on it from here. */
 	dlock_claim_move(claim, status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST);
 	return status;
 }

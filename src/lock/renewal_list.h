@@ -33,7 +33,7 @@ typedef struct dlock_renewal {
 						 any more */
 	int64_t since;         /* when it was acquired, µs since 1970; 0: not reported to the server */
 	dlock_nanos described; /* when it was reported last; 0: not yet */
-	void (*lost)(void *context); /* NULL: the loss is reported, or nobody wants to know */
+	void (*lost)(void *context); /* NULL: the loss is reported, or no caller is told */
 	void *context;
 	bool renew;      /* ask for more time, again and again */
 	bool endless;    /* without limit */

@@ -220,7 +220,7 @@ static void discard_parents_thread(void)
 	}
 }
 
-/* On a clock that nobody sets, where there is one for it. */
+/* On the monotonic clock, where there is one for it. */
 static void init_idle(void)
 {
 	pthread_condattr_t attributes;
@@ -353,7 +353,7 @@ void dlock_renewal_thread_wake(void)
 void dlock_renewal_thread_wake_by(dlock_nanos time)
 {
 	if (time < service.wakes) {
-		service.wakes = time; /* nobody has to wake it for a later time in the meantime */
+		service.wakes = time; /* no caller has to wake it for a later time meanwhile */
 		dlock_wakeup_send(&service.wakeup);
 	}
 }

@@ -122,7 +122,7 @@ struct dlock_renewal_round {
 	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was
 	 * right. */
 	dlock_nanos late;
-	/* Set by collect(): a server that was to be given the key has it for somebody else. The thread clears it. */
+	/* Set by collect(): a server that was to be given the key has another holder's. The thread clears it. */
 	bool refused;
 	int64_t since; /* the list's: those who look are to be told with this round that the lease has been held since then,
 					  in µs since 1970; 0: they are not */

@@ -10,7 +10,7 @@
 #include "renewal.h"
 
 /* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its
- * CAS only: so nobody changes another one's lock, however late a request is executed. Source:
+ * CAS only: so no client changes another's lock, however late a request is executed. Source:
  * https://github.com/memcached/memcached/blob/master/doc/protocol.txt, "Meta Commands". */
 
 typedef struct {
@@ -297,7 +297,7 @@ static dlock_status take_lock(waiter *own, dlock_nanos now)
 	return discard_and_rename(claim, status, now, own->error);
 }
 
-/* DLOCK_TIMEOUT: somebody has it. */
+/* DLOCK_TIMEOUT: a client has it. */
 static dlock_status take_attempt(waiter *own, dlock_nanos now)
 {
 	dlock_claim *base = &own->claim->base;

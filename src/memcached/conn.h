@@ -10,7 +10,7 @@
 #include "server_clock.h"
 
 /* One connection to one memcached server, kept over many requests. It never blocks: connecting and asking for the
- * version are states that it passes through while somebody polls it. Replies come in the order of the requests. Nothing
+ * version are states that it passes through while the loop polls it. Replies come in the order of the requests. Nothing
  * is sent twice: whether a request was executed that has no reply, its sender has to find out. */
 
 typedef enum {

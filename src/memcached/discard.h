@@ -3,7 +3,7 @@
 
 #include "conn.h"
 
-/* Keys that are to be discarded, while nobody waits for that. */
+/* Keys to be discarded, while no caller waits for that. */
 
 /* A CAS, and the generation of the connection over which it was learned: it means nothing over another one. */
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include "request.h"
 
-/* A key that somebody holds, shared by its holder and the thread that renews it. Each change gives the key another CAS;
+/* A key that is held, shared by its holder and the thread that renews it. Each change gives the key another CAS;
  * each of them knows the one that it has learned over a connection of its own. */
 typedef struct {
 	_Atomic unsigned references;

@@ -92,7 +92,7 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 	case DLOCK_MEMCACHED_NF:
 		round->result = DLOCK_ROUND_GONE;
 		break;
-	case DLOCK_MEMCACHED_EX: /* somebody has it, or its holder has changed it meanwhile, or an answer was lost */
+	case DLOCK_MEMCACHED_EX: /* another client has it, its holder changed it meanwhile, or an answer was lost */
 		ask_again(round);
 		break;
 	default:

@@ -251,7 +251,7 @@ static void abandon(dlock_claim *base)
 
 /* ---- renewal ---- */
 
-/* It is decided at once: there is nobody to wait for. */
+/* It is decided at once: it waits for no server. */
 typedef struct {
 	dlock_renewal_round base;
 	dlock_round_result result;

@@ -70,7 +70,7 @@ static dlock_status enter(place *at, dlock_stock *stock, const dlock_order *orde
 	return DLOCK_OK;
 }
 
-/* What has changed may be what somebody waits for. */
+/* A buyer may wait for what has changed. */
 static dlock_status leave_changed(const place *at)
 {
 	for (int i = 0; i < at->count; i++) {
@@ -486,7 +486,7 @@ static bool withdraw(dlock_memory_product *product, const char *id)
 	return found;
 }
 
-/* What nobody has reserved is nobody's from then on either: it is noted as cancelled. */
+/* An order that has not been reserved is noted as cancelled, too. */
 static dlock_status cancel_each(place *at, const dlock_order *order, dlock_stock_answer *answer)
 {
 	*answer = (dlock_stock_answer){ .outcome = DLOCK_STOCK_SOLD };
@@ -521,7 +521,7 @@ static dlock_status cancel(
 {
 	place at;
 	dlock_status status = enter(&at, stock, order);
-	bool waits = false; /* somebody */
+	bool waits = false; /* a buyer */
 
 	for (int i = 0; i < at.count && status == DLOCK_OK; i++) {
 		waits |= at.products[i]->waiting != NULL;

@@ -158,7 +158,7 @@ int64_t dlock_memory_first_end(const dlock_memory_product *product)
 
 /* ---- those that wait ---- */
 
-/* Could it be given its units, if they were there? Otherwise it is about to hear why not, and is nobody's obstacle. */
+/* Could it be given its units, if they were there? Otherwise it is about to hear why not, and blocks no other buyer. */
 static bool can_have(const dlock_memory_product *product, const dlock_memory_buyer *buyer)
 {
 	const dlock_memory_order *order = dlock_memory_order_of(product, buyer->id);

@@ -57,7 +57,7 @@ static pool *find(const dlock_memory_room *room, dlock_memory_name name)
 	return own;
 }
 
-/* Frees what nobody holds or waits for, where there is one for each bucket: so that there are calls enough to pay for
+/* Frees what no claim holds or waits for, where there is one for each bucket: so that there are calls enough to pay for
  * it. */
 static void sweep(dlock_memory_map *pools)
 {
@@ -144,7 +144,7 @@ static const dlock_memory_waiter *first_present(const pool *own)
 	return it;
 }
 
-/* Is it one for several locks that somebody is before, in any of their queues? */
+/* Is it one for several locks that is not the first in each of their queues? */
 static bool is_asleep(const dlock_memory_waiter *waiter)
 {
 	bool is_first = true;
@@ -192,7 +192,7 @@ static group group_of(const pool *own)
 }
 
 /* The first who is given what it wants. One that asks with a higher capacity passes those that wait for less to be in
- * use. NULL: nobody; `*blocked` is the highest capacity of those that are passed by nobody of theirs then. */
+ * use. NULL: none is; then `*blocked` is the highest capacity of the group, and only a higher one passes. */
 static const dlock_memory_waiter *first_waiter(
 	const pool *own, int64_t *blocked, const dlock_memory_waiter *asking)
 {

@@ -164,7 +164,7 @@ static void step_adopted(dlock_loop *loop, dlock_nanos now)
 	}
 }
 
-/* A task that somebody waits for. */
+/* A task that a caller waits for. */
 typedef struct {
 	dlock_sleeper sleeper; /* comes first */
 	dlock_step *step;
@@ -201,7 +201,7 @@ static dlock_nanos step_sleepers(dlock_loop *loop, dlock_nanos now)
 	return first;
 }
 
-/* Those that nobody waits for come first: the others may wait for what they come to. Returns when the first of all
+/* Those no caller waits for come first: the others may wait for what they come to. Returns when the first of all
  * these wants to go on. */
 static dlock_nanos begin_turn(dlock_loop *loop, dlock_nanos now)
 {

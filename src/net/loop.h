@@ -56,11 +56,11 @@ typedef struct {
 /* Goes on with the task: a status, or DLOCK_PENDING. */
 typedef dlock_status dlock_step(void *task, dlock_loop *loop, dlock_nanos now);
 
-/* A task that nobody waits for; a member of its own struct. */
+/* A task no caller waits for; a member of its own struct. */
 typedef struct dlock_adopted {
 	dlock_step *step;
 	void (*done)(
-		void *task); /* it has come to something, or was a parent's, and may be freed; NULL: nobody wants to know */
+		void *task); /* it has come to something, or was a parent's, and may be freed; NULL: no owner is told */
 	void *task;
 	dlock_loop *loop; /* NULL: none has it */
 	dlock_process process;

@@ -4,7 +4,7 @@
 #include "endpoint/endpoint.h"
 #include "loop.h"
 
-/* The connections of one thread, whatever is spoken over them, and what is done over them while nobody waits. Redis has
+/* The connections of one thread, whatever is spoken over them, and what they do while no caller waits. Redis has
  * a pool of its own. */
 
 typedef struct dlock_net_conn dlock_net_conn;

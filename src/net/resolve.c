@@ -91,7 +91,7 @@ static void release(dlock_lookup *lookup)
 	}
 }
 
-/* Takes the mutex. Look-ups that came over a fork are nobody's: their helpers are the parent's. */
+/* Takes the mutex. Look-ups that came over a fork are dropped: their helpers are the parent's. */
 static void enter(void)
 {
 	dlock_resolve_watch_forks();
@@ -363,7 +363,7 @@ static int begin(name *name, bool all)
 	return 0;
 }
 
-/* Nobody has to ask that again. (Without addresses there is nothing else to do.) */
+/* No helper has to ask again. (Without addresses there is nothing else to do.) */
 static bool has_just_ended(const name *name, bool all)
 {
 	return all ? is_since(name->asked_all, JUST_NOW)

@@ -10,7 +10,7 @@
  * look-ups run in helper threads, at most one for a name at a time, and what they find is kept for the whole process. A
  * resolver that fails or hangs later leaves the last good addresses.
  *
- * A helper takes no signals and touches nothing but memory of this module. Nobody waits for it: fork() does not, and
+ * A helper takes no signals and touches nothing but memory of this module. No caller waits for it, nor does fork();
  * the end of the process leaves it where it is. A forked child keeps the addresses, and has look-ups of its own. (glibc
  * holds locks of its own for moments of a look-up. A fork() in such a moment leaves them locked in the child, as in any
  * program with threads; here that costs the child new look-ups, which end at their callers' deadlines, and nothing

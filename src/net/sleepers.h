@@ -35,15 +35,15 @@ typedef struct {
 	dlock_process process; /* whose they are */
 } dlock_sleepers;
 
-/* Suspends it: until what is polled is ready, or its time or that of somebody else has come, or it is rung. `others` is
- * the earliest time of all else. */
+/* Suspends it: until what is polled is ready, or its time or `others` has come, or it is rung. `others` is the earliest
+ * time of all else. */
 dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds,
 	int count, dlock_nanos others, const dlock_wait *wait);
 
 /* Is there one that waits, in this process? */
 bool dlock_sleepers_wait(const dlock_sleepers *sleepers);
 
-/* Somebody else has run, and goes: what is to be polled now, and the earliest time of all. One of them sees to it. */
+/* Another strand has run, and goes: what is to be polled now, and the earliest time of all. One of them polls it. */
 void dlock_sleepers_leave(dlock_sleepers *sleepers, const struct pollfd *fds, int count, dlock_nanos earliest);
 
 /* Is it this process's, not a parent's? */

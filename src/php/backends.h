@@ -34,7 +34,7 @@ dlock_pools_counts dlock_pools_count(const dlock_pools *pools);
 /* Finishes what is under way, until `deadline`. */
 void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline);
 
-/* The request ends: nobody who waits in a strand goes on. */
+/* The request ends: no waiting strand goes on. */
 void dlock_pools_forget_waits(dlock_pools *pools);
 
 /* Frees connections that were closed for want of use. No call may be under way. */

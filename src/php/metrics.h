@@ -92,7 +92,7 @@ uint64_t dlock_metrics_sum(dlock_worker_metric metric);
 
 typedef struct {
 	uint64_t workers, held, waiting, uncounted;
-	dlock_nanos oldest; /* 0: nobody holds anything */
+	dlock_nanos oldest; /* 0: no worker holds a lock */
 } dlock_gauges;
 
 dlock_gauges dlock_metrics_gauges(void);

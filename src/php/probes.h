@@ -2,7 +2,7 @@
 #define DLOCK_PHP_PROBES_H
 
 /* Places at which bpftrace and SystemTap can look into a running process (USDT), where sys/sdt.h was there at build
- * time. An instruction that does nothing each, until somebody looks. Of all: the resource and its length.
+ * time. An instruction that does nothing each, until a tracer looks. Of all: the resource and its length.
  *
  *     acquire__start   the back end's name
  *     acquire__done    a dlock_status, and for how many ns it has waited

@@ -7,7 +7,7 @@
 #include "fopen_wrappers.h"
 #include "ext/standard/html.h"
 
-/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may be seen by nobody, and
+/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may go unread, and
  * the default may be shorter, or no limit at all. So an object that would use it is not made. At runtime it is
  * refused. */
 
@@ -196,7 +196,7 @@ ZEND_INI_MH(dlock_update_server)
 	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
-		/* The warning of a php.ini or a pool's file may be seen by nobody. What is written there must not become the
+		/* The warning of a php.ini or a pool's file may go unread. What is written there must not become the
 		 * default, where others may lock something else: dlock_endpoint_from_ini() throws. */
 		if (stage == ZEND_INI_STAGE_RUNTIME) {
 			return FAILURE;

@@ -37,7 +37,7 @@ typedef struct {
 	bool late;             /* of confirm(): its time was over */
 	int generation;        /* of reserve(), where it is reserved or sold */
 	int64_t fencing_token; /* the same */
-	dlock_nanos deadline;  /* of what is reserved: until when nobody else gets the units */
+	dlock_nanos deadline;  /* of reserved units: until when no other order gets them */
 	dlock_nanos since;     /* for how long the order has been as it is, of SOLD and REFUSED */
 	/* a server may have forgotten sales that were confirmed until then, in ms of its clock; 0: none */
 	int64_t uncertain;
@@ -103,7 +103,7 @@ typedef struct {
 	/* After DLOCK_INTERRUPTED: gives up its turn, without waiting. */
 	void (*leave)(dlock_stock_turn *turn);
 
-	/* Nobody wants what it has just got: cancels that, without waiting. */
+	/* The caller gives up what it got: cancels that, without waiting. */
 	void (*give_back)(const dlock_stock_turn *turn, const dlock_stock_answer *answer);
 
 	/* Each of these is DONE, SOLD where it had been done before, CONFLICT, LIMITED or REFUSED. */
@@ -120,7 +120,7 @@ typedef struct {
 	dlock_status (*cancel)(
 		dlock_stock *stock, const dlock_order *order, dlock_stock_answer *answer, dlock_error *error);
 
-	/* Takes back what was sold: all of it, or so many units of an order of one product, by a change that is made once.
+	/* Takes back what was sold: all of it, or `units` of an order of one product, by a change that is made once.
 	 * `restock`: they are for sale again. */
 	dlock_status (*refund)(dlock_stock *stock, const dlock_order *order, bool restock, int64_t units, dlock_arg change,
 		dlock_stock_answer *answer, dlock_error *error);

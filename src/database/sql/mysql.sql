@@ -15,7 +15,7 @@ CREATE TABLE IF NOT EXISTS dlock_locks (
 	token VARBINARY(64) NOT NULL, -- the owner's
 	expires BIGINT NOT NULL,
 	served BIGINT NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
-	queued BIGINT NOT NULL, -- ticket of the last one that queued: nobody waits where it is not behind `served`
+	queued BIGINT NOT NULL, -- ticket of the last one that queued: no client waits if it is not behind `served`
 	bell BIGINT NOT NULL, -- the session of a waiter that it was handed over to and that has not asked since; 0: the owner knows that it has it
 	said VARBINARY(190) NOT NULL -- its host's name and label, for people
 ) ENGINE=InnoDB;
@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS dlock_waiters (
 	said VARBINARY(190) NOT NULL,
 	PRIMARY KEY (name, ticket)
 ) ENGINE=InnoDB;
--- The server whose clock and leases these are. On another one, or in a restored dump, an era begins, in which nobody is granted a lock until its
+-- The server whose clock and leases these are. On another one, or in a restored dump, an era begins, in which no lock is granted until its
 -- guard is over, which is at least as long as any lease.
 CREATE TABLE IF NOT EXISTS dlock_era (one TINYINT PRIMARY KEY, server VARBINARY(255) NOT NULL, settles BIGINT NOT NULL, guard BIGINT NOT NULL) ENGINE=InnoDB;
 -- Where these tables are new, there cannot be a lease yet.
@@ -52,7 +52,7 @@ BEGIN
 	END IF;
 	SET o_left = GREATEST(0, v_settles - FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000));
 END //
--- Begins a transaction in which nobody else does anything to this name; a name that is too long is cut, and has its digest at its end.
+-- Begins a transaction in which no other session works on this name; a name that is too long is cut, and has its digest at its end.
 CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_queued BIGINT,
 	OUT o_bell BIGINT, OUT o_now BIGINT) MODIFIES SQL DATA
 BEGIN
@@ -87,7 +87,7 @@ BEGIN
 	END IF;
 END //
 -- Hands the lock over to the first waiter that lives, for 3 s. o_bell: whom to wake after the commit, to take it, or to ask where it cannot be handed
--- over yet; 0: nobody waits.
+-- over yet; 0: no waiter.
 CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_queued BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE v_ticket, v_left BIGINT;
@@ -109,7 +109,7 @@ BEGIN
 		END IF;
 	END IF;
 END //
--- A session that has ended has nobody to be woken.
+-- A session that has ended has no waiter to wake.
 CREATE PROCEDURE IF NOT EXISTS dlock_wake_1(IN p_bell BIGINT)
 BEGIN
 	DECLARE CONTINUE HANDLER FOR 1094, 1095, 1227 BEGIN END;
@@ -117,7 +117,7 @@ BEGIN
 		KILL QUERY p_bell;
 	END IF;
 END //
--- Sleeps for p_sleep ms; less where the session of the waiter in front ends: a sleeping session that nobody reads from any more ends within 1 s, one
+-- Sleeps for p_sleep ms; less where the session of the waiter in front ends: a sleeping session whose client is gone ends within 1 s, one
 -- that was woken at once. Only for the first 8: the search for deadlocks gives up at 32 that wait for each other.
 CREATE PROCEDURE IF NOT EXISTS dlock_sleep_1(IN p_name VARBINARY(255), IN p_ticket BIGINT, IN p_served BIGINT, IN p_granted BIGINT, IN p_sleep BIGINT)
 	READS SQL DATA
@@ -373,7 +373,7 @@ BEGIN
 	CALL dlock_wake_1(v_bell);
 	SELECT v_left;
 END //
--- For the application's own transaction: nobody else was granted the lock since this fencing token, and nobody is until the transaction ends,
+-- For the application's own transaction: no client was granted the lock since this fencing token, and none is until the transaction ends,
 -- whatever clocks and lease times say. Otherwise it fails, and the transaction has to be rolled back. The lease can be renewed and released meanwhile.
 CREATE PROCEDURE IF NOT EXISTS dlock_assert(IN p_name VARBINARY(4000), IN p_fence BIGINT) SQL SECURITY DEFINER READS SQL DATA
 BEGIN

@@ -5,7 +5,7 @@
 -- while an old snapshot (a report, a dump) keeps the rows before it from being removed. One row that is updated would not be.
 --
 -- The tables are UNLOGGED: nothing is written to the log. A crash, a promotion and a restored backup empty them all at once, the era with them.
--- Then an era begins, in which nobody is granted a lock until its guard is over, which is at least as long as any lease.
+-- Then an era begins, in which no lock is granted until its guard is over, which is at least as long as any lease.
 --
 -- Each function first takes an advisory lock: what is done to one name is done one after the other.
 BEGIN;
@@ -347,7 +347,7 @@ BEGIN
 END
 $$;
 
--- Takes the lock from the holder with that id: at once, or by no longer letting it renew. The ms until it is free; -1: another one has it, or nobody.
+-- Takes the lock from the holder with that id: at once, or by no longer letting it renew. The ms until it is free; -1: another holder has it, or none.
 CREATE OR REPLACE FUNCTION dlock.break_1(p_name bytea, p_id text, p_by text, p_now bigint) RETURNS bigint
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -374,7 +374,7 @@ BEGIN
 END
 $$;
 
--- For the application's own transaction: nobody else was granted the lock since this fencing token, and nobody is until the transaction ends,
+-- For the application's own transaction: no client was granted the lock since this fencing token, and none is until the transaction ends,
 -- whatever clocks and lease times say. Otherwise it fails, and the transaction with it. The lease can be renewed and released meanwhile.
 CREATE OR REPLACE FUNCTION dlock.assert(p_name bytea, p_fence bigint) RETURNS void
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

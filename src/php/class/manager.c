@@ -294,7 +294,7 @@ static bool is_renewed(const dlock_manager *manager, bool ttl_given)
 }
 
 /* Handles the signals that came meanwhile, before the caller is given the lock. Where a handler throws after a method
- * has returned, PHP may lose what it returned: a lock that nobody could release. True: it has thrown. */
+ * has returned, PHP may lose what it returned: a lock that no code can release. True: it has thrown. */
 static bool interrupts_throw(dlock_hold *hold)
 {
 	if (dlock_is_interrupted()) {
@@ -453,7 +453,7 @@ static dlock_status wait_for(
 	dlock_nanos start = dlock_now();
 	dlock_wait wait = dlock_interruptible(dlock_after(start, limit.timeout));
 	dlock_status status;
-	bool own = false; /* it has nobody before it but itself */
+	bool own = false; /* it waits for itself directly */
 
 	hold->metrics = dlock_metrics_place(manager->backend->kind, claim->resource, claim->resource_len);
 	dlock_hold_count_waiting(hold, true);
@@ -556,8 +556,8 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources
 	return status;
 }
 
-/* Asks for the other permits as another claim, which is before all writers; no longer than the lease lasts, where
- * nobody renews it. */
+/* Asks for the other permits as another claim, which is before all writers; no longer than the lease lasts, if no
+ * thread renews it. */
 static dlock_status wait_for_rest(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;

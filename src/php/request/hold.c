@@ -88,7 +88,7 @@ void dlock_hold_loss_told(dlock_hold *hold, unsigned thrown)
 	} while (entry != hold);
 }
 
-/* False: nobody else is in, and the claim is to be ended. */
+/* False: it is the last entry; the claim is to be ended. */
 static bool leave(dlock_hold *hold)
 {
 	dlock_hold *other = other_entry(hold);
@@ -279,7 +279,7 @@ void dlock_hold_discard(dlock_hold *hold)
 {
 	dlock_nanos remaining;
 
-	dlock_hold_refresh(hold, &remaining); /* a loss counts, even where nobody has asked */
+	dlock_hold_refresh(hold, &remaining); /* a loss counts, even if no caller has asked */
 	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
 	if (!hold->has_ended && !leave(hold)) {
 		dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());

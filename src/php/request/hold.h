@@ -78,7 +78,7 @@ void dlock_hold_purge(void);
 /* At the request's end: ends all holds. */
 void dlock_hold_clear(void);
 
-/* The strand is over: nobody can name any more what it has by name, and nobody can be told of its losses. */
+/* The strand is over: no code can name what it has by name any more, and none can be told of its losses. */
 void dlock_hold_end_strand(uint64_t strand);
 
 /* In a worker: what there is now is its own; of the running strand, or of all. */

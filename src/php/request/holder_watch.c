@@ -17,7 +17,7 @@ static struct {
 	void *context;
 } watch;
 
-/* A parent that has ended is a parent no more, even if nobody has asked for its status. */
+/* A parent that has ended is a parent no more, even if it is a zombie. */
 static bool has_ended(dlock_process holder)
 {
 	pid_t pid = (pid_t) (uint32_t) holder;

@@ -18,7 +18,7 @@ dlock_turn *dlock_turn_new(void);
 /* It has come to something. */
 void dlock_turn_free(dlock_turn *turn);
 
-/* Nobody waits any more: leaves the queue, without waiting. Freed, too. */
+/* The buyer gives up: leaves the queue, without waiting. Freed, too. */
 void dlock_turn_leave(dlock_turn *turn);
 
 /* At the request's end: all of them. */

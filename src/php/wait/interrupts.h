@@ -17,7 +17,7 @@ void dlock_go_on_waiting(dlock_wait *wait);
 /* Is a signal handler, a time limit or a loss waiting for PHP to look? */
 bool dlock_is_interrupted(void);
 
-/* No exception of the program: what exit() unwinds with, or the end of a fiber that nobody refers to. */
+/* No exception of the program: what exit() unwinds with, or the end of a fiber without references. */
 static inline bool dlock_is_exit(const zend_object *exception)
 {
 	return zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception);

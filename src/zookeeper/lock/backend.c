@@ -22,7 +22,7 @@
  * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's
  * exclude ours. The session is the lease: a lock is held for as long as the session is known to live (session.h). */
 
-/* Nobody looks whether its nodes are still there. Those that were found gone are not ours any more. */
+/* The session's thread stops checking its nodes. Those that were found gone are not ours any more. */
 static void forget(dlock_zk_claim *claim)
 {
 	for (int i = 0; claim->parts && i < claim->base.count; i++) {

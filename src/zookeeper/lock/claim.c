@@ -384,7 +384,7 @@ static dlock_zk_op *send_delete(const dlock_zk_claim *claim)
 }
 
 /* The nodes are ephemeral ones of our session, so while that lives they go by an explicit delete only. A delete that
- * finds nothing after one of ours had no response is therefore the second of the two; where somebody has deleted one of
+ * finds nothing after one of ours had no response is therefore the second of the two; where a client has deleted one of
  * several, the others are left. */
 dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 {

@@ -34,7 +34,7 @@ typedef struct {
 	char *node;   /* the claim's below it; NULL: none, or it was found gone */
 	dlock_zk_op *listing;
 	bool granted; /* it was, when last looked at; so it is while the node is there */
-	dlock_zk_node *held; /* from the acquisition until nobody relies on it, and the renewal thread looks no more */
+	dlock_zk_node *held; /* from the acquisition on, while its holder relies on it or the renewal thread looks */
 } dlock_zk_part;
 
 typedef struct {

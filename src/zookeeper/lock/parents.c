@@ -72,7 +72,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	} else if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
 		status = dlock_zk_failure(outside, rc, chroot, error);
 	}
-	if (outside->process == dlock_process_current() && outside->references <= 2) { /* nobody else has it */
+	if (outside->process == dlock_process_current() && outside->references <= 2) { /* the pool's and ours */
 		dlock_zk_pool_discard(pool, outside);
 	}
 	dlock_zk_session_release(outside);

@@ -219,7 +219,7 @@ dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, 
 	if (status != DLOCK_OK || own.again) {
 		/* again */
 	} else if (own.gone) {
-		dlock_zk_claim_leave(claim); /* deleted by somebody, perhaps with the whole resource */
+		dlock_zk_claim_leave(claim); /* deleted by a client, perhaps with the whole resource */
 	} else if (own.obstacles == 0) {
 		finish(claim, &own);
 	} else if (dlock_now() >= wait->deadline) {

@@ -27,7 +27,7 @@ dlock_zk_look *dlock_zk_look_begin(const char *given, const char *hosts);
 /* Has it ended? Then *odd, to be freed, is what `given` should be instead; NULL: it is good. */
 bool dlock_zk_look_ended(const dlock_zk_look *look, char **odd);
 
-/* Nobody waits for it any more; NULL is fine. What has not been taken is freed. */
+/* The caller waits no longer; NULL is fine. What has not been taken is freed. */
 void dlock_zk_look_leave(dlock_zk_look *look);
 
 /* Why there is no connection: the library keeps that to itself, so this opens one by hand. The first host stands for

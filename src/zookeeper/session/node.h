@@ -6,7 +6,7 @@
 /* Nodes that the session's thread sees to: own ones, by which claims hold something, and unowned ones, which no claim
  * has any more.
  *
- * With each probe it asks for the own ones: somebody may delete one, as is done to break a stuck lock, and the session
+ * With each probe it asks for the own ones: a client may delete one, as is done to break a stuck lock, and the session
  * lives on. So a lock that was broken is known to be lost a quarter of the session timeout later; of several that are
  * held together the others are then unowned. Unowned ones are deleted, over and over until the server has responded or
  * the session is over; for the first time at once, before any later request of the owner's. */

@@ -9,7 +9,7 @@ typedef struct dlock_zk_pool dlock_zk_pool;
 /* In this loop it sleeps, beside whatever else the loop has under way. NULL when out of memory. */
 dlock_zk_pool *dlock_zk_pool_new(dlock_loop *loop);
 
-/* The request ends: nobody who waits in a strand goes on. */
+/* The request ends: no waiting strand goes on. */
 void dlock_zk_pool_forget_waits(dlock_zk_pool *pool);
 
 /* Waits until the unowned nodes are deleted on the servers, or until `deadline`. */

@@ -149,7 +149,7 @@ typedef struct dlock_zk_rest {
 dlock_status dlock_zk_session_await(
 	dlock_zk_session *session, dlock_zk_rest rest, dlock_nanos until, const dlock_wait *wait);
 
-/* Nobody who waits goes on. */
+/* No waiting strand goes on. */
 void dlock_zk_session_forget_rests(dlock_zk_session *session);
 
 /* Starts its thread, which closes the handle when session->stop is set. 0, or an errno. */

@@ -10,7 +10,7 @@ typedef struct {
 	dlock_stock_object *stock; /* whose object it has a reference to */
 	dlock_stock_order *order;
 	dlock_nanos ttl;      /* of extend() without one */
-	dlock_nanos deadline; /* until when nobody else gets the units; 0: not known, or not this reservation's;
+	dlock_nanos deadline; /* until when its units are reserved; 0: not known, or not this reservation's;
 							 DLOCK_FOREVER: sold */
 	zend_object std;
 } reservation_object;
