@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** So many queues are told apart. */
+/** The most queues told apart. */
 const MOST_QUEUES = 100;
 
 /** The value of a label: bytes that are no UTF-8 would make the whole text unreadable, and control characters a terminal unusable. */

@@ -617,7 +617,7 @@ namespace Dlock {
         public function detach(): string {}
 
         /**
-         * A reader of a ReadWriteLock becomes the writer. Nobody else has written meanwhile. $fencingToken is a larger one afterwards.
+         * A reader of a ReadWriteLock becomes the writer. No other client has written meanwhile. $fencingToken is a larger one afterwards.
          *
          * While it waits for the other readers, new ones wait, and it is before all writers. Not on ZooKeeper.
          *
@@ -956,7 +956,7 @@ namespace Dlock {
          * @param string $buyer       whom $perBuyer counts for
          * @param string $order       the order's name, such as its number: by this name it is found again
          * @param float $timeout      seconds to wait for units that others have reserved, 0 to a year. Null at once
-         *                            while nobody has any reserved, or if fewer than that are not sold
+         *                            while no buyer has any reserved, or if fewer than that are not sold
          * @param float|null $ttl     seconds for which it lasts, 0.003 to a year; null: the object's
          * @param bool $strict        throw UnknownProductException for a product that was never put in, instead of returning null
          * @return Reservation|null null: not enough; sold out, all reserved, the sale is closed, or the order was cancelled while it waited. What it

@@ -285,7 +285,7 @@ final class Rights
     }
 }
 
-/** A lock that nobody else has. At a node of a cluster always in the same one of its slots; null: it has none of this prefix. */
+/** A lock no other client has. At a node of a cluster always in the same one of its slots; null: it has none of this prefix. */
 function resource_at(RedisServer $server): ?string
 {
     $random = bin2hex(random_bytes(8));

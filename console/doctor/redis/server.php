@@ -14,7 +14,7 @@ final class RedisServer extends Server
     public float $doubt = 0;
     /** What could not be seen. @var array<string> */
     public array $unseen = [];
-    /** How many servers there are of which it is the master, itself included, as far as Sentinels or the cluster know. 0: nobody says. */
+    /** How many servers there are of which it is the master, itself included, as far as Sentinels or the cluster know. 0: neither does. */
     public int $nodes = 0;
     /** The slots that it has in a cluster: first and last. @var list<array{int, int}> */
     public array $slots = [];
