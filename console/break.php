@@ -32,7 +32,7 @@ function break_lock(Arguments $arguments): int
         fwrite(STDERR, "dlock: nothing was done\n");
         return 1;
     }
-    $by = (get_current_user() ?: 'somebody') . '@' . (gethostname() ?: '?');
+    $by = (get_current_user() ?: 'unknown') . '@' . (gethostname() ?: '?');
     $left = $holder ? \Dlock\break_lock($locks, $name, $id, $by, $arguments->has('now')) : null;
     if ($left === null) {
         fwrite(STDERR, "dlock: that is not the holder any more\n");
