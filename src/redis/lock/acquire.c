@@ -75,7 +75,7 @@ static void begin_attempt(dlock_asking *own)
 }
 
 /* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose
- * server has come back with older data; or somebody has set the fence. docs/how-it-works.md has the reasoning,
+ * server has come back with older data; or another client has set the fence. docs/how-it-works.md has the reasoning,
  * tests/models/counting.pml checks it. */
 static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
 {
@@ -202,7 +202,7 @@ static void end_attempt(dlock_asking *own, dlock_nanos now)
 	dlock_error other;
 
 	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from
-	 * somebody else by then. */
+	 * another client by then. */
 	if (dlock_route_may_run_later(&waiter->route)) {
 		dlock_claim_add_unacknowledged_ttl(claim, claim->ttl);
 	}

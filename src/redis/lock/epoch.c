@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* In a cluster the slots of one master settle together, with the first of them: a lock whose slot was never used waits
- * for nobody then, and not every slot has to wait for the guard. What the first slot's epoch has waited for counts for
+/* In a cluster the slots of one master settle together, with the first of them: a lock whose slot was never used does
+ * not wait then, and not every slot has to wait for the guard. What the first slot's epoch has waited for counts for
  * another slot of the same server only if both were opened for the same replication id. */
 
 /* Tells the server that a slot's epoch may settle, since replicas have confirmed its opening. */
@@ -151,7 +151,7 @@ static bool is_first_the_same(const dlock_epoch *own, const dlock_route *refused
 		&& !strcmp(own->first_route.conn->server->key, refused->conn->server->key);
 }
 
-/* Its time is given by the guard, or by the first slot. DLOCK_LOST: somebody else has told it. */
+/* Its time is given by the guard, or by the first slot. DLOCK_LOST: another client has told it. */
 static dlock_status settle_later(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->settling);
@@ -213,7 +213,7 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 		}
 	}
 	DLOCK_END(&own->whole);
-	return own->outcome == DLOCK_LOST ? DLOCK_OK : own->outcome; /* somebody else has told it */
+	return own->outcome == DLOCK_LOST ? DLOCK_OK : own->outcome; /* another client has told it */
 }
 
 /* ---- what it means for a request ---- */

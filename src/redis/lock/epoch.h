@@ -42,7 +42,7 @@ typedef struct {
 /* A request was refused since the epoch is not settled (`epoch.left` < 0): has replicas confirm its opening, and lets
  * it settle: at once, where the nodes prove that this master knows all leases; otherwise after the guard. Brings the
  * epoch up to date: from when it counts is for the server to say. DLOCK_CONNECTION: replicas did not confirm it, or
- * nobody can be asked; refused->transient says whether that may end. */
+ * no master answers; refused->transient says whether that may end. */
 dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now);
 
 /* The same where a waiter was refused. DLOCK_TIMEOUT, with the time until it may be granted something in the

@@ -141,7 +141,7 @@ static dlock_status find_seen(batch *own, const dlock_service *service, dlock_li
 	return status;
 }
 
-/* What was inspected from `first` on. Another kind's key under the same prefix is left out as one that nobody holds. */
+/* What was inspected from `first` on. Another kind's key under the same prefix is left out as one without a holder. */
 static dlock_status read_inspected(
 	batch *own, const dlock_service *service, dlock_listing *out, int first, dlock_error *error)
 {

@@ -5,9 +5,9 @@
 
 #include "renewer.h"
 
-/* A master that has no key for the lease may have been promoted without it. Nobody else can have been granted the lock
- * there before the epoch is settled, which takes as long as the longest lease: so until then the key may be set again,
- * and the script says whether it is so (restore.lua). Whatever the server says, yes or no, counts only once
+/* A master that has no key for the lease may have been promoted without it. No other client can have been granted the
+ * lock there before the epoch is settled, which takes as long as the longest lease: so until then the key may be set
+ * again, and the script says whether it is so (restore.lua). Whatever the server says, yes or no, counts only once
  * replicas confirm it: a master that was replaced would say so, too. Without replicas there is nothing to be promoted
  * with, and a missing key is a lost lease. */
 
@@ -134,7 +134,7 @@ static keep_round *round_of(const dlock_renewal_round *base)
 	return (keep_round *) base;
 }
 
-/* Nobody waits for the answer. */
+/* No caller waits for the answer. */
 static void describe(keep_round *round, dlock_nanos now)
 {
 	dlock_keep *keep = &round->keep;
@@ -165,7 +165,7 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	return status;
 }
 
-/* What was sent may still be answered, to nobody. */
+/* Answers may still come: no task reads them. */
 static void drop(keep_round *round)
 {
 	dlock_keep *keep = &round->keep;

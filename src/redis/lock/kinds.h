@@ -78,7 +78,7 @@ typedef struct {
 	/* The numbers of requests that come with grants begin again here. */
 	int64_t numbers;
 
-	/* A release that finds nothing proves that the lease was over before: until then nobody takes it back. */
+	/* A release that finds nothing proves that the lease was over before: until then no client takes it back. */
 	bool lasts;
 
 	const dlock_keeping *alone, *fails_over, *replicated;

@@ -40,7 +40,7 @@ static void done(void *task)
 static void ask(late_release *own, dlock_nanos now)
 {
 	dlock_route_begin(&own->route, &own->masters, own->slot, &own->error);
-	own->route.replicas = 0; /* nobody relies on it */
+	own->route.replicas = 0; /* no client relies on it */
 	own->route.until = dlock_after(now, LIMIT);
 	dlock_route_send(&own->route, dlock_call_again(own->call), NULL);
 }

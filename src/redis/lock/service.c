@@ -9,7 +9,7 @@
  * epoch only (epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted
  * then, at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and
  * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one
- * hop that nobody confirms. */
+ * hop that no replica confirms. */
 
 static dlock_slots *slots_of(const dlock_claim *claim)
 {
@@ -118,7 +118,7 @@ static dlock_loop *loop_of(const dlock_service *service)
 	return dlock_pool_loop(service->masters.pool);
 }
 
-/* A route to the claim's master that nobody confirms. */
+/* A route to the claim's master: no replica confirms it. */
 static void begin_plain(dlock_route *route, const dlock_claim *claim, dlock_error *error)
 {
 	dlock_route_begin(route, &dlock_service_of(claim)->masters, dlock_service_subject(claim).keys.slot, error);
@@ -270,7 +270,7 @@ static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
 		conn = conn ? conn : own->route.conn;
 		send_background(own->claim, conn, kind->exchange_back(&subject, own->old), now);
-		if (own->claim->count > 1) { /* where a part was taken away meanwhile, the rest goes back to nobody */
+		if (own->claim->count > 1) { /* where a part was taken away meanwhile, no holder gets the rest back */
 			send_background(own->claim, conn, kind->release(&subject, false), now);
 		}
 	}
@@ -552,7 +552,7 @@ static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
 	dlock_response response;
 	dlock_route route;
 
-	begin_plain(&route, claim, error); /* nobody relies on it, but those who are granted something behind it */
+	begin_plain(&route, claim, error); /* no client relies on it, except those granted something behind it */
 	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->downgrade(&subject));
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(route.call, route.conn, &response, error);
@@ -617,7 +617,7 @@ static bool was_released_before(const dlock_releasing *own, dlock_nanos now)
 		&& (!dlock_service_kind(own->claim)->lasts || now < atomic_load(&own->claim->deadline));
 }
 
-/* A server that was promoted without it: until now it was this holder's, if nobody else can have had it. */
+/* A server promoted without it: until now it was this holder's, if no other client can have had it. */
 static void ask_for_restoring(dlock_releasing *own)
 {
 	own->lease = kept_lease(own->claim);
@@ -662,7 +662,7 @@ void dlock_releasing_begin(dlock_releasing *own, dlock_claim *claim, dlock_error
 	dlock_subject subject = dlock_service_subject(claim);
 
 	*own = (dlock_releasing) { .claim = claim };
-	begin_plain(&own->route, claim, error); /* nobody relies on it */
+	begin_plain(&own->route, claim, error); /* no client relies on it */
 	dlock_route_send(&own->route, dlock_service_kind(claim)->release(&subject, false), NULL);
 }
 

@@ -19,7 +19,7 @@ dlock_backend *dlock_lock_new(
 
 /* A claim has permits of its resource's pool, claim->permits of them, all at once. They are granted in the order in
  * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back
- * from holders whose lease is over when somebody needs them (permits_pool.lua). `capacity`: the permits of each
+ * from holders whose lease is over when a client needs them (permits_pool.lua). `capacity`: the permits of each
  * pool, DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
  * writers take turns in the order of asking, otherwise their phases alternate. */
 dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len,

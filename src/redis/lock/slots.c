@@ -6,11 +6,11 @@
 #include "../../lock/operations.h"
 #include "../../lock/renewal.h"
 
-/* Several locks at once that lie in several slots of a cluster. At first all slots are asked at once, and nobody
+/* Several locks at once that lie in several slots of a cluster. At first all slots are asked at once, and no part
  * queues: when all is free, that is one round trip. If one refuses, the others are given back, and it begins again: the
  * slots in ascending order, one after the other. It waits in a slot's queue while it has the earlier ones, which the
- * renewal thread keeps. Nobody who waits for a slot has a later one, so there is no cycle; within a slot the tickets
- * see to that.
+ * renewal thread keeps. A client that waits for a slot has no later one, so there is no cycle; within a slot the
+ * tickets see to that.
  *
  * Each slot counts its fencing tokens for itself. The claim's is the largest that its parts were given, and before the
  * claim counts, all slots count on from there, as replicas confirm: so it is greater than those of all who had one of
@@ -205,7 +205,7 @@ static dlock_status step_part(slot_part *part, dlock_nanos deadline, dlock_loop 
 
 /* ---- all at once ---- */
 
-/* With no time to wait, nobody queues. */
+/* With no time to wait, no part queues. */
 static void begin_all(dlock_slots *own, dlock_nanos now)
 {
 	own->begun = now;

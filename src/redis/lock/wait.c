@@ -7,11 +7,11 @@
  * It asks: one attempt, which a fail-over may prolong. The answer ends it.
  * It waits for its turn: it is in the queue of the master, whose message to its inbox ends that; or the time to look by
  *   itself, since messages can be lost and holders die; or the end of the inbox's connection.
- * It pauses: it is in no queue, since the master changes, a slot moves, or nobody there may send messages. A short time
+ * It pauses: it is in no queue, since the master changes, a slot moves, or clients may not publish there. A short time
  *   ends that.
  * It is in trouble: no master can be asked. Where the master is found by others, or has replicas, that is as transient
  *   as a holder is and is waited for like one, though without a time limit not for ever. A lone server that cannot be
- *   reached is an error at once: nobody replaces it. */
+ *   reached is an error at once: no server replaces it. */
 
 /* ---- when to look ---- */
 

@@ -33,7 +33,7 @@ struct dlock_waiter {
 	int slot;
 	dlock_nanos ttl, deadline;
 	const char *name;    /* in messages */
-	bool legacy;         /* older code has the lock, too, and notifies nobody of a release */
+	bool legacy;         /* older code locks it, too, and notifies no waiter of a release */
 	bool is_strand;      /* others of this process may ask while it does: they are to be in the queue in that order */
 	bool needs_inbox;    /* unless the server refuses one, it is an error that it cannot be opened */
 	dlock_error *error;
@@ -59,7 +59,7 @@ struct dlock_waiter {
 	/* Its own. */
 	dlock_task task, turn;
 	bool last, first, trouble, granted, listening;
-	dlock_nanos trouble_since; /* nobody could be asked since then; 0: somebody could */
+	dlock_nanos trouble_since; /* no master could be asked since then; 0: one could */
 	dlock_nanos over_since;    /* it has seen then that it is out of time; 0: it is not */
 	dlock_nanos next;          /* when to go on without having been told */
 	dlock_status said;
@@ -100,7 +100,7 @@ dlock_nanos dlock_longest_attempt(
  * waiter has had since. The further back in the queue, the later, so that not all look at once. */
 dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now);
 
-/* The same for locks that are shared with older code, which notifies nobody of a release. */
+/* The same for locks shared with older code, which notifies no waiter of a release. */
 dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now);
 
 /* The same for a waiter that cannot be notified of anything; see dlock_inbox_can_notify(). */

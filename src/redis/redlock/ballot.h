@@ -19,7 +19,7 @@ typedef enum { DLOCK_VOTE_NONE, DLOCK_VOTE_PENDING, DLOCK_VOTE_YES, DLOCK_VOTE_N
 /* A server that is asked, and what it says. */
 typedef struct {
 	dlock_conn *conn;       /* the owner's */
-	dlock_outcome *outcome; /* NULL: nobody asks */
+	dlock_outcome *outcome; /* NULL: no caller asks */
 	dlock_call *call;       /* NULL: not asked */
 	dlock_vote vote;
 	dlock_response response;

@@ -46,7 +46,7 @@ static dlock_status read_release(
 	return status == DLOCK_LOST && call->repeated ? DLOCK_OK : status;
 }
 
-/* What a late server reports as an unknown script nobody may be there to read: an extension goes as text, and a release
+/* Perhaps no caller is left to read that a late server does not know a script: an extension goes as text, and a release
  * does the first time on a connection. */
 static dlock_call *request(const asking *own, dlock_conn *conn)
 {

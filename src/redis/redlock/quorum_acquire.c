@@ -400,8 +400,8 @@ static dlock_nanos jittered(dlock_nanos least, dlock_nanos more)
 	return least + dlock_jitter((uint32_t) (more / DLOCK_US)) * DLOCK_US;
 }
 
-/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if nobody
- * will notify the claim. */
+/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if no
+ * server will notify the claim. */
 static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 {
 	const dlock_wait *wait = own->wait;
@@ -421,7 +421,7 @@ static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 /* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
 #define NOTIFIED_TOGETHER (10 * DLOCK_MS)
 
-/* Inboxes have many notices that nobody takes: they are only gone through after a new one. Returns how many servers
+/* Inboxes have many notices that no claim takes: they are only gone through after a new one. Returns how many servers
  * have notified the claim. */
 static int take_notices(acquiring *own)
 {

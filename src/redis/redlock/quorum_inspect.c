@@ -64,7 +64,7 @@ static dlock_call *inspect_request(dlock_keys keys, const void *most)
 	return dlock_request_inspect(keys, *(const int *) most);
 }
 
-/* The id that most servers have for the holder, and how many do; "": nobody. */
+/* The id that most servers have for the holder, and how many do; "": none. */
 static int most_frequent(const dlock_inspection *seen, int count, const char **id)
 {
 	int most = 0;
@@ -106,7 +106,7 @@ static int best_of(const dlock_inspection *seen, int count, const char *holder)
 	return best;
 }
 
-/* Without a majority nobody holds it. */
+/* Without a majority it has no holder. */
 static void drop_holder(dlock_inspection *inspection)
 {
 	if (inspection->holders > 0) {

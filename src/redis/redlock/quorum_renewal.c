@@ -86,7 +86,7 @@ static dlock_conn *conn_for(quorum_round *round, int server, dlock_pool *pool, d
 	return *conn;
 }
 
-/* For those who look, who believe it only of the holder that the server has. Nobody waits for the answer. */
+/* For those who look, who believe it only of the holder that the server has. No caller waits for the answer. */
 static void describe(const quorum_round *round, dlock_conn *conn, dlock_nanos ttl)
 {
 	const dlock_several_keys *several = round->keys.several;

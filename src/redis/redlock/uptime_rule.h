@@ -11,7 +11,7 @@
  * - It is judged as of the beginning of the attempt, when the fencing token is proposed. A server that becomes eligible
  *   between that and its vote could make a quorum with a proposal that is older than what it has forgotten
  *   (tests/models/fencing.pml).
- * - In a new set all vote: all servers answer, were started together, and say yes. Somebody has just set them up, or
+ * - In a new set all vote: all servers answer, were started together, and say yes. They have just been set up, or
  *   all went down, and none is left that could remember. A server out of reach may be an old one. Between two starts
  *   that lie apart a lock may have been acquired. A no shows a lock that the other servers may have forgotten. While
  *   all have to say yes, a holder is safe as long as one server of its majority remembers it. */

@@ -13,7 +13,7 @@
 typedef struct {
 	const char *token;
 	dlock_nanos ttl;
-	/* 0: the server's time; DLOCK_NO_NUMBER: the fence may just count on, where the lock is free and nobody waits */
+	/* 0: the server's time; DLOCK_NO_NUMBER: the fence may just count on, where the lock is free, without waiters */
 	int64_t least_fencing_token;
 	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
 	const char *waiter;       /* NULL or "": the token */
@@ -45,7 +45,7 @@ typedef struct {
 	int64_t units;
 	dlock_nanos ttl;
 	int64_t limit;            /* the most units for this buyer, reserved and bought; 0: as many as it likes */
-	bool strict;              /* nobody that comes later passes it */
+	bool strict;              /* no later order passes it */
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	const char *description;  /* NULL */
 	int64_t ticket;           /* 0: none yet */

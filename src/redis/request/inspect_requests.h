@@ -24,7 +24,7 @@ dlock_call *dlock_request_scan(const char *cursor, dlock_arg prefix);
 dlock_status dlock_read_scan(const dlock_call *call, const dlock_conn *conn, dlock_arg prefix,
 	char cursor[DLOCK_CURSOR_SIZE], dlock_listing *out, dlock_error *error);
 
-/* DLOCK_OK: broken, and the ms until it is free. DLOCK_LOST, without a message: somebody else holds it, or nobody.
+/* DLOCK_OK: broken, and the ms until it is free. DLOCK_LOST, without a message: another client holds it, or none.
  * DLOCK_FAILED: not in this way. */
 dlock_status dlock_read_break(
 	const dlock_call *call, const dlock_conn *conn, int64_t *left, dlock_error *error);

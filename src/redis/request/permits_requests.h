@@ -21,8 +21,8 @@ typedef dlock_status dlock_permits_reader(
 
 dlock_permits_reader dlock_read_permits;          /* yes: it has them */
 dlock_permits_reader dlock_read_permits_exchange;
-dlock_permits_reader dlock_read_permits_check; /* yes: for `pttl` ms. No, with `permits`: its lease is over, and nobody
-												  has needed them yet */
+dlock_permits_reader dlock_read_permits_check; /* yes: for `pttl` ms. No, with `permits`: its lease is over, and no
+												  client has needed them yet */
 
 /* `held`: whose lease is not over. `all` is `available` + `held`. */
 typedef struct {

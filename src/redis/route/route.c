@@ -96,7 +96,7 @@ typedef enum {
 	ANSWER_FINAL,    /* by a master */
 	ANSWER_MOVED,    /* the slot is at another address, */
 	ANSWER_ASK,      /* or its keys are on their way to it */
-	ANSWER_LATER,    /* nobody serves it at the moment, */
+	ANSWER_LATER,    /* no server serves it at the moment, */
 	ANSWER_UNSERVED, /* since no master has the slot */
 	ANSWER_REPLICA,  /* the server is no master */
 	ANSWER_NONE

@@ -18,9 +18,9 @@ typedef struct {
 	/* Its owner's; dlock_route_begin() has set what is usual. */
 	const dlock_masters *masters;
 	int slot, replicas;
-	dlock_nanos until;       /* nobody waits for longer; DLOCK_FOREVER: the servers' timeouts bound each step */
+	dlock_nanos until;       /* no task waits for longer; DLOCK_FOREVER: the servers' timeouts bound each step */
 	dlock_nanos timeout_cap; /* bounds those */
-	dlock_endpoint *hint;      /* is asked at first, where the topology does not know better; NULL: nobody. Retained */
+	dlock_endpoint *hint;      /* is asked at first, where the topology does not know better; NULL: none. Retained */
 	dlock_error *error;      /* why it has failed */
 
 	/* What has become of the request. */
@@ -49,7 +49,7 @@ void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_conf
 
 /* Says it, until it is answered. Redirections are followed; where a server does not answer, or is no master any more,
  * the topology is asked, a second time if that server is named again, and another master once more. DLOCK_OK: the
- * slot's master has answered; perhaps with an error. DLOCK_CONNECTION: nobody has. */
+ * slot's master has answered; perhaps with an error. DLOCK_CONNECTION: none has. */
 dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos now);
 
 /* Until enough replicas have what the call has written. Only where it has written: WAIT answers for the last write of a
@@ -60,7 +60,7 @@ dlock_status dlock_route_confirm(dlock_route *own, dlock_loop *loop, dlock_nanos
  * on, and not confirmed. DLOCK_CONNECTION: it was not answered. */
 dlock_status dlock_route_pass_on(dlock_route *own, dlock_loop *loop, dlock_nanos now);
 
-/* Nobody needs it any more: nothing of it is sent from now on, and its step ends with what is under way. */
+/* Its owner needs it no more: nothing of it is sent from now on, and its step ends with what is under way. */
 void dlock_route_cancel(dlock_route *own);
 
 /* Lets go of what it has. It may be begun again. */

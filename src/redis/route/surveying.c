@@ -5,7 +5,7 @@
 
 #include "../wire/info.h"
 
-/* Nobody waits for longer than this for one round of answers: where the nodes cannot be reached, locks wait for the
+/* No client waits longer than this for one round of answers: where the nodes cannot be reached, locks wait for the
  * guard, and what was asked is asked again later. The master is asked over a connection of its own, too: on that for
  * locks a WAIT may be under way. */
 #define LIMIT (500 * DLOCK_MS)

@@ -19,8 +19,8 @@
 /* Tells the connections for questions from those for locks, on which a WAIT may be under way. */
 #define QUESTION_TIMEOUT (10 * DLOCK_SECOND)
 
-/* A question that nobody has advanced for so long, as after a request's end, is put again. Longer than the above: until
- * then timers wake a thread. */
+/* A question not advanced by its thread for so long, as after a request's end, is put again. Longer than the above:
+ * until then timers wake a thread. */
 #define FORGOTTEN (15 * DLOCK_SECOND)
 
 enum { MOST_SOURCES = DLOCK_MOST_SERVERS };
@@ -289,8 +289,8 @@ static void hang_up(source *source)
 	drop_call(source);
 }
 
-/* In a child of fork(), what was under way is the parent's. What nobody has looked after for long is answered with what
- * was true then. */
+/* In a child of fork(), what was under way is the parent's. What its thread has not advanced for long is answered with
+ * what was true then. */
 static void drop_outdated(dlock_topology *topology, dlock_nanos now)
 {
 	bool inherited = topology->process != dlock_process_current();
@@ -426,7 +426,7 @@ static void begin_question(dlock_topology *topology, dlock_nanos now)
 
 /* Takes what has been answered. One that does not answer, answers late or does not know is followed by the next, once
  * each; the one that was asked longest ago comes first, since one that is cut off goes on naming the old master.
- * Connections to servers that are nobody's master any more are closed unless something is under way there. */
+ * Connections to servers that are no longer masters are closed unless something is under way there. */
 static void advance(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);

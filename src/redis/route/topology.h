@@ -57,7 +57,7 @@ bool dlock_topology_is_asking(const dlock_topology *topology);
 unsigned long dlock_topology_answers(const dlock_topology *topology);
 
 /* A task: asks, until there is an outcome, at most until `until` and no longer than the servers' timeouts allow.
- * DLOCK_OK: answered. DLOCK_CONNECTION: nobody did, or nobody knows the service; the error names all that were asked.
+ * DLOCK_OK: answered. DLOCK_CONNECTION: no server did, or none knows the service; the error names all that were asked.
  */
 typedef struct {
 	dlock_task task;

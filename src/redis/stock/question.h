@@ -7,7 +7,7 @@
 /* How an answer came about: that decides what makes it count. */
 typedef enum {
 	DLOCK_ANSWER_WRITTEN, /* by the script that was answered: replicas confirm that */
-	DLOCK_ANSWER_FOUND,   /* by somebody else, or an earlier sending: WAIT would say nothing about it */
+	DLOCK_ANSWER_FOUND,   /* by another client, or an earlier sending: WAIT would say nothing about it */
 	DLOCK_ANSWER_NOTHING, /* it is a refusal: it counts if this was the master a moment ago */
 	DLOCK_ANSWER_ANY      /* it counts from any server */
 } dlock_answer_kind;

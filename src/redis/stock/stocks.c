@@ -11,7 +11,7 @@
 #include "stocks_internal.h"
 
 /* Where replicas confirm (`replicas`), no epoch is needed, other than for locks (docs/fail-over.md): whether units are
- * somebody's is decided again when they are bought, by the server that is the master then. */
+ * a buyer's is decided again when they are bought, by the server that is the master then. */
 
 /* ---- names ---- */
 

@@ -167,7 +167,7 @@ static bool goes_on(reserving *turn, dlock_nanos now)
 	return true;
 }
 
-/* Where nobody has reserved any, none can become available: there is nothing to wait for. That is known once it has
+/* Where no buyer has reserved any, none can become available: there is nothing to wait for. That is known once it has
  * asked to be in the queue. */
 static bool has_to_wait(const reserving *turn)
 {
@@ -249,7 +249,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_loop *loop, dlock_na
 	return turn->said;
 }
 
-/* What was granted has a short time, and is confirmed by nobody: it is asked for again. */
+/* What was granted has a short time, and no replica confirms it: it is asked for again. */
 static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant, dlock_nanos now)
 {
 	(void) now;

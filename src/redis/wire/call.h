@@ -37,7 +37,7 @@ typedef struct dlock_call {
 	bool wanted;       /* still worth sending, over a new connection or as the script's text */
 	bool once;         /* not to be sent again, since another call that follows undoes it */
 	bool sent;         /* handed to the connection: the server may execute it, now or later */
-	bool background;   /* nobody waits for it */
+	bool background;   /* no caller waits for it */
 	bool repeated;     /* has been sent again over a new connection */
 	bool needs_uptime; /* its connection has to ask for the server's uptime; see handshake.h */
 	dlock_nanos useful_until;   /* in the background: sent again over any number of connections until then */
@@ -73,7 +73,7 @@ dlock_call *dlock_call_again(const dlock_call *call);
 /* Uses the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);
 
-/* Nobody waits for the call any more: it is sent however late that is, and again over new connections, while it is
+/* No caller waits for it any more: it is sent however late that is, and again over new connections, while it is
  * useful. */
 void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until);
 

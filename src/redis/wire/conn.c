@@ -8,7 +8,7 @@
  *   The server has changed its address:
  *     it is replaced where no call is under way.
  *   A reply does not come in time:
- *     the calls fail, but stay in the queue: their replies may still come, and belong to nobody else's.
+ *     the calls fail, but stay in the queue: their replies may still come, and belong to no other call.
  *   dlock_conn_close(); a fork, in the child:
  *     none.
  *
@@ -652,7 +652,7 @@ static void end_turn(dlock_source *source)
 {
 	dlock_conn *conn = conn_of(source);
 
-	if (conn->last && conn->last->references > 1) { /* otherwise nobody waits for it any more */
+	if (conn->last && conn->last->references > 1) { /* otherwise no caller waits for it any more */
 		source->news += !dlock_conn_send(conn, conn->last);
 	}
 	dlock_call_release(conn->last);

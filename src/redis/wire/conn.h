@@ -74,12 +74,12 @@ void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server);
  * call in the same round trip: once, or again while the server refuses to tell it. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
-/* Sends a call that nobody waits for, over any number of connections while it is useful. Its script goes as text, since
- * nobody may be there to read that the server does not know it. Takes the call over; NULL (out of memory): does
- * nothing. */
+/* Sends a call that no caller waits for, over any number of connections while it is useful. Its script goes as text,
+ * since perhaps no caller is left to read that the server does not know it. Takes the call over; NULL (out of memory):
+ * does nothing. */
 void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until);
 
-/* Sends the call at the end of this turn of the loop, behind all else, unless nobody has it by then. */
+/* Sends the call at the end of this turn of the loop, behind all else, if a caller still has it then. */
 void dlock_conn_send_last(dlock_conn *conn, dlock_call *call, int replicas);
 
 /* Between the two, calls are collected; they are written in one piece at the end. */

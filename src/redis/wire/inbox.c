@@ -7,7 +7,7 @@
 
 typedef dlock_notice notice;
 
-/* What nobody has taken, since its waiter went before it came, is forgotten when there are more than these for each
+/* What no waiter has taken, since it went before that came, is forgotten when there are more than these for each
  * that listens. */
 enum { LEAST_NOTICES = 64, NOTICES_OF_EACH = 4 };
 
@@ -163,7 +163,7 @@ static bool is_refusal(const redisReply *reply)
 	return false;
 }
 
-/* To nobody: nobody subscribes to it. */
+/* To a channel that has no subscriber. */
 void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn)
 {
 	char channel[sizeof inbox->channel + sizeof ":try"];

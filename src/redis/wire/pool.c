@@ -21,7 +21,7 @@ static bool is_unused(const dlock_conn *conn)
 	return conn->users == 0 && conn->state != DLOCK_CONN_CLOSED && !dlock_conn_busy(conn);
 }
 
-/* Not freed: somebody may keep the address for the time of a call. */
+/* Not freed: a caller may keep the address for the time of a call. */
 static void retire(dlock_conn *conn)
 {
 	dlock_conn_close(conn);

@@ -12,7 +12,7 @@
 typedef struct {
 	dlock_loop *loop;    /* that its connections are sources of; NULL: none yet */
 	dlock_loop own_loop; /* for a pool that has joined none */
-	dlock_error unheard; /* of tasks that nobody asks why */
+	dlock_error unheard; /* of tasks that no caller asks why */
 	dlock_conn *first;
 	dlock_inbox *inboxes;
 	unsigned long turns;
@@ -55,8 +55,8 @@ bool dlock_pool_is_busy(const dlock_pool *pool);
 /* Ends a topology's questions. */
 void dlock_pool_end_questions(dlock_pool *pool);
 
-/* Waits until `deadline` for what is still under way; at a request's end these are releases. Nobody waits for a
- * topology's questions then: they end. */
+/* Waits until `deadline` for what is still under way; at a request's end these are releases. No caller waits for
+ * a topology's questions then: they end. */
 void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline);
 
 /* No back end may be left. */

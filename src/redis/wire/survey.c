@@ -57,7 +57,7 @@ bool dlock_survey_begin(dlock_survey *survey, const dlock_call *stats)
 	return full >= 0 && partial >= 0;
 }
 
-/* Two addresses may lead to one node, and an address to a node of somebody else. */
+/* Two addresses may lead to one node, and an address to another master's node. */
 static bool counts(const dlock_node *nodes, int at)
 {
 	for (int i = 0; i < at; i++) {

@@ -19,10 +19,9 @@
 --
 -- Replies the fencing token when the lock is the token's, {ms until it may be free, position in the queue, ticket,
 -- 1 if it was not in the queue before} when not; negative ms: unknown. With `legacy` they are unknown for a holder of
--- another kind: it may release at any time, and notifies nobody. Over several servers, a request that does not queue
+-- another kind: it may release at any time, and notifies no waiter. Over several servers, a request that does not queue
 -- gets the next ticket. A repeated request finds its own token and gets a new lease, so that a lost reply, or a lost
--- grant, does no harm. Cost: O(1), three to six commands, for a free lock that nobody waits for; O(log n) with n
--- waiters.
+-- grant, does no harm. Cost: O(1), three to six commands, for a free lock without waiters; O(log n) with n waiters.
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''
 

@@ -1,5 +1,5 @@
 -- Included behind the head of an acquire script; never sent by itself. It goes on where the lock is not free, or
--- somebody waits, or something has failed.
+-- a client waits, or something has failed.
 --
 -- The head has the locals lock, fence, queue, token, ttl, least, next_token(); `mine`: it has set the key; `queued`:
 -- EXISTS of the queue, behind that; done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no
@@ -92,8 +92,8 @@ local function contend()
 		-- In the fence's slot. It is not among the keys, so that who has no right to it waits all the same.
 		note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)
 	end
-	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless nobody
-	-- notifies them.
+	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless no
+	-- server notifies them.
 	local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')
 	return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,
 		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)

@@ -20,9 +20,9 @@ local FORGET = 60000
 -- Who waits for several locks at once is in all their queues, as '*' and its token, with one ticket. It is not granted
 -- one of them but told to ask for all (several_acquire.lua), since a script may not touch keys that were not named to
 -- it. It is asleep at first: its score is its ticket and ASLEEP, behind all tickets, and locks are granted past it.
--- Once nobody with a smaller ticket is left in any of its queues it is awake: its score is the ticket in all of them,
--- and each of its locks that becomes free is kept for it. So any two have the same order in all queues that they share:
--- nobody waits in a circle, and nobody starves.
+-- Once no waiter with a smaller ticket is left in any of its queues it is awake: its score is the ticket in all of
+-- them, and each of its locks that becomes free is kept for it. So any two have the same order in all queues that they
+-- share: no waiters wait in a circle, and none starves.
 local ASLEEP = 4000000000000000
 
 local function is_for_several(waiter)
@@ -94,8 +94,8 @@ local function reach(queue, waiters, waiter, quietly)
 end
 
 -- For who has left the queue: is the first of those asleep the first of all now? Then it may be so in all its queues,
--- and is told to ask. They are at the end of the queue: where none is there, or nobody may look, nothing is asked that
--- needs another right. `self` knows that by itself.
+-- and is told to ask. They are at the end of the queue: where none is there, or the user may not look, nothing is asked
+-- that needs another right. `self` knows that by itself.
 local function wake(queue, waiters, self)
 	local last, score = unpack(redis.pcall('ZRANGE', queue, -1, -1, 'WITHSCORES'))
 	while last and is_for_several(last) and tonumber(score) >= ASLEEP do

@@ -6,7 +6,7 @@
 -- waiter: that the token belongs to, which is not notified. leaves 1: it leaves the queue.
 -- Replies 0 when it was not the token's, 1 when it was, 2 when a waiter was notified, too; without a right to publish
 -- none is. After an error (the user has no right to set, say) the lock is free, if it could be freed. Cost: O(1), three
--- commands, when nobody waits; O(log n) with n waiters, one message.
+-- commands, without waiters; O(log n) with n waiters, one message.
 local lock, queue, grant = KEYS[1], KEYS[3], ARGV[2] ~= '0'
 if ARGV[4] == '1' then
 	redis.pcall('ZREM', queue, ARGV[3])

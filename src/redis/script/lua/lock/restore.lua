@@ -1,5 +1,5 @@
 -- Sets the key of a lock again for its holder, where a server has not got it that was failed over to: as long as its
--- epoch is not settled, nobody else can have been granted it.
+-- epoch is not settled, no other client can have been granted it.
 --
 -- keys: lock fence epoch
 -- args: token:text ttl:ms fencing_token:int guard:ms

@@ -15,12 +15,12 @@
 -- Replies {1, fencing token, permits, ms left} when it has them, and otherwise {0, ms until a lease ends (-1: none),
 -- its place in the queue (-1: none; -2: behind one that waits for what is its own), ticket, 1 if it was not in the
 -- queue before}. A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost
--- grant, does no harm. Cost: O(log n), three commands where there is room and nobody waits, and where there is none and
--- it does not wait either; and for each lease that it takes back, or waiter that it serves, four. The most frequent
+-- grant, does no harm. Cost: O(log n), three commands where there is room and no client waits, and where there is none
+-- and it does not wait either; and for each lease that it takes back, or waiter that it serves, four. The most frequent
 -- request comes first, since even to define what follows costs time.
 local sweeps, own = false, tonumber(ARGV[9])
 if ARGV[2] == '1' then
-	-- A permit is free, nobody waits, and the key lasts for longer than the lease.
+	-- A permit is free, no client waits, and the key lasts for longer than the lease.
 	local pool, time = KEYS[1], redis.pcall('TIME')
 	local queue, used, fence, lasts = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', '$fence', '$until'))
 	if not time.err and not queue and used and lasts and used + 1 <= tonumber(ARGV[3]) then

@@ -53,7 +53,7 @@ local function enqueue(token)
 	return waiter, added > 1
 end
 
--- When the first lease ends of those that hold any; nil: nobody does.
+-- When the first lease ends of those that hold any; nil: none does.
 local function first_end(used)
 	return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT',
 		0, 1)[2]) or nil

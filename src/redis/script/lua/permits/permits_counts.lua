@@ -4,7 +4,7 @@
 -- keys: pool
 -- args: capacity:count
 -- Replies {permits in all, available, held, waiting}.
--- Cost: O(log n), and O(1) for each holder whose lease is over and whose room nobody has needed yet.
+-- Cost: O(log n), and O(1) for each holder whose lease is over and whose room no client has needed yet.
 --#include permits_clock.lua
 --#include permits_pool.lua
 local pool = KEYS[1]

@@ -11,7 +11,7 @@ if unsettled ~= 0 then
 	return {2, unsettled, replid, settles}
 end
 -- Who took these permits up may have been restored beside them (permits_restore.lua), where this server has missed that
--- and its clock is behind another's. Then there are too many, and these are nobody's.
+-- and its clock is behind another's. Then there are too many, and these have no holder.
 local used, cap = unpack(redis.call('ZMSCORE', KEYS[1], '$used', '$cap'))
 if used and tonumber(used) > tonumber(cap or ARGV[5]) then
 	--#include permits_clock.lua

@@ -8,10 +8,10 @@
 --                  $queue      there may be waiters. PHASES or less: writers, too, with phases; see next_waiters()
 --                  s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                              1000
---   small          $used       the permits taken, with those whose lease is over and whose room nobody has needed yet
+--   small          $used       the permits taken, with those whose lease is over and that no client has needed yet
 --                  $cap        on a server that fails over: the capacity by which permits were granted last. More are
 --                              in use only where holders were restored
---                  $most       the highest capacity of those that have waited since somebody does
+--                  $most       the highest capacity of all waiters since the queue was last empty
 --                  w<id>       the permits of that holder, where they are not 1
 --   from HELD on   h<id>       a holder: when its lease ends, in ms
 --   from WAITS on  q<waiter>   a waiter: its ticket, in us
@@ -21,7 +21,7 @@
 -- inbox what it says about itself. The ranges hold for a clock between 2001 and 2128.
 --
 -- What a lease leaves behind when it is over is taken back by the next request that needs the room: until then its
--- holder may renew or release it, for nobody else has had it. What nobody has needed for GRACE is swept by one of
+-- holder may renew or release it: no other client has had it. What no client has needed for GRACE is swept by one of
 -- SWEEPS acquisitions, in the mean, up to SWEPT: so it does not pile up where there is always room.
 local HELD, WAITS, ALONE = 1e11, 1e15, 5e15
 local QUEUED, PHASES = -1, -2

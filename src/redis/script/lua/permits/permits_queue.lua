@@ -5,8 +5,8 @@ local CHUNK = 100
 -- After this number of grants a script serves no more waiters, for it keeps everybody else waiting: the next one is
 -- told to ask, and goes on.
 local BATCH = 100
--- Nor does it remove more waiters that it grants nothing, such as dead ones. Nobody may be told to go on then: who asks
--- does.
+-- Nor does it remove more waiters that it grants nothing, such as dead ones. Perhaps it tells no waiter then: the
+-- asking client goes on.
 local MOST_REMOVED = 100
 
 -- The waiters that a script passes by at most, to serve those behind them that ask with a higher capacity.
@@ -153,8 +153,8 @@ end
 -- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer
 -- listens. The message has the number of its last sign, to tell an old grant from a new one, and its fencing token; 0:
 -- it is only to ask again, since it has what it waits for, or since this script has done enough. The waiter `me` is not
--- told. False: nobody behind it is served, since it stays where it is, or since this script has removed enough. The
--- second result: except those that ask with a higher capacity. Cost: O(log n), four commands.
+-- told. False: no waiter behind it is served, since it stays where it is, or since this script has removed enough.
+-- The second result: except those that ask with a higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
 	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	if tonumber(capacity) <= state.blocked then

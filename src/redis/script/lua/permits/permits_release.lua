@@ -4,8 +4,8 @@
 -- args: dlock_permits_attempt *attempt { id:text permits:int?inbox capacity:count?inbox inbox:inbox? }
 -- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire.lua.
 -- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Repeated where
--- the answer was lost, 0 is "done" as long as the lease cannot have ended: nobody else takes it back before.
--- Cost: O(log n), three commands, for one holder of a pool that nobody waits for.
+-- the answer was lost, 0 is "done" as long as the lease cannot have ended: no other client takes it back before.
+-- Cost: O(log n), three commands, for one holder of a pool without waiters.
 local pool, held = KEYS[1], 'h' .. ARGV[1]
 if not ARGV[2] then
 	local queue, used, permits = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', 'w' .. ARGV[1]))

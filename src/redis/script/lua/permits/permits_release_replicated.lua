@@ -1,5 +1,5 @@
--- permits_release.lua for a server that fails over: in an unsettled epoch they are given back, and granted to nobody,
--- since holders may be missing there.
+-- permits_release.lua for a server that fails over: in an unsettled epoch they are given back, and granted to no
+-- waiter, since holders may be missing there.
 --
 -- keys: pool epoch
 -- args: dlock_permits_attempt *attempt { id:text } dlock_epoch_rule guard { time:ms }

@@ -1,6 +1,6 @@
 -- Gives permits to their holder again, where a server has not got them, or not all, that was failed over to: as long
--- as its epoch is not settled, nobody else can have been granted them. There may be more than the capacity then, with
--- those of holders that the server does not know to have released theirs.
+-- as its epoch is not settled, no other client can have been granted them. There may be more than the capacity then,
+-- with those of holders that the server does not know to have released theirs.
 --
 -- keys: pool epoch
 -- args: id:text ttl:ms fencing_token:int guard:ms permits:int

@@ -1,4 +1,4 @@
--- A reader becomes the writer, if nobody else reads: also before writers that wait, who cannot go before it is out.
+-- A reader becomes the writer if it is the only one: also before writers that wait, who cannot go before it is out.
 --
 -- keys: pool
 -- args: id:text ttl:lease rest:text?

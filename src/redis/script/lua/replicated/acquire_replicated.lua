@@ -9,8 +9,8 @@
 -- acquire.lua.
 -- Replies what acquire.lua does; in an unsettled epoch, {…, ms until it is settled, or -1: not confirmed, replid,
 -- settles} (epoch.lua). The fence just counts: settle.lua has brought it to the time at which the epoch settles, above
--- all that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock that nobody waits
--- for; O(log n) with n waiters.
+-- all that other masters gave out before. Cost: O(1), six commands, one of them INFO, for a free lock without waiters;
+-- O(log n) with n waiters.
 local lock, fence, queue = KEYS[1], KEYS[2], KEYS[3]
 local token, ttl, least = ARGV[1], ARGV[2], ''
 local mine, queued, counted = false

@@ -14,7 +14,7 @@
 --   attached how often replicas have attached to the server, by full copies and by partial ones, until the base:
 --            "full partial"
 --   base     the replication offset at which the guard began
---   seen     the replication offset of the last time at which a settled master was seen to know all leases, with nobody
+--   seen     the replication offset at which a settled master was last seen to know all leases, with no replica
 --            attached since its base. An epoch that is opened takes it over from the one that its data continue: a
 --            node whose backlog begins before it has been nowhere else since (settle_now.lua). Empty: not known
 --   skew     ms by which the clock that keys were written by, and that of any node, may differ. Empty: not known

@@ -1,6 +1,6 @@
 -- Included in scripts that list a lock for those who look (seen.lua); never sent by itself.
 
--- Lists the lock for `lasts` ms from now on. Nobody relies on that, so what is refused is left undone. Each new entry
+-- Lists the lock for `lasts` ms from now on. No client relies on it, so what is refused is left undone. Each new entry
 -- takes out some that are over; the list ends with the last of them, at the latest twice as late.
 local function note_seen(seen, lock, now, lasts)
 	local until_then = redis.pcall('ZSCORE', seen, lock)

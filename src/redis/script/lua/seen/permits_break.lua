@@ -1,5 +1,5 @@
 -- break.lua for one holder of a pool of permits: its entry gets another name and keeps its end, so that the permits are
--- somebody else's only when the holder knows, or its lease is over.
+-- another client's only when the holder knows, or its lease is over.
 --
 -- keys: pool
 -- args: id:text by:text now:'1'|''

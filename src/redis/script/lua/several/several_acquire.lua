@@ -9,7 +9,7 @@
 --
 -- Replies the fencing token when all are the token's, {ms until the last of them may be free, 0 if it is awake,
 -- ticket, 1 if it was not in a queue before} when not; negative ms: unknown. A repeated request finds its own token, as
--- in acquire.lua. Cost: O(n) for n locks, n + 2 commands when they are free and nobody waits for them.
+-- in acquire.lua. Cost: O(n) for n locks, n + 2 commands when they are free, without waiters.
 local n, fence = #KEYS - 1, KEYS[#KEYS]
 local token, ttl, least = ARGV[1], ARGV[2], ARGV[3] or ''
 

@@ -6,7 +6,7 @@
 -- args: attempt { inbox:inbox? ticket:count?inbox number:int?inbox }
 -- The keys are those of several_acquire.lua, and behind them the epoch; the arguments, and what an unsettled epoch adds
 -- to the reply, are as in acquire_replicated.lua. Cost: O(n) for n locks, n + 4 commands, one of them INFO, when they
--- are free and nobody waits for them.
+-- are free, without waiters.
 local n, fence, epoch = #KEYS - 2, KEYS[#KEYS - 1], KEYS[#KEYS]
 local token, ttl, guard = ARGV[1], ARGV[2], ARGV[3]
 local free_now, failed, counted = false, nil, false

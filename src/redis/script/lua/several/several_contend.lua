@@ -1,9 +1,9 @@
 -- Included behind the head of several_acquire.lua and several_acquire_replicated.lua; never sent by itself. It goes on
--- where not all of the locks are free, or somebody waits, or something has failed.
+-- where not all of the locks are free, or a client waits, or something has failed.
 --
 -- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number, grant; `me`: its name in the
--- queues; `free_now`: nobody held or waited; `failed`: the error of setting them; `unsettled`: as in contend.lua, and
--- `replid` and `settles` then.
+-- queues; `free_now`: no client held or waited; `failed`: the error of setting them; `unsettled`: as in contend.lua,
+-- and `replid` and `settles` then.
 --#include handover.lua
 --#include next_ticket.lua
 --#include note_seen.lua
@@ -14,7 +14,7 @@ local function leave_queues()
 	end
 end
 
--- Who else is the next to have this lock, which nobody holds? Of those behind whom this one may be asleep, none is. The
+-- Which other waiter is the next to have this free lock? Of those behind whom this one may be asleep, none is. The
 -- second result as serve()'s.
 local function next_of(lock, queue, waiters)
 	local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
@@ -60,8 +60,8 @@ local function own_ticket(now)
 	return now
 end
 
--- Is nobody with a smaller ticket in any of the queues? Several servers can give equal ones: of those asleep the first
--- by name is the first.
+-- Is no waiter with a smaller ticket in any of the queues? Several servers can give equal ones: of those asleep the
+-- first by name is the first.
 local function is_first()
 	for i = 2, n, 3 do
 		local queue = KEYS[i]

@@ -4,7 +4,7 @@
 -- args: token:text leaves:'1'|''? grant:''|'0'? waiter:text?
 -- As in several_acquire.lua, grant and waiter as in release.lua. leaves 1: it leaves the queues, where it waits.
 -- Replies 0 when not all were the token's, 1 when they were, 2 when a waiter was notified, too. Cost: O(n) for n locks,
--- three commands when nobody waits.
+-- three commands without waiters.
 local n, token, locks = #KEYS - 1, ARGV[1], {}
 for i = 1, n, 3 do
 	locks[#locks + 1] = KEYS[i]

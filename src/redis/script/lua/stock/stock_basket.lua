@@ -1,4 +1,4 @@
--- Reserves units of several products, of all or of none, and takes nothing that somebody who waits could have.
+-- Reserves units of several products, of all or of none, and takes nothing that a waiter could have.
 -- Otherwise it waits, if an inbox is given, in the queue of the first product that it lacks. A waiter runs it again
 -- when it is told to, and as its sign of life.
 --

@@ -1,5 +1,5 @@
--- Cancels all of an order: what is reserved, and where it waits. An order that is not there, or has ended, is nobody's
--- from then on either.
+-- Cancels all of an order: what is reserved, and where it waits. An order that is not there, or has ended, is no
+-- buyer's from then on either.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text }
@@ -12,7 +12,7 @@
 --#include stock_pool.lua
 local CANCELS = 100
 local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 2, 0
-local queued, found = false, false -- somebody waits, or does so under this name
+local queued, found = false, false -- an order waits, or does so under this name
 
 -- Those that wait under this name, as far as they are found among the first.
 local function take_out(stock)

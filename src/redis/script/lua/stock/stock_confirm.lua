@@ -8,7 +8,7 @@
 -- over; {0, stock, why, ms ago}, of the first stock (from 1) that says so: why 0 there is nothing of that name, 1 its
 -- time was over, and there are not enough, or the sale has ended, 2 cancelled, 3 refunded, 4 another generation, 5
 -- other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.
--- Cost: O(log n), three commands for one product that nobody waits for. A buyer who has paid gets it where no memory is
+-- Cost: O(log n), three commands for one product without waiters. A buyer who has paid gets it where no memory is
 -- left, too: a script that has written something, even nothing, is allowed to go on then.
 local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if #KEYS == 1 then

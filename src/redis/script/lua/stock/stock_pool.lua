@@ -28,7 +28,7 @@
 --                               half a 64th: it was cancelled or refunded, and a request of after that waits
 --   from WANTS on   u<waiter>   WANTS + the units that a waiter wants
 --   from WAITS on   q<waiter>   a waiter: its ticket, in us
---   from STRICT on  v<waiter>   one that nobody may pass: its ticket + STRICT - WAITS
+--   from STRICT on  v<waiter>   one that no order may pass: its ticket + STRICT - WAITS
 --
 -- A waiter is "units limit flags id inbox": all that is needed to serve it; the flags are s: strict, m: it wants other
 -- products as well. The id of an order is its buyer, a slash,
@@ -98,7 +98,7 @@ end
 
 -- ---- what becomes free ----
 
--- The buyers of these orders have so many units of each no more.
+-- These orders' buyers no longer have this many units of each.
 local function credit(pool, ids, units)
 	local names, back, gone, left = {}, {}, {}, {}
 	for i, id in ipairs(ids) do
@@ -193,7 +193,7 @@ local function sweep(stock, most)
 	end
 end
 
--- Are so many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that
+-- Are this many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that
 -- it has to be asked again.
 local function make_room(stock, units)
 	if units > stock.free then

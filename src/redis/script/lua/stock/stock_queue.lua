@@ -1,10 +1,10 @@
 -- Included at the end of stock_pool.lua: those that wait.
 --
 -- First fit: a waiter that wants more than is free is passed over, and stays where it is; not so a strict one, which
--- nobody passes that came later. Who does not wait takes what is free only where it is less than any waiter wants.
+-- no later order passes. Who does not wait takes what is free only where it is less than any waiter wants.
 --
 -- An order of several products waits in one queue, that of a product that it lacks. A script may not touch the others,
--- so nobody can give it its units: in its turn it is told to ask again, and they are kept for it until it has.
+-- so none can give it its units: in its turn it is told to ask again, and they are kept for it until it has.
 
 -- The fewest units that any order waits for.
 local function least(stock)
@@ -62,8 +62,8 @@ local function tell(id, inbox, sign, fence)
 end
 
 -- Reserves a waiter its units, or takes it out, if it is dead, or to ask again, since it has what it waits for, or may
--- not have it, or never can. The waiter `me` is not told. False: it stays where it is; the second result: and nobody
--- behind it is served.
+-- not have it, or never can. The waiter `me` is not told. False: it stays where it is; the second result: and no
+-- waiter behind it is served.
 local function serve_waiter(stock, waiter, me, ttl)
 	local units, limit, strict, several, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?)(m?) (%S+) (%S*)$')
 	local place, signs = names_of(waiter)

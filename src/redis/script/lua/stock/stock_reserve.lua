@@ -1,4 +1,4 @@
--- Reserves units of one product if there are enough and nobody who waits could have them; otherwise queues, if an inbox
+-- Reserves units of one product if there are enough and no waiter could have them; otherwise queues, if an inbox
 -- is given. A waiter runs it again when its turn may have come, and as its sign of life.
 --
 -- keys: stock
@@ -9,7 +9,7 @@
 -- limit     the most units for this buyer; '' or left out: as many as it likes
 -- inbox     left out, with all behind it, by who does not wait
 -- ticket    0: none yet
--- strict    s: nobody that comes later passes it; '': it may be passed by who wants less
+-- strict    s: no later order passes it; '': it may be passed by one that wants less
 -- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago,
 -- generation} when it has bought them; otherwise {0, ms until a reservation ends (-1: there is none), its place in the
 -- queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not enough, and it does not wait. {-1,
@@ -39,7 +39,7 @@ if not ARGV[5] then
 	end
 end
 local wants, limit, buyer = tonumber(ARGV[2]), tonumber(ARGV[4]), string.match(ARGV[1], '^(.*)/')
--- There is room, nobody waits, and the name is new.
+-- There is room, no order waits, and the name is new.
 local had, queue, free, fence, next, shift, closed, has =
 	unpack(redis.call('ZMSCORE', pool, held, '$queue', '$free', '$fence', '$next', '$shift', '$closed', 'b' .. buyer))
 if not had and not queue and not closed and not shift and free then
