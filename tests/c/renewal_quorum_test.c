@@ -207,7 +207,7 @@ static void test_released_elsewhere(void)
 	ward ward;
 
 	reset_knowing(&servers[2], 1);
-	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, ""),
+	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "?read_timeout=30"),
 		   other = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(&ward, &c, "under-way", 60000, 1500, RENEW_AND_TELL(&ward));

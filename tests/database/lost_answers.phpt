@@ -25,7 +25,7 @@ foreach (private_databases() as $kind => $server) {
         $relay->order(0, ['swallow' => $answers]);
     };
     /** What is done when the database can be asked again. */
-    $until = fn (callable $so, string $what) => wait_for(fn () => $lock->isLocked('asked') ?: $so(), 60, "$kind: $what");
+    $until = fn (callable $so, string $what) => wait_for(fn () => !thrown_by(fn () => $lock->isLocked('asked')) && $so(), 60, "$kind: $what");
     $told = function (Dlock\Lease $lease) use ($server) { // by the end of each, for time passes between the two questions
         $end = $server->grant('Lock:r')['left'] + now();
         return now() + $lease->remaining() <= $end + 0.001;

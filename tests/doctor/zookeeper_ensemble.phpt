@@ -33,7 +33,7 @@ function ensemble(int $n, int $running): array
                 'initLimit=50', 'syncLimit=25', 'admin.enableServer=false', ...$lines, '']));
             $processes[] = start_server(['java', '-Xms32m', '-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-XX:-UsePerfData',
                 '-Dzookeeper.forceSync=no', '-Dzookeeper.preAllocSize=1024', '-Dzookeeper.jmx.log4j.disable=true', '-Djava.net.preferIPv4Stack=true',
-                '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', '/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar',
+                '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dzookeeper.fastleader.maxNotificationInterval=1000', '-cp', '/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar',
                 'org.apache.zookeeper.server.quorum.QuorumPeerMain', "$dir/zoo.cfg"], $logs[] = "$dir/log");
         }
         $addresses = array_map(fn (int $port) => "127.0.0.1:$port", array_slice($ports, 0, $running));

@@ -120,7 +120,7 @@ foreach ($kinds as $name => [$make, $message]) {
 
         // One that is known to be lost.
         $locks = renewed_locks_and_pools()[$name];
-        $lost = $make(ttl: 0.5)->acquire($resource, 0);
+        $lost = $make(ttl: 0.5)->acquire($resource, 30);
         take_away($locks, $resource, 'delete');
         wait_for(fn () => !$lost->isHeld(), 60, 'the loss');
         same(true, $try(fn () => $manager->acquire($resource, 5)->release()), "$name: one that was lost");

@@ -16,7 +16,7 @@ use Dlock\Semaphore;
 
 $ensemble = zk_ensemble();
 $hosts = $ensemble->hosts();
-$server = "zookeeper://$hosts?session_timeout=30";
+$server = "zookeeper://$hosts?session_timeout=60";
 $resource = unique();
 $directory = temporary_directory();
 $log = "$directory/log";
@@ -26,7 +26,7 @@ for ($k = 0; $k < 5; $k++) {
     $children[$k] = fork_child(function () use ($hosts, $server, $resource, $directory, $log, $k) {
         $semaphore = new Semaphore(3, $server);
         $sides = new ReadWriteLock($server);
-        $lock = new ZkLock($hosts, sessionTimeout: 30);
+        $lock = new ZkLock($hosts, sessionTimeout: 60);
         $say = fn (string $text) => file_put_contents($log, "$text $k\n", FILE_APPEND);
         $section = function (string $what) use ($say) {
             $say($what);
