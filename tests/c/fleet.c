@@ -425,7 +425,7 @@ void cluster_start(cluster *cluster)
 		add_slots(&cluster->nodes[i], i * 16384 / CLUSTER_MASTERS, (i + 1) * 16384 / CLUSTER_MASTERS - 1);
 	}
 	bool good = false;
-	for (int tries = 0; tries < 4 && !good; tries++) { /* without an answer within its timeout a node forgets the other */
+	for (int tries = 0; tries < 4 && !good; tries++) { /* without an answer in time a node forgets the other */
 		for (int i = 1; i < CLUSTER_NODES; i++) {
 			server_do(&cluster->nodes[i], "CLUSTER MEET 127.0.0.1 %d", cluster->nodes[0].port);
 		}
