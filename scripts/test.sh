@@ -183,7 +183,10 @@ without_torn_memory() {
 }
 
 # The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them. Those in tests/long are run
-# by scripts/test-all.sh.
+# by scripts/test-all.sh. Tests that wait for 15 s and more go first: so they wait while others compute.
+long='lease/|runtimes/(cancelled|kinds|servers|storm)|permits/(capacity|everywhere|fail_over|services|stock_orders)|database/|replicated/'
+long+='|memcached/(handles|loss|server_faults|waiting)|zk/(fork|max_client|no_server|node_deleted)|handover/(restricted|rights)'
+long+='|api/(red_lock_restart|server_names)|seen/break|doctor/(memcached|red_lock_set)|integrations/'
 # shellcheck disable=SC2046 # the paths have no blanks
 test_files() {
 	[ $# -gt 0 ] || set -- $(printf '%s\n' tests/*/ | grep -v '^tests/long/$')
@@ -192,7 +195,7 @@ test_files() {
 		path=$(realpath --relative-to="$root" "$path")
 		[ -e "$build/$path" ] || { echo "test: no such test: $path" >&2; return 1; }
 		find "$build/$path" -name '*.phpt'
-	done | sort -u | without_torn_memory | awk '/\/tests\/(lease\/|runtimes\/storm)/ { long = long $0 "\n"; next } { print } END { printf "%s", long }' # begun with the last
+	done | sort -u | without_torn_memory | awk -v long="/tests/($long)" '$0 ~ long { print; next } { rest = rest $0 "\n" } END { printf "%s", rest }'
 }
 
 # A PHP that was built with sanitizers needs nothing but an allocator that they see; one that was built without can load a
@@ -230,9 +233,9 @@ run_phpt() {
 
 	step "$files .phpt tests"
 	: > "$run/results"
-	# It would also run tests again whose output has certain words, such as "timed out"; and it hands out tests by the
-	# dozen, so that at the end one worker has all the long ones.
-	sed -e 's/error_may_be_retried(\$test, \$output)/false/' -e 's/\$maxBatchSize = .*/$maxBatchSize = 0;/' \
+	# It would also run tests again whose output has certain words, such as "timed out"; it sorts them by name; and it hands
+	# them out by the dozen, so that at the end one worker has all the long ones.
+	sed -e 's/error_may_be_retried(\$test, \$output)/false/' -e 's/usort(\$test_files, .*//' -e 's/\$maxBatchSize = .*/$maxBatchSize = 0;/' \
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
 	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-180} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \

@@ -228,7 +228,7 @@ static void test_broken_between(void)
 
 /* ---- a replica that comes back from another master ---- */
 
-enum { LONG = 3000 }; /* ms; by far longer than a replica needs to come back */
+enum { LONG = 30000 }; /* ms; by far longer than a replica needs to come back */
 
 static bool is_up(void *replica)
 {
@@ -252,7 +252,7 @@ static client new_patient_client(const char *more)
 {
 	char options[96];
 
-	snprintf(options, sizeof options, "guard=3&read_timeout=20%s", more);
+	snprintf(options, sizeof options, "guard=30&read_timeout=20%s", more);
 	return pair_client(&servers, options);
 }
 
