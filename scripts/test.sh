@@ -6,7 +6,7 @@
 #
 #   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
 #
-#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 12; they wait more than they compute)
+#   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 16; they wait more than they compute)
 #   DLOCK_TEST_SEED=7           the first seed of the simulator (default: 1); 100 virtual hours are run from there on
 #   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
@@ -182,20 +182,18 @@ without_torn_memory() {
 	done
 }
 
-# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them. Those in tests/long are run
-# by scripts/test-all.sh. Tests that wait for 15 s and more go first: so they wait while others compute.
-long='lease/|runtimes/(cancelled|kinds|servers|storm)|permits/(capacity|everywhere|fail_over|services|stock_orders)|database/|replicated/'
-long+='|memcached/(handles|loss|server_faults|waiting)|zk/(fork|max_client|no_server|node_deleted)|handover/(restricted|rights)'
-long+='|api/(red_lock_restart|server_names)|seen/break|doctor/(memcached|red_lock_set)|integrations/'
+# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them: those that wait for long first,
+# so that others compute meanwhile. Those in tests/long are run by scripts/test-all.sh.
 # shellcheck disable=SC2046 # the paths have no blanks
 test_files() {
-	[ $# -gt 0 ] || set -- $(printf '%s\n' tests/*/ | grep -v '^tests/long/$')
+	[ $# -gt 0 ] || set -- tests/permits/everywhere.phpt tests/{lease,runtimes,database,permits,replicated,zk,memcached,handover} \
+		$(printf '%s\n' tests/*/ | grep -v '^tests/long/$')
 	local path
 	for path; do
 		path=$(realpath --relative-to="$root" "$path")
 		[ -e "$build/$path" ] || { echo "test: no such test: $path" >&2; return 1; }
-		find "$build/$path" -name '*.phpt'
-	done | sort -u | without_torn_memory | awk -v long="/tests/($long)" '$0 ~ long { print; next } { rest = rest $0 "\n" } END { printf "%s", rest }'
+		find "$build/$path" -name '*.phpt' | sort
+	done | awk '!seen[$0]++' | without_torn_memory
 }
 
 # A PHP that was built with sanitizers needs nothing but an allocator that they see; one that was built without can load a
@@ -239,7 +237,7 @@ run_phpt() {
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
 	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-180} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
-		-j"${DLOCK_TEST_JOBS:-12}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
+		-j"${DLOCK_TEST_JOBS:-16}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
 		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
 }
