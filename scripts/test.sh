@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests all that a change may break, in six minutes on two processors: installs what is missing, builds, starts private servers,
+# Tests all that a change may break, in five minutes on two processors: installs what is missing, builds, starts private servers,
 # and runs side by side the simulator (tests/sim), the C unit tests and the .phpt tests. The last line is the result:
 # "N passed, N failed". What passes is counted, not listed; at the end it says how the failed tests differ from what was
 # expected. All the rest is in build/last-logs. What takes longer is in scripts/test-all.sh.
