@@ -24,14 +24,14 @@ static void reset(void)
 }
 
 /* For leases that must outlive what a busy machine does meanwhile. */
-enum { LONG_GUARD = 4000, LONG_LEASE = 3900 }; /* ms */
+enum { LONG_GUARD = 10000, LONG_LEASE = 9900 }; /* ms */
 
 static client client_with(int64_t capacity, int guard)
 {
 	char dsn[160];
 
 	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?replicas=1&guard=%d.%03d&read_timeout=%s", servers.endpoint.port,
-		guard / 1000, guard % 1000, guard < LONG_GUARD ? "0.4" : "2");
+		guard / 1000, guard % 1000, guard < LONG_GUARD ? "0.4" : "5");
 	return permits_client_at(dsn, capacity, false);
 }
 
@@ -366,7 +366,7 @@ static void test_full_copy(void)
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION
 			&& *server_text(servers.master, "ZSCORE " POOL "copied h%s", token),
 		"nor is a handle taken up: %s", c.error.message);
-	check(acquire(&c, refused, 10000) == DLOCK_OK && let_go(&c, refused), "until the guard is over");
+	check(acquire(&c, refused, 60000) == DLOCK_OK && let_go(&c, refused), "until the guard is over");
 	dlock_claim_free(claim);
 	server_kill(&other_master);
 	client_free(&c);

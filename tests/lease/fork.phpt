@@ -13,7 +13,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/lease.inc';
 
-$ttl = 6.0;
+$ttl = 12.0;
 foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zookeeper) {
     $all = renewed_locks_and_pools();
     $leases = [];
