@@ -191,7 +191,7 @@ static void test_lost_before_repair(void)
 /* A repair that waits before the last server; both scripts of the round are known there, for now. */
 static client begin_repair(relay *relay, ward *ward, const char *resource)
 {
-	client c = client_by_relays(servers, SERVERS, relay, SERVERS - 1, 1, "");
+	client c = client_by_relays(servers, SERVERS, relay, SERVERS - 1, 1, "?read_timeout=30");
 
 	atomic_store(&relay->stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(ward, &c, resource, 20000, 1500, RENEW);

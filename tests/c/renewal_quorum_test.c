@@ -174,7 +174,7 @@ static void test_repair_under_way(void)
 		relay relay;
 		ward ward;
 		reset_knowing(&servers[2], 1);
-		client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "");
+		client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "?read_timeout=30");
 		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 		ward_begin(&ward, &c, "under-way", 20000, 1500, RENEW);
 		check(eventually(has_everywhere, ward.claim), "held everywhere");
@@ -341,7 +341,7 @@ static void test_repair_thread_held_up(void)
 	ward ward;
 	pid_t before[MOST_THREADS];
 
-	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "");
+	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "?read_timeout=30");
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	dlock_renewal_shutdown(); /* the next is a new one */
 	int count = list_threads(before);
