@@ -8,7 +8,7 @@
  * on. One of them, the watcher, polls for all; the others wait for their bells. What has come for another one is taken
  * in by the strand that runs, and rings. */
 
-/* On the stack of who waits. */
+/* On the waiter's stack. */
 typedef struct dlock_sleeper {
 	dlock_nanos wake;  /* when it wants to go on by itself */
 	bool is_over;      /* it has nothing to wait for any more */

@@ -8,7 +8,7 @@
 #include "stocks_internal.h"
 
 /* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is
- * taken back: the order has a name, and who asks again finds it. */
+ * taken back: the order has a name, and a second call finds it. */
 
 /* What the servers said, as an answer. */
 static dlock_stock_answer answer_of(const dlock_reserve_response *response, const dlock_call *call)

@@ -24,7 +24,7 @@ typedef enum { DLOCK_ZK_LOCK, DLOCK_ZK_SEMAPHORE, DLOCK_ZK_READ_WRITE } dlock_zk
 
 enum { DLOCK_ZK_LABEL_SIZE = 32 };
 
-/* The part of a node's name between guid and number. Of readers and writers: who asks for all permits is a writer. */
+/* The part of a node's name between guid and number. Of readers and writers, a request for all is a writer's. */
 void dlock_zk_label(dlock_zk_kind kind, int64_t permits, int64_t capacity, char label[DLOCK_ZK_LABEL_SIZE]);
 
 /* Where a node stands. */

@@ -12,7 +12,7 @@
 local LOOK_AGAIN = 2300
 local STALE = 3000000
 local GRACE = 3000
--- A script removes this number of dead waiters at most, for it keeps everybody else waiting.
+-- A script removes this number of dead waiters at most, for it keeps all other clients waiting.
 local MOST_DEAD = 100
 -- A queue whose waiters are all gone expires after FORGET ms, or half of that.
 local FORGET = 60000

@@ -2,7 +2,7 @@
 
 -- This number of leases that are over is taken back at a time.
 local CHUNK = 100
--- After this number of grants a script serves no more waiters, for it keeps everybody else waiting: the next one is
+-- After this number of grants a script serves no more waiters, for it keeps all other clients waiting: the next one is
 -- told to ask, and goes on.
 local BATCH = 100
 -- Nor does it remove more waiters that it grants nothing, such as dead ones. Perhaps it tells no waiter then: the

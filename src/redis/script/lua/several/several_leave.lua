@@ -1,4 +1,4 @@
--- Takes who waits for these locks, and whose time is over, out of all their queues, over several servers: what was kept
+-- Takes a waiter for these locks, whose time is over, out of all their queues, over several servers: what was kept
 -- for it goes to the next.
 --
 -- keys: locks...
