@@ -1,5 +1,5 @@
--- When may the epochs of all slots settle that this master of a cluster has? In one of its slots, the same for
--- all clients. There the epoch is opened where it is missing, or another's; and it is noted since when the master has had
+-- When may the epochs of all slots settle that this master of a cluster has? In one of its slots, the same for all
+-- clients. There the epoch is opened where it is missing, or another's; and it is noted since when the master has had
 -- the same slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere
 -- before is over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is
 -- as before. So it is noted, too, which epoch each slot has opened: a slot that opens another one has lost its keys,
