@@ -101,7 +101,7 @@ wait_for(function () use ($server, $try, &$open) { // connections that were clos
     }) === null) {
     }
     static $number = 0;
-    return thrown_by(fn () => $try('read_timeout=1.6' . $number++)); // each has a connection of its own
+    return thrown_by(fn () => $try(sprintf('read_timeout=1.6%03d', $number++))); // each has a connection of its own
 }, 60, 'no more room');
 $fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed", fn () => $try('read_timeout=1.7'), 'too many connections');
 $open = [];
