@@ -66,7 +66,7 @@ wait_for(function () use ($server, $try, &$many) { // connections that were clos
         }
     });
     static $number = 0;
-    return thrown_by(fn () => $try('connect_timeout=19.' . $number++)); // each has a connection of its own
+    return thrown_by(fn () => $try(sprintf('connect_timeout=19.%03d', $number++))); // each has a connection of its own
 }, 60, 'no more room');
 $fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=20'), 'too many connections');
 $many = [];
