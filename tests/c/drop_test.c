@@ -68,7 +68,7 @@ static void let_drain(client *client)
 	client_drain(client);
 }
 
-/* Drops it at its n-th sleep. True: it came that far, and whoever is next has it at once. */
+/* Drops it at its n-th sleep. True: it came that far, and the next client acquires the lock at once. */
 static bool is_dropped(size_t number, int n, bool *good)
 {
 	client other = cases[number].client(), c = cases[number].client();

@@ -47,7 +47,7 @@ typedef struct {
 	const char *name;
 	text greeting; /* as soon as there is a connection */
 	text answer;   /* to each request; to those that have `to` in them, if there is one */
-	text flood;    /* behind the answer, so many times */
+	text flood;    /* sent `floods` times after the answer */
 	int floods;
 	unsigned how;
 	const char *to;
@@ -56,8 +56,8 @@ typedef struct {
 /* The usual answer to the nth request of a connection, from 0; where `data` is NULL, the way's own is due. */
 typedef text usual_answer_of(const hostile *way, const char *request, size_t len, int nth);
 
-/* A child that serves connections that way. A request ends where the next one begins with these bytes, but for the last
- * of them; NULL: with what was read. */
+/* A child that serves connections that way. A request ends where the next one begins with `boundary`; the last one, and
+ * with NULL each, ends with what was read. */
 pid_t hostile_start(int *port, const hostile *way, usual_answer_of *usual, const char *boundary);
 
 /* ---- the test ---- */

@@ -229,7 +229,7 @@ static void test_adopted(void)
 	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND), "they go on while it runs");
 	check(
 		others[0].sent == 2 && others[1].sent == 2 && others[2].sent == 2 && !loop.adopted, "to their end, each once");
-	check(done == 1, "and whoever wants to know is told");
+	check(done == 1, "and a caller that asked for it is told");
 	check(source.turns < 20, "together (%d turns)", source.turns);
 }
 

@@ -312,7 +312,7 @@ static void test_stopped_clock(void)
 	memcached_client_free(&c);
 }
 
-/* Whoever frees the round and its renewer first. */
+/* The round and its renewer may be freed in either order. */
 static void test_ends(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);

@@ -58,6 +58,7 @@ static void test_one_stopped(void)
 	client_free(&c);
 }
 
+/* Over several read timeouts. */
 static void watch_queue(client *c, const char *text, dlock_nanos healthy, dlock_nanos read_timeout)
 {
 	dlock_nanos end = dlock_now() + 4 * read_timeout, slowest = 0;

@@ -203,7 +203,7 @@ body: BEGIN
 		INSERT INTO dlock_waiters VALUES (p_name, p_ticket, p_token, CONNECTION_ID(), t, p_said) ON DUPLICATE KEY UPDATE sign = t, bell = CONNECTION_ID(), said = p_said;
 		IF v_why = 1 AND v_again < 2000 AND EXISTS (SELECT * FROM dlock_waiters WHERE name = p_name AND ticket < p_ticket AND ticket > v_served AND sign > t - 3000000
 			AND IS_USED_LOCK(CONCAT('dlock:', bell)) = bell) THEN
-			SET v_again = 2000; -- those in front see to it that it goes on
+			SET v_again = 2000; -- live waiters in front keep the queue moving
 		END IF;
 	END IF;
 	COMMIT;

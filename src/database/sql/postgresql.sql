@@ -198,7 +198,7 @@ BEGIN
 		said = excluded.said;
 	IF why = 1 AND again_ms < 2000 AND EXISTS (SELECT FROM dlock.waiters q WHERE q.name = p_name AND q.ticket < acquire_1.ticket
 		AND q.ticket > coalesce(l.served, 0) AND q.sign > t - interval '3 s' AND dlock.lives_1(q.pid)) THEN
-		again_ms := 2000; -- those in front see to it that it goes on
+		again_ms := 2000; -- live waiters in front keep the queue moving
 	END IF;
 END
 $$;

@@ -101,9 +101,9 @@ static void open_handle(worker *own)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* When to see to it that there is no connection: to find out why, and whether the hosts have other addresses. Both take
- * time, and the first takes one of the connections that the server has room for, so they wait until no lease depends on
- * the next connection any more. */
+/* When to find out why there is no connection, and whether the hosts have other addresses. Both take time, and
+ * the first takes one of the connections that the server has room for, so they wait until no lease depends on the next
+ * connection any more. */
 static dlock_nanos care_due(const dlock_zk_session *session)
 {
 	dlock_nanos due = dlock_after(session->cut_off, session->asked / 2), bound = dlock_zk_session_deadline(session);
