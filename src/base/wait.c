@@ -19,7 +19,7 @@ bool dlock_wait_is_ready(int fd, short events)
 #include <signal.h>
 #include <time.h>
 
-/* Nothing may interrupt it, so there is no signal to miss and no mask to change. */
+/* Nothing interrupts this sleep, so it can miss no signal and changes no mask. */
 static int poll_uninterrupted(struct pollfd *fds, int count, dlock_nanos until)
 {
 	int ready;
@@ -49,7 +49,7 @@ static bool has_pending_signal(const sigset_t *mask)
 }
 #endif
 
-/* One poll, with the signals of `mask` blocked during the sleep only. */
+/* Polls once, with `mask` as the signal mask during the sleep only. NULL: with the thread's own. */
 static int poll_once(struct pollfd *fds, int count, dlock_nanos until, const sigset_t *mask)
 {
 #if HAS_PPOLL
@@ -66,10 +66,13 @@ static int poll_once(struct pollfd *fds, int count, dlock_nanos until, const sig
 	}
 	return ppoll(fds, (nfds_t) count, timeout, mask);
 #else
-	/* A signal between the two calls would be missed until the sleep ends, so the sleep is kept short. */
+	/* The sleep misses a signal that arrives between the two calls, so it is short. */
 	int ms = dlock_poll_ms(until);
-	bool handles = has_pending_signal(mask);
 
+	if (!mask) {
+		return poll(fds, (nfds_t) count, ms);
+	}
+	bool handles = has_pending_signal(mask);
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 	int ready = handles ? -1 : poll(fds, (nfds_t) count, ms < 0 || ms > 50 ? 50 : ms);
 	int cause = handles ? EINTR : errno;
@@ -106,7 +109,7 @@ int dlock_wait_poll(struct pollfd *fds, int count, dlock_nanos until, const dloc
 		if (ready > 0 && bells && polled[count].revents) {
 			dlock_wakeup_clear(wait->wakeup);
 			if (--ready == 0) {
-				continue; /* to ask */
+				continue; /* to call interrupted() */
 			}
 		}
 		if (ready > 0) {
@@ -136,7 +139,7 @@ int dlock_wait_briefly(struct pollfd *fds, int count, dlock_nanos until)
 	return ready > 0 ? ready : 0;
 }
 
-/* One descriptor for the bell, and what else ends the sleep. -1: there is none left. */
+/* Returns one descriptor for the bell and wait->wakeup. -1: there is none. */
 static int watch_bell(dlock_watch *watch, const dlock_wakeup *bell, const dlock_wait *wait)
 {
 	if (!wait->wakeup) {
@@ -148,7 +151,7 @@ static int watch_bell(dlock_watch *watch, const dlock_wakeup *bell, const dlock_
 	return dlock_watch_finish(watch);
 }
 
-/* DLOCK_CANNOT_SUSPEND: what it would come to is for poll() to say. */
+/* DLOCK_CANNOT_SUSPEND: the caller has to poll, and `result` does not count. */
 static dlock_suspension suspend_for_bell(
 	const dlock_wakeup *bell, dlock_nanos until, const dlock_wait *wait, dlock_watch *watch, int *result)
 {
@@ -172,7 +175,7 @@ static dlock_suspension suspend_for_bell(
 		if (process != dlock_process_current()) { /* the wait is the parent's */
 			suspension = DLOCK_SUSPENSION_CANCELLED;
 		} else if (wait->wakeup) {
-			dlock_wakeup_clear(wait->wakeup); /* before it is asked: nothing may be left of what is over */
+			dlock_wakeup_clear(wait->wakeup); /* before interrupted() is called: it sees all that rang before */
 		}
 	}
 	return suspension;

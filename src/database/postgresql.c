@@ -11,8 +11,8 @@
 #include "session.h"
 #include "sql/sql_text.h"
 
-/* PostgreSQL by libpq, in its pipeline mode: calls are sent one after the other, each with a Sync behind it, so that
- * each is a transaction of its own. */
+/* PostgreSQL by libpq, in its pipeline mode. A link sends calls one after the other, each with a Sync behind it, so
+ * that each is a transaction of its own. */
 
 typedef struct {
 	dlock_db_link base;
@@ -20,14 +20,14 @@ typedef struct {
 	const dlock_endpoint *server;
 	bool dialing, setting_up, creating;
 	PostgresPollingStatusType polling;
-	unsigned prepared, confirmed; /* a bit for each function: it was asked for, it was done */
-	bool ending;       /* `problem` says why */
+	unsigned prepared, confirmed; /* a bit for each function: its preparation was requested, was confirmed */
+	bool ending;       /* the session ends; `problem` says why */
 	bool unflushed;
 } pg_link;
 
 /* ---- messages ---- */
 
-/* libpq ends its messages with a line end, and some have several lines. */
+/* libpq ends its messages with a newline, and some messages have several lines. */
 static void set_problem(pg_link *link, const char *text)
 {
 	size_t len = 0;
@@ -41,7 +41,8 @@ static void set_problem(pg_link *link, const char *text)
 	link->base.problem[len] = '\0';
 }
 
-/* What may be over soon: the server starts, stops or recovers; it was too busy; another transaction was in the way. */
+/* True if the problem may end soon: the server starts, stops, recovers or was busy; a transaction was in the way; a
+ * statement is unknown. */
 static bool is_transient(const char *state)
 {
 	static const char *const states[] = { "40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03", "26000" };
@@ -85,7 +86,7 @@ static const char *advice(const char *state)
 	return "";
 }
 
-/* "FATAL:  57P03: the database system is starting up\nLOCATION:  ..." of a connection that was refused. */
+/* Reads "FATAL:  57P03: the database system is starting up\nLOCATION:  ..." of a connection that was refused. */
 static void read_refusal(pg_link *link)
 {
 	const char *text = PQerrorMessage(link->conn), *found = strstr(text, ":  "), *end = strstr(text, "\nLOCATION:");
@@ -114,7 +115,7 @@ static bool broke(pg_link *link)
 
 /* ---- connecting ---- */
 
-/* Debian's file of all authorities that the system trusts; libpq takes no folder. */
+/* Debian's file of all authorities that the system trusts; libpq accepts no directory. */
 #define SYSTEM_AUTHORITIES "/etc/ssl/certs/ca-certificates.crt"
 
 static const char *ssl_mode(const dlock_endpoint *server)
@@ -133,9 +134,12 @@ static PGconn *start(const dlock_endpoint *server, const char *host, const char 
 		"sslrootcert", "sslcert", "sslkey", "sslpassword", "gssencmode", "client_encoding", "application_name",
 		"target_session_attrs", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "options",
 		NULL };
-	/* All that could come from the environment otherwise; an empty one would. */
+	/* libpq reads a value that is missing or empty from the environment, so unused values are set, too. A password is
+	 * replaced only if it would come from there: without one, libpq's message says that it is missing. The rest, an
+	 * address for a unix socket in PGHOSTADDR, cannot be refused. */
+	const char *password = server->password ? server->password : getenv("PGPASSWORD") ? "none" : NULL;
 	const char *const values[] = { address ? host : server->path, address, port_text, server->dbname, server->user,
-		server->password, "/dev/null/none", ssl_mode(server),
+		password, "/dev/null/none", ssl_mode(server),
 		server->tls && server->tls_verify_peer ? authorities : "/dev/null/none",
 		server->tls_cert ? server->tls_cert : "/dev/null/none", server->tls_key ? server->tls_key : server->tls_cert,
 		server->tls_passphrase, "disable", "UTF8", "dlock", "read-write", "1", "10", "5", "3", " ", NULL };
@@ -144,7 +148,7 @@ static PGconn *start(const dlock_endpoint *server, const char *host, const char 
 	return PQconnectStartParams(names, values, 0);
 }
 
-/* What libpq prints on stderr otherwise. */
+/* Without this receiver, libpq prints notices on stderr. */
 static void be_silent(void *context, const PGresult *result)
 {
 	(void) context;
@@ -194,12 +198,12 @@ static bool flush(pg_link *link)
 	return left >= 0 || broke(link);
 }
 
-/* The newest row is to be found by the index, whatever the planner thinks of a table that has just been emptied; and
- * none of this is worth a compilation. */
+/* The index must find the newest row, whatever the planner thinks of a table that has just been emptied. None of these
+ * queries is worth a compilation. */
 static bool begin_setup(pg_link *link)
 {
 	char sql[1024];
-	long long ms = dlock_db_ms(link->server->read_timeout * 3 / 4); /* so that its answer is there in time */
+	long long ms = dlock_db_ms(link->server->read_timeout * 3 / 4); /* so that the server answers in time */
 
 	snprintf(sql, sizeof sql,
 		"SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off; SET plan_cache_mode = "
@@ -238,7 +242,7 @@ static bool refuse_result(pg_link *link, const PGresult *result)
 	return false;
 }
 
-/* A pooler answers for many sessions, and gives its own number. */
+/* A pooler answers for many sessions, and sends a process id of its own. */
 static bool check_setup(pg_link *link, const PGresult *row, bool *exists)
 {
 	if (atoi(PQgetvalue(row, 0, 0)) != PQbackendPID(link->conn)) {
@@ -266,7 +270,7 @@ static bool take_setup(pg_link *link, const PGresult *result)
 	return true;
 }
 
-/* False: it is broken. */
+/* Returns false if the link is broken. */
 static bool go_on_with_setup(pg_link *link, bool *ready)
 {
 	if (!PQconsumeInput(link->conn) || !flush(link)) {
@@ -406,7 +410,8 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 	call->seen = true;
 }
 
-/* An error that ends the session, or libpq's own, leaves open whether the call was executed: it ends the link. */
+/* An error that ends the session, or an error of libpq, does not tell whether the call was executed. So it ends the
+ * link. */
 static void take_error(pg_link *link, dlock_db_call *call, const PGresult *result)
 {
 	const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -434,7 +439,7 @@ static void end_call(dlock_db_call *call, dlock_db_session *session)
 	dlock_db_session_answered(session);
 }
 
-/* False: nothing was asked for. */
+/* Returns false if no call was under way. */
 static bool take_result(pg_link *link, dlock_db_session *session, const PGresult *result)
 {
 	dlock_db_call *call = dlock_db_session_next(session);
@@ -474,7 +479,7 @@ static void take_notifications(pg_link *link, dlock_db_session *session)
 	}
 }
 
-/* After an error that ends the session, libpq tells first of that, and then of the end. */
+/* After an error that ends the session, libpq reports first that error and then the end. */
 static bool pg_receive(dlock_db_link *base, dlock_db_session *session)
 {
 	pg_link *link = (pg_link *) base;
@@ -482,7 +487,7 @@ static bool pg_receive(dlock_db_link *base, dlock_db_session *session)
 
 	while (!PQisBusy(link->conn) && !ended && dlock_db_session_next(session)) {
 		PGresult *result = PQgetResult(link->conn);
-		if (!result) { /* the end of a statement, or of all of them */
+		if (!result) { /* the end of one statement, or of all */
 			result = PQisBusy(link->conn) ? NULL : PQgetResult(link->conn);
 			ended = !result;
 		}
@@ -502,7 +507,7 @@ static void pg_close(dlock_db_link *base)
 	free(base);
 }
 
-/* PQfinish() would end the parent's session, and TLS has state that is shared; the rest is left as it is. */
+/* PQfinish() would end the parent's session, and TLS shares state with it. So this frees nothing. */
 static void pg_leave(dlock_db_link *base)
 {
 	close(PQsocket(((pg_link *) base)->conn));

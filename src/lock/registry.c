@@ -24,7 +24,7 @@ static void put(dlock_registry *registry, dlock_registry_entry *entry)
 	*bucket = entry;
 }
 
-/* Without memory all goes on, but slower. */
+/* Without memory the registry only becomes slower. */
 static void grow(dlock_registry *registry)
 {
 	size_t count = registry->buckets ? 2 * registry->bucket_count : 16;
@@ -37,7 +37,11 @@ static void grow(dlock_registry *registry)
 	registry->only_bucket = NULL;
 	registry->buckets = buckets;
 	registry->bucket_count = count;
-	for (dlock_registry_entry *entry = registry->first; entry; entry = entry->next) {
+	dlock_registry_entry *oldest = registry->first;
+	while (oldest && oldest->next) {
+		oldest = oldest->next;
+	}
+	for (dlock_registry_entry *entry = oldest; entry; entry = entry->previous) { /* put() puts the newest first */
 		put(registry, entry);
 	}
 }
@@ -146,7 +150,7 @@ dlock_registry_entry *dlock_registry_find_reentrant(
 	if (entry || registry->several == 0) {
 		return entry;
 	}
-	/* One for several is in the bucket of all its names together. */
+	/* A claim of several resources is in the bucket of all its names together. */
 	entry = registry->first;
 	while (entry && !may_enter(entry, backend, names, count, strand)) {
 		entry = entry->next;
@@ -188,7 +192,7 @@ dlock_claim *dlock_registry_find_endless(const dlock_registry *registry, dlock_b
 			}
 		}
 	}
-	/* One for several is in the bucket of all its names together. */
+	/* A claim of several resources is in the bucket of all its names together. */
 	for (const dlock_registry_entry *entry = registry->several > 0 ? registry->first : NULL; entry;
 		 entry = entry->next) {
 		dlock_claim *claim = entry->claim;

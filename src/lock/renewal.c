@@ -5,10 +5,10 @@
 
 #include "renewal_thread.h"
 
-/* What the thread may need to say that it has given up an answer. */
+/* How long the thread may need to report that it has stopped waiting for an answer. */
 #define WAKE_TIME (10 * DLOCK_MS)
 
-/* With the list's mutex held: has the thread to look earlier than it will? */
+/* With the list's mutex held: wakes the thread if it would look too late. */
 static void wake_for(const dlock_renewal *renewal)
 {
 	dlock_nanos deadline = renewal->lost ? atomic_load(&renewal->claim->deadline) : DLOCK_FOREVER;
@@ -99,7 +99,7 @@ void dlock_renewal_stop(dlock_claim *claim)
 	}
 }
 
-/* Once something was sent for it, its end is the thread's: calls are counted without a mutex. */
+/* After a request was sent for it, only the thread may free it: calls are counted without a mutex. */
 static bool is_the_threads(const dlock_renewal *renewal)
 {
 	const dlock_renewal_round *round = renewal->round;
@@ -155,7 +155,7 @@ void dlock_renewal_resume(dlock_claim *claim)
 	}
 }
 
-/* Until when to wait for what is under way to be settled. */
+/* Until when to wait for the round under way. */
 static dlock_nanos idle_by(const dlock_renewal *renewal, dlock_nanos deadline, dlock_nanos now)
 {
 	const dlock_renewal_round *round = renewal->round;
@@ -198,14 +198,38 @@ void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered
 	}
 }
 
+/* The caller holds the lock. */
+static dlock_renewal_counts counts_of(const dlock_renewal_list *list)
+{
+	dlock_renewer_counts opened = dlock_renewal_thread_count();
+
+	return (dlock_renewal_counts) { list->renewals, list->failures, opened.connections, opened.reconnections };
+}
+
 dlock_renewal_counts dlock_renewal_count(void)
 {
-	const dlock_renewal_list *list = dlock_renewal_thread_lock();
-	dlock_renewer_counts opened = dlock_renewal_thread_count();
-	dlock_renewal_counts counts = { list->renewals, list->failures, opened.connections, opened.reconnections };
+	dlock_renewal_counts counts = counts_of(dlock_renewal_thread_lock());
 
 	dlock_renewal_thread_unlock();
 	return counts;
+}
+
+/* A forked process begins with fewer connections than its parent had counted. */
+static unsigned long growth(unsigned long now, unsigned long before)
+{
+	return now > before ? now - before : 0;
+}
+
+dlock_renewal_counts dlock_renewal_count_new(void)
+{
+	static dlock_renewal_counts before;
+	dlock_renewal_counts now = counts_of(dlock_renewal_thread_lock());
+	dlock_renewal_counts grown = { growth(now.renewals, before.renewals), growth(now.failures, before.failures),
+		growth(now.connections, before.connections), growth(now.reconnections, before.reconnections) };
+
+	before = now;
+	dlock_renewal_thread_unlock();
+	return grown;
 }
 
 void dlock_renewal_shutdown(void)

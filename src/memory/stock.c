@@ -8,16 +8,17 @@
 
 typedef struct {
 	dlock_stock base;
+	/* The name of a product: the table, a zero byte, the prefix, and the SKU. The first `len` bytes stay. */
 	size_t len;
-	char begins[]; /* what the names of its products begin with: the table, a zero byte, the prefix */
+	char name[];
 } memory_stock;
 
-/* The products that a question is about, with the order that it names: in the room, as they are now. */
+/* The products of a question, and the order that it names, as they are now. The caller is in the room. */
 typedef struct {
 	dlock_memory_room *room;
 	int count;
 	dlock_memory_product *products[DLOCK_STOCKS_MAX];
-	dlock_memory_order *orders[DLOCK_STOCKS_MAX]; /* NULL: there is none of that name */
+	dlock_memory_order *orders[DLOCK_STOCKS_MAX]; /* NULL: no order has this name */
 	dlock_products of;
 	int64_t now; /* ms */
 } place;
@@ -29,24 +30,17 @@ static int64_t ms_of(dlock_nanos time)
 	return ms > 0 ? ms : 1;
 }
 
-/* By the clock of leases. */
+/* Converts ms of dlock_memory_time() to a deadline by dlock_now(). */
 static dlock_nanos deadline_of(int64_t ms)
 {
 	return dlock_after(dlock_now(), ms * DLOCK_MS - dlock_memory_time() * DLOCK_US);
 }
 
-static dlock_memory_product *product_of(const memory_stock *stock, dlock_memory_room *room, dlock_arg sku)
+/* Allocates nothing for a product that exists: so leave() always finds the product for which a buyer waits. */
+static dlock_memory_product *product_of(memory_stock *stock, dlock_memory_room *room, dlock_arg sku)
 {
-	char *name = malloc(stock->len + sku.len);
-	dlock_memory_product *product = NULL;
-
-	if (name) {
-		memcpy(name, stock->begins, stock->len);
-		memcpy(name + stock->len, sku.text, sku.len);
-		product = dlock_memory_product_of(room, name, stock->len + sku.len);
-		free(name);
-	}
-	return product;
+	memcpy(stock->name + stock->len, sku.text, sku.len);
+	return dlock_memory_product_of(room, stock->name, stock->len + sku.len);
 }
 
 static dlock_status leave_with(dlock_status status, dlock_error *error)
@@ -55,7 +49,7 @@ static dlock_status leave_with(dlock_status status, dlock_error *error)
 	return status == DLOCK_FAILED ? dlock_out_of_memory(error) : status;
 }
 
-/* Enters the room. DLOCK_FAILED: out of memory, and it is to be left. */
+/* Enters the room, which the caller leaves after any status. DLOCK_FAILED: out of memory. */
 static dlock_status enter(place *at, dlock_stock *stock, const dlock_order *order)
 {
 	*at = (place){ .room = dlock_memory_enter(), .count = order->count, .now = dlock_memory_time() / 1000 };
@@ -70,7 +64,7 @@ static dlock_status enter(place *at, dlock_stock *stock, const dlock_order *orde
 	return DLOCK_OK;
 }
 
-/* A buyer may wait for what has changed. */
+/* Wakes the buyers, because they may wait for what has changed. */
 static dlock_status leave_changed(const place *at)
 {
 	for (int i = 0; i < at->count; i++) {
@@ -94,7 +88,7 @@ static bool is_same(const place *at, const dlock_order *order, int i)
 	return !strcmp(found->products.text, at->of.text) && found->units == order->units[i];
 }
 
-/* The answer to a request that finds its order. False: there is none that has its units. */
+/* Answers a request whose order already has units. False: it has none of some product. */
 static bool answer_found(const place *at, const dlock_order *order, dlock_stock_answer *answer)
 {
 	int had = 0;
@@ -130,7 +124,7 @@ static bool is_above_limit(const dlock_memory_product *product, const char *id, 
 	return limit > 0 && dlock_memory_units_of_buyer(product, id) + units > limit;
 }
 
-/* The answer where the units may not be had, whether they are there or not. */
+/* Refuses if the buyer may not have the units, even if they are available. */
 static bool answer_refused(const place *at, const dlock_stock_turn *turn, dlock_stock_answer *answer)
 {
 	const dlock_order *order = turn->order;
@@ -155,7 +149,7 @@ static bool answer_refused(const place *at, const dlock_stock_turn *turn, dlock_
 	return false;
 }
 
-/* The first product of which it may not have its units now; negative: it may have all. */
+/* Returns the first product that lacks units for the order now; negative: none does. */
 static int lacks(const place *at, const dlock_stock_turn *turn)
 {
 	for (int i = 0; i < at->count; i++) {
@@ -166,7 +160,7 @@ static int lacks(const place *at, const dlock_stock_turn *turn)
 	return -1;
 }
 
-/* May what it lacks become available, and until when does it wait for that? */
+/* May the missing units become available? `until`: when the buyer looks again. */
 static bool may_come(const place *at, const dlock_stock_turn *turn, int item, dlock_nanos *until)
 {
 	const dlock_memory_product *product = at->products[item];
@@ -181,7 +175,7 @@ static bool may_come(const place *at, const dlock_stock_turn *turn, int item, dl
 	return first >= 0 || product->waiting;
 }
 
-/* It waits where it lacks something, with its ticket. */
+/* Moves the buyer, with its ticket, to the queue of the product that lacks units. */
 static void move(const place *at, dlock_memory_buyer *waits, const dlock_order *order, int item)
 {
 	if (waits && waits->item != item) {
@@ -192,7 +186,7 @@ static void move(const place *at, dlock_memory_buyer *waits, const dlock_order *
 	}
 }
 
-/* Its next generation: that of the order anew, which is the last of all its products'. */
+/* The generation of the order if it is reserved again: one more than the last of all its products. */
 static int next_generation(const place *at)
 {
 	int generation = -1;
@@ -233,7 +227,8 @@ static dlock_status take(place *at, const dlock_stock_turn *turn, dlock_stock_an
 	return DLOCK_OK;
 }
 
-/* One look. DLOCK_TIMEOUT: the units are others', who may give them back; it may wait for them until `*next_try`. */
+/* Looks once. DLOCK_TIMEOUT: other orders have reserved the units and may lose them. The buyer may wait until
+ * `*next_try`. */
 static dlock_status try_to_reserve(
 	const dlock_stock_turn *turn, dlock_nanos *next_try, dlock_stock_answer *answer, dlock_error *error)
 {
@@ -302,7 +297,7 @@ static void leave(dlock_stock_turn *turn)
 	turn->state = NULL;
 }
 
-/* While it handles a signal, its turn is the next one's. */
+/* Lets the next buyer have the turn while this one handles a signal. */
 static void step_aside(dlock_stock_turn *turn, bool away)
 {
 	dlock_memory_buyer *waits = turn->state;
@@ -340,7 +335,7 @@ static dlock_status reserve(
 		status = try_to_reserve(turn, &next_try, answer, error);
 		if (status != DLOCK_TIMEOUT || last) {
 			break;
-		} else if (!turn->state) { /* and looks again: they may have become available in between */
+		} else if (!turn->state) { /* then look again: units may have become available in between */
 			turn->waited = true;
 			status = queue(turn, error);
 			if (status != DLOCK_OK) {
@@ -355,7 +350,7 @@ static dlock_status reserve(
 	return status == DLOCK_TIMEOUT ? DLOCK_OK : status;
 }
 
-/* ---- orders that there are ---- */
+/* ---- existing orders ---- */
 
 static bool refuse_with(dlock_stock_answer *answer, int item, dlock_order_reason reason, dlock_nanos since)
 {
@@ -365,7 +360,7 @@ static bool refuse_with(dlock_stock_answer *answer, int item, dlock_order_reason
 	return true;
 }
 
-/* Is it another order than the one that is meant, or none? */
+/* Does the name belong to another order than the question means, or to none? */
 static bool is_not_meant(const place *at, const dlock_order *order, int i, dlock_stock_answer *answer)
 {
 	const dlock_memory_order *found = at->orders[i];
@@ -386,7 +381,7 @@ static const dlock_order_reason reasons[] = { [DLOCK_STATE_ENDED] = DLOCK_ORDER_
 	[DLOCK_STATE_CANCELLED] = DLOCK_ORDER_CANCELLED,
 	[DLOCK_STATE_REFUNDED] = DLOCK_ORDER_REFUNDED };
 
-/* What is to be said of an order that is not in this state; false: all of it is. */
+/* Refuses if a part of the order is not reserved. False: all of it is. */
 static bool is_not_reserved(const place *at, const dlock_order *order, dlock_stock_answer *answer)
 {
 	for (int i = 0; i < at->count; i++) {
@@ -422,7 +417,7 @@ static dlock_status extend(
 	return leave_changed(&at);
 }
 
-/* May an order whose time was over still be bought? */
+/* Is it too late to confirm an order that has expired? */
 static bool comes_too_late(
 	const place *at, const dlock_order *order, int i, int64_t limit, dlock_stock_answer *answer)
 {
@@ -473,7 +468,7 @@ static dlock_status confirm(
 	return leave_changed(&at);
 }
 
-/* Takes those out that wait under this name. Whether any does. */
+/* Withdraws the buyers that wait under this name. True: at least one does. */
 static bool withdraw(dlock_memory_product *product, const char *id)
 {
 	bool found = false;
@@ -486,7 +481,7 @@ static bool withdraw(dlock_memory_product *product, const char *id)
 	return found;
 }
 
-/* An order that has not been reserved is noted as cancelled, too. */
+/* Also notes an order as cancelled that was never reserved. */
 static dlock_status cancel_each(place *at, const dlock_order *order, dlock_stock_answer *answer)
 {
 	*answer = (dlock_stock_answer){ .outcome = DLOCK_STOCK_SOLD };
@@ -521,7 +516,7 @@ static dlock_status cancel(
 {
 	place at;
 	dlock_status status = enter(&at, stock, order);
-	bool waits = false; /* a buyer */
+	bool waits = false; /* does any buyer wait? */
 
 	for (int i = 0; i < at.count && status == DLOCK_OK; i++) {
 		waits |= at.products[i]->waiting != NULL;
@@ -550,7 +545,7 @@ static void give_back(const dlock_stock_turn *turn, const dlock_stock_answer *an
 	cancel(turn->stock, &order, &cancelled, &error);
 }
 
-/* A name of its own among the changes of the stock; false: out of memory. */
+/* Adds a change with a new name; false: out of memory. */
 static bool note_change(dlock_memory_product *product, const char *name, int64_t units)
 {
 	dlock_memory_change *change = dlock_memory_add(&product->changes, name, strlen(name), sizeof *change);
@@ -566,7 +561,7 @@ static const dlock_memory_change *change_of(const dlock_memory_product *product,
 	return dlock_memory_entry_of(&product->changes, name, strlen(name));
 }
 
-/* Cannot it be refunded, all or a part? */
+/* Refuses if the order, or this part of it, cannot be refunded. */
 static bool is_not_refundable(
 	const place *at, const dlock_order *order, int64_t units, bool in_part, dlock_stock_answer *answer)
 {
@@ -635,7 +630,7 @@ static dlock_status refund(dlock_stock *stock, const dlock_order *order, bool re
 	return leave_changed(&at);
 }
 
-/* Cannot it have other numbers of units? */
+/* Refuses if the order cannot have these units. */
 static bool is_not_changeable(
 	const place *at, const dlock_order *order, int64_t limit, dlock_stock_answer *answer)
 {
@@ -658,7 +653,7 @@ static bool is_not_changeable(
 	return false;
 }
 
-/* Has it these units already? Then it is not refused them because its time is over, or because it is bought. */
+/* Does the order have these units already? Then it keeps them, even if it has expired or is sold. */
 static bool has_units(const place *at, const dlock_order *order, dlock_stock_answer *answer)
 {
 	for (int i = 0; i < at->count; i++) {
@@ -692,7 +687,7 @@ static dlock_status change(
 	return leave_changed(&at);
 }
 
-/* An order of other products is not this one. */
+/* An order of other products counts as another order. */
 static dlock_status look(
 	dlock_stock *stock, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
 {
@@ -716,18 +711,12 @@ static dlock_status look(
 
 /* ---- stocks ---- */
 
-static int64_t change_by(dlock_memory_product *product, int64_t units)
+/* By how many units the stock changes if it is to change by `units`. */
+static int64_t possible_change(const dlock_memory_product *product, int64_t units)
 {
-	int64_t available = dlock_memory_available(product), most = DLOCK_STOCK_MOST_UNITS - product->all;
+	int64_t least = -dlock_memory_available(product), most = DLOCK_STOCK_MOST_UNITS - product->all;
 
-	if (units < 0) {
-		units = units < -available ? -available : units;
-	} else {
-		units = units > most ? most : units;
-	}
-	product->all += units;
-	product->known = true;
-	return units;
+	return units < least ? least : units > most ? most : units;
 }
 
 static dlock_status restock(dlock_stock *stock, dlock_arg sku, int64_t units, dlock_arg change, dlock_nanos remember,
@@ -746,11 +735,15 @@ static dlock_status restock(dlock_stock *stock, dlock_arg sku, int64_t units, dl
 		*changed = made->units;
 		return leave_with(DLOCK_OK, error);
 	}
-	*changed = change_by(product, units);
+	*changed = possible_change(product, units);
+	if (change.len > 0 && !note_change(product, name, *changed)) {
+		return leave_with(DLOCK_FAILED, error);
+	}
+	product->all += *changed;
+	product->known = true;
 	dlock_memory_set_remember(product, remember > 0 ? ms_of(remember) : INT64_C(86400000));
 	dlock_memory_tell_all(product);
-	bool noted = change.len == 0 || note_change(product, name, *changed);
-	return leave_with(noted ? DLOCK_OK : DLOCK_FAILED, error);
+	return leave_with(DLOCK_OK, error);
 }
 
 static int64_t count_waiting(const dlock_memory_product *product)
@@ -804,7 +797,7 @@ static dlock_status set_sale(
 
 /* ---- pages of orders ---- */
 
-/* In the order of states as on Redis, then of times, then of names: what a cursor says. */
+/* Sorts by state, in the order of Redis, and then by time. A cursor is this number and a name. */
 static int64_t number_of(const dlock_memory_order *order)
 {
 	static const int64_t ranges[] = { [DLOCK_STATE_SOLD] = 1, [DLOCK_STATE_ENDED] = 2, [DLOCK_STATE_CANCELLED] = 3,
@@ -877,7 +870,7 @@ static void free_page(dlock_listed_order *page, size_t count)
 	free(page);
 }
 
-/* The visitor may do anything, and is called outside of the room. */
+/* Calls the visitor outside the room, because it may do anything. */
 static dlock_status list(dlock_stock *stock, dlock_arg sku, const dlock_stock_query *query, dlock_stock_visit *visit,
 	void *context, dlock_stock_cursor *next, dlock_error *error)
 {
@@ -889,7 +882,7 @@ static dlock_status list(dlock_stock *stock, dlock_arg sku, const dlock_stock_qu
 	count = count < most ? count : most;
 	bool good = found && page && copy_page(page, found, count);
 	*next = (dlock_stock_cursor){ .number = "" };
-	if (good && count == most) { /* as on Redis: behind a full page there may be more */
+	if (good && count == most) { /* as on Redis: after a full page there may be more */
 		snprintf(next->number, sizeof next->number, "%lld", (long long) number_of(found[count - 1]));
 		snprintf(next->id, sizeof next->id, "%s", page[count - 1].id);
 	}
@@ -902,7 +895,7 @@ static dlock_status list(dlock_stock *stock, dlock_arg sku, const dlock_stock_qu
 	return status;
 }
 
-/* ---- of a table ---- */
+/* ---- the table ---- */
 
 static const char *refuse(const dlock_stock *stock, dlock_arg sku)
 {
@@ -943,13 +936,13 @@ static const dlock_stock_ops ops = {
 dlock_stock *dlock_memory_stock_new(const char *table, const char *prefix, size_t prefix_len)
 {
 	size_t table_len = strlen(table) + 1;
-	memory_stock *stock = calloc(1, sizeof *stock + table_len + prefix_len);
+	memory_stock *stock = calloc(1, sizeof *stock + table_len + prefix_len + DLOCK_STOCK_NAME_MAX);
 
 	if (stock) {
 		stock->base.ops = &ops;
 		stock->len = table_len + prefix_len;
-		memcpy(stock->begins, table, table_len);
-		memcpy(stock->begins + table_len, prefix, prefix_len);
+		memcpy(stock->name, table, table_len);
+		memcpy(stock->name + table_len, prefix, prefix_len);
 	}
 	return (dlock_stock *) stock;
 }

@@ -21,7 +21,7 @@
 #include "../lock/renewal.h"
 #include "globals.h"
 
-/* The renewal thread is the whole process'. */
+/* A process has one renewal thread: under ZTS, its counts are those of all threads. */
 static void collect(zval *stats)
 {
 	const dlock_counters *counters = &DLOCK_G(counters);
@@ -62,10 +62,9 @@ ZEND_FUNCTION(Dlock_stats)
 void dlock_stats_publish(void)
 {
 	const dlock_counters *counters = &DLOCK_G(counters);
-	dlock_renewal_counts renewal = dlock_renewal_count();
+	dlock_renewal_counts renewal = dlock_renewal_count_new();
 	const uint64_t now[DLOCK_METRIC_WORKER_COUNTS] = {
-		[DLOCK_METRIC_CONNECTIONS] = dlock_pools_count(&DLOCK_G(pools)).connections + renewal.connections,
-		[DLOCK_METRIC_RENEWAL_FAILURES] = renewal.failures,
+		[DLOCK_METRIC_CONNECTIONS] = dlock_pools_count(&DLOCK_G(pools)).connections,
 		[DLOCK_METRIC_RESERVED] = counters->reservations,
 		[DLOCK_METRIC_REFUSED] = counters->reservations_refused,
 		[DLOCK_METRIC_CONFIRMED] = counters->sales,
@@ -79,12 +78,14 @@ void dlock_stats_publish(void)
 		dlock_metrics_add((dlock_worker_metric) i, now[i] > before ? now[i] - before : 0);
 		DLOCK_G(published)[i] = now[i];
 	}
+	dlock_metrics_add(DLOCK_METRIC_CONNECTIONS, renewal.connections);
+	dlock_metrics_add(DLOCK_METRIC_RENEWAL_FAILURES, renewal.failures);
 }
 
 #define TEXT(macro) TEXT_(macro)
 #define TEXT_(text) #text
 
-/* The file that a library was loaded from, which tells its version where the library has no function for it. */
+/* Prints the file that a library was loaded from. If the library has no function for its version, the file tells it. */
 static void print_library(const char *title, const char *built_with, void *symbol)
 {
 	char text[512];

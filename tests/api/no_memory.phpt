@@ -42,6 +42,7 @@ $dsn = redis_server();
 $makers = [
     'DistributedLock' => fn () => new DistributedLock($dsn),
     'memory' => fn () => new DistributedLock('memory://'),
+    'dlock.server' => fn () => new DistributedLock(),
     'memcached' => fn () => new DistributedLock(getenv('MEMCACHED')),
     'replicas' => fn () => new DistributedLock("$dsn?replicas=0"),
     'RedLock' => fn () => new RedLock(redis_servers(3)),
@@ -52,7 +53,7 @@ $makers = [
 foreach ($makers as $name => $make) {
     each_fails("new $name", $make);
 }
-unset($makers['replicas'], $makers['ReadWriteLock'], $makers['Stock']);
+unset($makers['dlock.server'], $makers['replicas'], $makers['ReadWriteLock'], $makers['Stock']);
 foreach ($makers as $name => $make) {
     each_fails("$name: a lease", function () use ($make) {
         static $number = 0; // what cannot be given back without memory stays until its end
@@ -62,6 +63,19 @@ foreach ($makers as $name => $make) {
         $lease->release() || throw new Error('not released');
     });
 }
+$stock = new Dlock\Stock('memory://');
+each_fails('Stock: a named change', function () use ($stock) {
+    static $sku = 0, $change = 0;
+    $name = 'change' . ++$change;
+    $before = $stock->counts((string) $sku)['available'];
+    try {
+        $stock->restock((string) $sku, 5, change: $name);
+    } catch (Throwable $problem) {
+    }
+    $stock->restock((string) $sku, 5, change: $name);
+    same($before + 5, $stock->counts((string) $sku)['available'], 'it counts once');
+    isset($problem) && throw $problem;
+});
 echo "done\n";
 PHP;
 $memcached = new PrivateMemcached();

@@ -1,5 +1,4 @@
-/* src/lock/registry.c, and what src/lock/operations.c does for every back end, with a back end that only counts. Prints
- * TAP. */
+/* src/lock/registry.c, and src/lock/operations.c for all back ends, with a back end that only counts. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -83,7 +82,7 @@ static void begin(void)
 	dlock_backend_init(&counts.base, &counting_ops, "prefix", 6);
 }
 
-#define TTL (600 * DLOCK_SECOND) /* a hundred thousand take a while under a sanitizer, on a busy machine */
+#define TTL (600 * DLOCK_SECOND) /* 100,000 claims take long under a sanitizer on a busy machine */
 
 static dlock_claim *claim_of(const char *resource, dlock_claim_state state)
 {
@@ -102,7 +101,7 @@ static dlock_claim *claim_in(dlock_claim_state state)
 
 /* ---- registry ---- */
 
-/* An entry as the layer above has it. */
+/* The layer above has such an entry. */
 typedef struct {
 	dlock_registry_entry entry;
 	bool release_at_end, owned;
@@ -141,15 +140,15 @@ static void test_clear(void)
 		const char *text;
 	} cases[] = {
 		{ DLOCK_CLAIM_HELD, true, true, 1, 0, "held and marked" },
-		{ DLOCK_CLAIM_HELD, true, false, 1, 1, "held and marked, of nobody" },
+		{ DLOCK_CLAIM_HELD, true, false, 1, 1, "held and marked, without an owner" },
 		{ DLOCK_CLAIM_HELD, false, true, 0, 0, "held, to be kept" },
-		{ DLOCK_CLAIM_HELD, false, false, 0, 1, "held, to be kept, of nobody" },
+		{ DLOCK_CLAIM_HELD, false, false, 0, 1, "held, to be kept, without an owner" },
 		{ DLOCK_CLAIM_UNCERTAIN, true, true, 1, 0, "uncertain and marked" },
-		{ DLOCK_CLAIM_WAITING, false, true, 1, 0, "in a wait, whatever it is marked" },
-		{ DLOCK_CLAIM_WAITING, true, false, 1, 1, "in a wait, of nobody" },
+		{ DLOCK_CLAIM_WAITING, false, true, 1, 0, "waiting, not marked" },
+		{ DLOCK_CLAIM_WAITING, true, false, 1, 1, "waiting, without an owner" },
 		{ DLOCK_CLAIM_NEW, true, true, 0, 0, "new" },
 		{ DLOCK_CLAIM_LOST, true, true, 0, 0, "lost" },
-		{ DLOCK_CLAIM_RELEASED, true, false, 0, 1, "released, of nobody" },
+		{ DLOCK_CLAIM_RELEASED, true, false, 0, 1, "released, without an owner" },
 	};
 	enum { COUNT = sizeof cases / sizeof *cases };
 
@@ -162,9 +161,9 @@ static void test_clear(void)
 		check(counts.abandoned == cases[i].abandoned && counts.disposed == cases[i].freed && counts.released == 0,
 			"%s: %s, %s", cases[i].text, cases[i].abandoned ? "abandoned" : "left",
 			cases[i].freed ? "freed" : "not freed");
-		check(!registry.first && (cases[i].freed || !hold->entry.registered), "and no longer there");
+		check(!registry.first && (cases[i].freed || !hold->entry.registered), "it is no longer in the registry");
 		if (!cases[i].freed) {
-			dlock_registry_remove(&registry, &hold->entry); /* its owner does so later */
+			dlock_registry_remove(&registry, &hold->entry); /* its owner removes it later */
 			dlock_claim_abandon(hold->entry.claim);
 			bool twice = counts.abandoned > 1;
 			check(!twice, "abandoned once");
@@ -177,11 +176,11 @@ static void test_clear(void)
 		dlock_registry_add(&registry, &hold_in(cases[i].state, cases[i].release_at_end, false)->entry);
 	}
 	dlock_registry_clear(&registry, end_hold);
-	check(counts.abandoned == 5 && counts.disposed == COUNT && counts.base.references == 1, "all together");
+	check(counts.abandoned == 5 && counts.disposed == COUNT && counts.base.references == 1, "all entries together");
 	dlock_registry_clear(&registry, end_hold);
-	check(counts.abandoned == 5, "nothing is left for a second time");
+	check(counts.abandoned == 5, "a second time finds nothing");
 	dlock_backend_release(&counts.base);
-	check(counts.destroyed == 1, "the back end goes with the last reference");
+	check(counts.destroyed == 1, "the last reference frees the back end");
 }
 
 static dlock_registry_entry *find(const dlock_registry *registry, const char *resource, const char *token)
@@ -221,7 +220,7 @@ static void test_remove(void)
 	}
 	check(bad == 0, "added, found and removed in every order (%d)", bad);
 	dlock_backend_release(&counts.base);
-	check(counts.abandoned == 0 && counts.disposed == 18 && counts.destroyed == 1, "without a word to the back end");
+	check(counts.abandoned == 0 && counts.disposed == 18 && counts.destroyed == 1, "without a call to the back end");
 }
 
 static void test_find_unknown(void)
@@ -231,14 +230,14 @@ static void test_find_unknown(void)
 
 	begin();
 	dlock_token(token);
-	check(!find(&registry, "a resource", token), "nothing in an empty registry");
+	check(!find(&registry, "a resource", token), "an empty registry has no claim");
 	dlock_registry_add(&registry, &hold_in(DLOCK_CLAIM_HELD, true, false)->entry);
-	check(!find(&registry, "a resource", token), "nor another's token");
+	check(!find(&registry, "a resource", token), "a claim is not found by another token");
 	dlock_registry_clear(&registry, end_hold);
 	dlock_backend_release(&counts.base);
 }
 
-/* However much a process holds, it is compared with hardly more than one claim. */
+/* However many claims a process holds, a search compares hardly more than one. */
 static void test_find_among_many(void)
 {
 	enum { COUNT = 100000 };
@@ -270,7 +269,7 @@ static void test_find_among_many(void)
 		bad += dlock_registry_find(&registry, &counts.base, claim->resource, claim->resource_len, claim->token)
 			!= &entries[i];
 	}
-	check(bad == 0 && comparisons < 3 * COUNT, "each of %d is found, by %.1f comparisons", COUNT,
+	check(bad == 0 && comparisons < 3 * COUNT, "each of %d is found, by %.1f comparisons on average", COUNT,
 		comparisons / (1.0 * COUNT));
 	for (int i = 0; i < COUNT; i += 2) {
 		dlock_registry_remove(&registry, &entries[i]);
@@ -285,11 +284,11 @@ static void test_find_among_many(void)
 		dlock_claim_free(entries[i].claim);
 	}
 	dlock_registry_clear(&registry, end_hold);
-	check(bad == 0, "and not where it was removed (%d)", bad);
+	check(bad == 0, "a removed claim is not found (%d)", bad);
 	dlock_backend_release(&counts.base);
 }
 
-/* A registry has one request after the other; what it has freed must not be met again. */
+/* A registry serves one request after another. It must not find entries of earlier requests, which are freed. */
 static void test_requests(void)
 {
 	dlock_registry registry = { NULL };
@@ -300,14 +299,15 @@ static void test_requests(void)
 		for (int i = 0; i < 100; i++) {
 			dlock_registry_add(&registry, &hold_in(DLOCK_CLAIM_HELD, false, false)->entry);
 			bad += find(&registry, "a resource", registry.first->claim->token) != registry.first;
+			bad += dlock_registry_find_made_by(&registry, &counts.base, "a resource", 10, 0) != registry.first;
 		}
 		dlock_registry_clear(&registry, end_hold);
 	}
-	check(bad == 0 && counts.disposed == 300, "requests, one after the other");
+	check(bad == 0 && counts.disposed == 300, "each request finds its own entries only");
 	dlock_backend_release(&counts.base);
 }
 
-/* What a prefix ends with and what a resource begins with is the same name. */
+/* Prefix and resource together are the name, wherever the prefix ends. */
 static void test_same_lock(void)
 {
 	static const struct {
@@ -360,7 +360,7 @@ static void test_purge(void)
 	check(bad == 0 && visits < 1000, "a purge visits the entries now and then (%d)", visits);
 	dlock_registry_clear(&registry, end_hold);
 	dlock_registry_purge(&registry, visit);
-	check(counts.disposed == 1000 && counts.abandoned == 0, "and frees none by itself");
+	check(counts.disposed == 1000 && counts.abandoned == 0, "a purge frees none by itself");
 	dlock_backend_release(&counts.base);
 }
 
@@ -379,13 +379,13 @@ static void test_child(void)
 		_exit(bad + 2 * (counts.abandoned != 0) + 4 * (counts.disposed != 2));
 	}
 	int bad = exit_of(pid);
-	check(bad == 0, "a child frees its parent's claims without a word (%d)", bad);
+	check(bad == 0, "a child frees its parent's claims without a call to the back end (%d)", bad);
 	dlock_registry_clear(&registry, end_hold);
-	check(counts.abandoned == 2, "the parent gives them back");
+	check(counts.abandoned == 2, "the parent abandons them");
 	dlock_backend_release(&counts.base);
 }
 
-/* ---- what is the same for all back ends ---- */
+/* ---- the operations of all back ends ---- */
 
 static void test_states(void)
 {
@@ -436,9 +436,9 @@ static void test_look(void)
 	claim->deadline = dlock_now();
 	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "lost at the deadline");
 	claim->deadline = 0;
-	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "never less than no time");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_LOST && left == 0, "the time left is never negative");
 	claim->deadline = DLOCK_FOREVER;
-	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_HELD && left > DLOCK_FOREVER / 2, "for ever");
+	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_HELD && left > DLOCK_FOREVER / 2, "held without limit");
 	claim->state = DLOCK_CLAIM_UNCERTAIN;
 	check(dlock_claim_refresh(claim, &left) == DLOCK_CLAIM_UNCERTAIN, "uncertain");
 	claim->state = DLOCK_CLAIM_RELEASED;
@@ -447,7 +447,7 @@ static void test_look(void)
 	dlock_backend_release(&counts.base);
 }
 
-/* What the back end says is what the state becomes. */
+/* The back end's answer decides the state. */
 static void test_answers(void)
 {
 	dlock_error error;
@@ -463,7 +463,7 @@ static void test_answers(void)
 		check(dlock_claim_check(claim, &error) == answer && claim->state == after, "check: status %d", answer);
 		claim->state = DLOCK_CLAIM_HELD;
 		check(dlock_claim_release(claim, &error) == answer && claim->state == DLOCK_CLAIM_LOST,
-			"nobody relies on it after a release of status %d", answer);
+			"no caller relies on it after a release of status %d", answer);
 		dlock_claim_free(claim);
 		dlock_backend_release(&counts.base);
 	}
@@ -478,21 +478,21 @@ static void test_claims(void)
 	dlock_claim *claim = dlock_claim_new(&counts.base, "a\0b", 3, 5, given, &error);
 	check(!strcmp(claim->token, given) && claim->resource_len == 3 && !memcmp(claim->resource, "a\0b", 4)
 			&& claim->ttl == 5,
-		"a claim of a given token");
+		"a claim with a given token");
 	dlock_claim *other = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
 	check(strlen(other->token) == DLOCK_TOKEN_LEN && other->state == DLOCK_CLAIM_NEW && dlock_claim_is_mine(other),
-		"and of a new one");
+		"a claim with a new token");
 	counts.base.legacy = true;
 	dlock_claim *legacy = dlock_claim_new(&counts.base, "x", 1, 5, NULL, &error);
 	check(dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX,
-		"of a longer one");
+		"a legacy claim has a longer token");
 	char before[DLOCK_TOKEN_MAX + 1];
 	strcpy(before, legacy->token);
 	check(dlock_claim_renew_token(legacy, &error) == DLOCK_OK && strcmp(before, legacy->token)
 			&& dlock_is_token(legacy->token, strlen(legacy->token), true) && strlen(legacy->token) == DLOCK_TOKEN_MAX,
-		"which is renewed");
+		"its token is replaced by another long one");
 	dlock_claim *attached = dlock_claim_new(&counts.base, "x", 1, 5, given, &error);
-	check(!strcmp(attached->token, given), "of a given shorter one");
+	check(!strcmp(attached->token, given), "a legacy back end accepts a given shorter token");
 	dlock_registry registry = { NULL };
 	dlock_claim *twin = dlock_claim_new(&counts.base, "x", 1, 5, legacy->token + sizeof DLOCK_TOKEN_LEGACY - 1, &error);
 	dlock_registry_entry entry = { .claim = legacy }, other_entry = { .claim = twin };
@@ -501,7 +501,7 @@ static void test_claims(void)
 	check(find(&registry, legacy->resource, legacy->token) == &entry
 			&& find(&registry, twin->resource, twin->token) == &other_entry
 			&& !find(&registry, "x", DLOCK_TOKEN_LEGACY),
-		"and each is found by its whole token");
+		"each claim is found by its whole token");
 	dlock_registry_remove(&registry, &other_entry);
 	dlock_registry_remove(&registry, &entry);
 	dlock_claim_free(twin);
@@ -512,7 +512,7 @@ static void test_claims(void)
 	dlock_claim_free(claim);
 	dlock_claim_free(other);
 	check(counts.destroyed == 1 && counts.disposed == 5 && counts.released + counts.abandoned == 0,
-		"and free it last, without a word to a server");
+		"the last claim frees it, without a call to the back end");
 }
 
 int main(void)

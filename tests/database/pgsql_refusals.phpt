@@ -31,6 +31,9 @@ $fails = function (string $message, callable $do, string $what) use (&$shown) {
 $fails("$at: *password authentication failed*check user and password*", fn () => $try('', 'app:wrong' . SECRET), 'no such user');
 $server->query("CREATE ROLE app LOGIN PASSWORD '" . SECRET . "'");
 $fails("$at: *password authentication failed*", fn () => $try('', 'app:wrong' . SECRET), 'a wrong password');
+putenv('PGPASSWORD=' . SECRET);
+$fails("$at: *password authentication failed*", fn () => $try('', 'app'), 'PGPASSWORD is not used');
+putenv('PGPASSWORD');
 $fails("$at: *database \"nowhere\" does not exist*", fn () => (new DistributedLock("pgsql://$user@{$server->address()}/nowhere"))->lock('r', 0), 'no such database');
 
 // ---- tables and rights ----

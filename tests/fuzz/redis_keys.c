@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST(is_same(a.lock, b.lock) == is_same(a.queue, b.queue)
 		&& is_same(a.lock, b.lock) == is_same(a.waiters, b.waiters));
 	MUST(!is_same(a.queue, b.waiters) && !is_same(a.waiters, b.queue));
-	bool reserved = dlock_key_is_reserved((dlock_arg) { prefix, prefix_len }, (dlock_arg) { resource, len });
+	bool reserved = dlock_key_refuse((dlock_arg) { prefix, prefix_len }, (dlock_arg) { resource, len });
 	MUST(reserved
 		== (begins(a.lock, "dlock:queue:") || begins(a.lock, "dlock:waiters:")
 			|| is_same(a.lock, DLOCK_ARG(DLOCK_FENCE_KEY)) || is_same(a.lock, DLOCK_ARG(DLOCK_EPOCH_KEY))

@@ -8,7 +8,7 @@
 typedef struct {
 	uint32_t arg;
 	zend_long element; /* -1: the argument itself is the server */
-	const char *list;  /* NULL, or "sentinels" or "cluster": the one with this index in it */
+	const char *list;  /* "sentinels" or "cluster": its element with this index; NULL: neither */
 	zend_long index;
 } position;
 
@@ -59,7 +59,7 @@ static bool set_scheme(dlock_endpoint *server, const zval *value, position at)
 	return true;
 }
 
-/* host, tls://host, unix:///path and /path, as phpredis takes them. */
+/* host, tls://host, unix:///path and /path, as phpredis accepts them. */
 static bool set_host(dlock_endpoint *server, const zval *value, position at)
 {
 	const char *host, *scheme;
@@ -95,7 +95,7 @@ static bool read_port(int *out, const zval *value, bool has_path, position at)
 		return reject_type(at, "an int as port", value);
 	}
 	if (has_path && port <= 0) {
-		return true; /* phpredis wants 0 or -1 with a socket's path */
+		return true; /* phpredis requires 0 or -1 with a socket's path */
 	}
 	if (port < 1 || port > 65535) {
 		return reject(at, "must have a port between 1 and 65535");
@@ -166,7 +166,7 @@ static bool set_seeds(dlock_endpoint *server, const char *name, zval *value, pos
 	return true;
 }
 
-/* An option, as the text that a DSN would have. What comes from the environment is a string. */
+/* An option, as the text that a DSN would have. Values from the environment are strings, even numbers. */
 static bool set_option(
 	dlock_endpoint *server, const dlock_option *option, const char *name, const zval *value, position at)
 {
@@ -181,7 +181,7 @@ static bool set_option(
 	if (option->type == DLOCK_OPTION_SECONDS && type) {
 		number = type == IS_LONG ? (double) whole : number;
 		if (number == 0 && option->flags & DLOCK_OPTION_ZERO_IS_UNSET) {
-			return true; /* phpredis' "no limit"; there is always one here */
+			return true; /* "no limit" in phpredis; here there is always a limit */
 		}
 		text = zend_strpprintf(0, "%.9F", number);
 	} else if (option->type == DLOCK_OPTION_SWITCH && (Z_TYPE_P(value) == IS_FALSE || Z_TYPE_P(value) == IS_TRUE)) {
@@ -253,7 +253,7 @@ static bool set_auth(char **user_field, char **password_field, const zval *value
 	return set_secret(password_field, password, at);
 }
 
-/* `ssl`: true, or the options, as phpredis takes them, or within "stream" */
+/* `ssl`: true, or options as in phpredis, also within "stream" */
 static bool set_tls(dlock_endpoint *server, zval *value, position at)
 {
 	zend_string *name;
@@ -292,7 +292,8 @@ static bool is_in(const char *name, const char *const *names)
 
 static bool set_field(dlock_endpoint *server, const char *name, zval *value, position at)
 {
-	/* Taken before the others; and phpredis' own: connections are persistent here, and made again as needed. */
+	/* The first four are read before the others. The rest are options of phpredis: here connections always persist, and
+	 * open again as needed. */
 	static const char *const passed[] = { "host", "scheme", "sentinels", "cluster", "persistent", "retryInterval",
 		"backoff", NULL };
 
@@ -317,7 +318,7 @@ static bool set_field(dlock_endpoint *server, const char *name, zval *value, pos
 static bool set_element(dlock_endpoint *server, zend_ulong index, const zval *value, position at)
 {
 	switch (index) {
-	case 0: /* the host, taken before the others */
+	case 0: /* the host, read before the others */
 		return true;
 	case 1:
 		return set_port(server, value, at);
@@ -329,7 +330,7 @@ static bool set_element(dlock_endpoint *server, zend_ulong index, const zval *va
 	}
 }
 
-/* Where it is: a host, sentinels or cluster. */
+/* Reads where the server is: a host, sentinels or a cluster. */
 static bool set_place(dlock_endpoint *server, HashTable *spec, position at)
 {
 	zval *sentinels = zend_hash_str_find_deref(spec, ZEND_STRL("sentinels")),
@@ -413,7 +414,7 @@ void dlock_endpoint_complete(dlock_endpoint *server)
 	dlock_nanos least = dlock_endpoint_is_database(server) ? DLOCK_SHORTEST_GUARD_OF_DATABASES : DLOCK_SHORTEST_GUARD;
 
 	if (dlock_endpoint_has_guard(server) && server->guard == 0) {
-		/* Not by an object's own lease time: all that use a service need the same guard. */
+		/* Not an object's own lease time, because all clients of a service need the same guard. */
 		guard = DLOCK_G(ttl) > guard ? DLOCK_G(ttl) : guard;
 		server->guard = guard < (double) (DLOCK_LONGEST_GUARD / DLOCK_SECOND) ? dlock_from_seconds(guard)
 																			  : DLOCK_LONGEST_GUARD;
@@ -433,11 +434,13 @@ dlock_endpoint *dlock_endpoint_from_arguments(HashTable *array, zend_string *dsn
 	dlock_endpoint *server = array || dsn ? dlock_endpoint_from_zval(&spec, arg, -1) : dlock_endpoint_from_ini();
 	if (server) {
 		dlock_endpoint_complete(server);
+	} else if (!EG(exception)) {
+		dlock_throw_no_memory();
 	}
 	return server;
 }
 
-/* Of one it is [host, port, connect timeout], or a map. */
+/* The array of one server is [host, port, connect timeout], or a map. */
 bool dlock_is_list_of_servers(HashTable *array)
 {
 	const zval *first = zend_hash_index_find_deref(array, 0), *second = zend_hash_index_find_deref(array, 1);

@@ -28,7 +28,7 @@ dlock_arg dlock_lineage_of(int slot, dlock_lineage_key *out)
 	return (dlock_arg) { out->text, (size_t) len };
 }
 
-/* The fence's, with another name in front. */
+/* The fence's key, with DLOCK_SEEN_KEY in place of DLOCK_FENCE_KEY. */
 dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out)
 {
 	dlock_arg fence = dlock_fence_of(keys);
@@ -38,17 +38,17 @@ dlock_arg dlock_seen_of(dlock_keys keys, dlock_seen_key *out)
 	return (dlock_arg) { out->text, (size_t) len };
 }
 
-/* Slots whose tags are remembered, each in the place of its number. */
+/* The builder remembers the tags of this many slots, each at its slot's number modulo TAGS. */
 enum { TAGS = 64 };
 
 struct dlock_key_builder {
-	size_t prefix_len, room; /* of the lock's key; the others' follow */
+	size_t prefix_len, room; /* `room`: the bytes for the lock's key; the other keys follow */
 	bool slots;
 	struct {
 		int slot; /* -1: none */
 		char tag[DLOCK_SLOT_TAG_LEN + 1];
-	} known[TAGS]; /* which take long to find */
-	int slot; /* that the next three are of */
+	} known[TAGS]; /* finding a tag takes long */
+	int slot;      /* the slot of the next three members */
 	char fence[sizeof DLOCK_FENCE_KEY ":{}" + DLOCK_SLOT_TAG_LEN],
 		epoch[sizeof DLOCK_EPOCH_KEY ":{}" + DLOCK_SLOT_TAG_LEN];
 	char tag[DLOCK_SLOT_TAG_LEN + 1];
@@ -70,7 +70,7 @@ dlock_key_builder *dlock_key_builder_new(const char *prefix, size_t prefix_len, 
 	return builder;
 }
 
-/* Redis Cluster hashes what is between the first { and the next }, where that is not empty. */
+/* Redis Cluster hashes the part between the first { and the next }, if that part is not empty. */
 static bool has_hash_tag(dlock_arg key)
 {
 	const char *open = memchr(key.text, '{', key.len);
@@ -130,8 +130,8 @@ static dlock_keys keys_in_slot(dlock_key_builder *builder, dlock_arg lock)
 	return keys;
 }
 
-/* No two locks share a queue. A key that has a hash tag keeps it, and gets a colon instead of the braces: "{x}" is not
- * "x". */
+/* No two locks share a queue. A key with a hash tag keeps it, and gets a colon instead of the braces, because "{x}" is
+ * not "x". */
 static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tagged)
 {
 	char *end = out;
@@ -145,7 +145,7 @@ static dlock_arg companion(char *out, const char *name, dlock_arg lock, bool tag
 	return (dlock_arg) { out, (size_t) (end - out) };
 }
 
-/* Do the prefix and the resource together begin with that? */
+/* Do the prefix and the resource together begin with these bytes? */
 static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_t len)
 {
 	size_t first = prefix.len < len ? prefix.len : len;
@@ -154,7 +154,7 @@ static bool begins(dlock_arg prefix, dlock_arg resource, const char *with, size_
 		&& !memcmp(resource.text, with + first, len - first);
 }
 
-bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
+const char *dlock_key_refuse(dlock_arg prefix, dlock_arg resource)
 {
 	static const struct {
 		const char *text;
@@ -167,20 +167,17 @@ bool dlock_key_is_reserved(dlock_arg prefix, dlock_arg resource)
 		size_t len = strlen(reserved[i].text);
 		if (begins(prefix, resource, reserved[i].text, len)
 			&& (!reserved[i].whole || prefix.len + resource.len == len)) {
-			return true;
+			return "must not make the key \"dlock:fence\", \"dlock:era\" or \"dlock:seen\", or one that begins with "
+				   "\"dlock:queue:\", \"dlock:waiters:\", \"dlock:held:\", \"dlock:fence:\", \"dlock:era:\" or "
+				   "\"dlock:seen:\", which dlock keeps beside the locks";
 		}
 	}
-	return false;
+	return NULL;
 }
 
 const char *dlock_key_builder_refuse(const dlock_key_builder *builder, const char *resource, size_t len)
 {
-	if (!dlock_key_is_reserved((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len })) {
-		return NULL;
-	}
-	return "must not make the key \"dlock:fence\", \"dlock:era\" or \"dlock:seen\", or one that begins with "
-		   "\"dlock:queue:\", \"dlock:waiters:\", \"dlock:held:\", \"dlock:fence:\", \"dlock:era:\" or "
-		   "\"dlock:seen:\", which dlock keeps beside the locks";
+	return dlock_key_refuse((dlock_arg) { builder->bytes, builder->prefix_len }, (dlock_arg) { resource, len });
 }
 
 dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resource, size_t len)
@@ -199,7 +196,7 @@ dlock_keys dlock_key_builder_keys(dlock_key_builder *builder, const char *resour
 	return keys;
 }
 
-/* As that of the waiters, whose name is longer; there is room behind it. */
+/* Copies the key of the waiters under a shorter name, into the room behind it. */
 dlock_arg dlock_key_builder_held(dlock_key_builder *builder, dlock_keys keys)
 {
 	char *out = (char *) keys.waiters.text + keys.waiters.len;

@@ -10,8 +10,8 @@
 #include "question.h"
 #include "stocks_internal.h"
 
-/* Where replicas confirm (`replicas`), no epoch is needed, other than for locks (docs/fail-over.md): whether units are
- * a buyer's is decided again when they are bought, by the server that is the master then. */
+/* If replicas confirm (`replicas`), stocks need no epoch, unlike locks (docs/fail-over.md). When an order is confirmed,
+ * the server that is the master then decides again whether the units are the buyer's. */
 
 /* ---- names ---- */
 
@@ -32,15 +32,10 @@ static const char *refuse(const dlock_stock *base, dlock_arg sku)
 {
 	const dlock_redis_stock *stock = (const dlock_redis_stock *) base;
 
-	if (!dlock_key_is_reserved((dlock_arg) { stock->keys, stock->prefix_len }, sku)) {
-		return NULL;
-	}
-	return "must not make a key that dlock keeps for itself: \"dlock:fence\", \"dlock:era\", or one that begins with "
-	"\"dlock:queue:\", \"dlock:waiters:\", "
-		   "\"dlock:fence:\" or \"dlock:era:\"";
+	return dlock_key_refuse((dlock_arg) { stock->keys, stock->prefix_len }, sku);
 }
 
-/* In a cluster only where they share a hash slot. */
+/* In a cluster, products are together only if they share a hash slot. */
 static bool is_together(dlock_stock *base, const dlock_arg *skus, int count)
 {
 	dlock_redis_stock *stock = dlock_redis_stock_of(base);
@@ -73,15 +68,15 @@ dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
 	return call->sent_at + left - dlock_drift(left);
 }
 
-/* ---- orders that there are ---- */
+/* ---- existing orders ---- */
 
-/* What one of these scripts says: 1 where it has done it, 2 where that was done before, `number` ms ago, or 3, as the
- * caller takes it. */
+/* What the script of an order replies: 1 if it has done it, 2 if that was done before, `number` ms ago. The caller
+ * interprets 3. */
 typedef struct {
 	dlock_order_response response;
 	int64_t uncertain;
-	bool by_this; /* of 2: by an earlier sending of this question */
-	dlock_nanos deadline; /* of what is reserved: `number` ms left */
+	bool by_this; /* of 2: an earlier sending of this question has done it */
+	dlock_nanos deadline; /* of a reservation, of which `number` ms are left */
 } verdict;
 
 static dlock_status ask_about(
@@ -101,7 +96,7 @@ static dlock_status ask_about(
 	}
 	if (status == DLOCK_OK) {
 		bool again = asked.route.repeated || asked.route.call->repeated;
-		dlock_nanos passed = dlock_now() - begun + DLOCK_MS; /* the server counts whole ones */
+		dlock_nanos passed = dlock_now() - begun + DLOCK_MS; /* the server counts whole ms */
 		verdict->uncertain = asked.uncertain;
 		verdict->by_this = again && verdict->response.number * DLOCK_MS <= passed;
 		verdict->deadline = dlock_stock_deadline(asked.route.call, verdict->response.number);
@@ -110,7 +105,7 @@ static dlock_status ask_about(
 	return status;
 }
 
-/* Of a script that has not done it. */
+/* The answer if the script has done nothing. */
 static dlock_stock_answer refusal_of(const dlock_order_response *response)
 {
 	dlock_stock_answer answer = { .outcome = DLOCK_STOCK_REFUSED,
@@ -130,7 +125,7 @@ static dlock_stock_answer refusal_of(const dlock_order_response *response)
 	return answer;
 }
 
-/* 2 is "before". */
+/* A result of 2 means "before". */
 static dlock_stock_answer answer_of(const verdict *verdict)
 {
 	const dlock_order_response *response = &verdict->response;
@@ -188,7 +183,7 @@ static dlock_status cancel(
 		stock, &place, dlock_request_stock_cancel(place.keys, place.count, &place.ref), &verdict, error);
 	*answer = answer_of(&verdict);
 	if (status == DLOCK_OK
-		&& verdict.response.result == 3) { /* there was nothing to cancel, and nothing will come of it */
+		&& verdict.response.result == 3) { /* there is nothing to cancel, now or later */
 		*answer = (dlock_stock_answer) { .outcome = DLOCK_STOCK_REFUSED, .reason = DLOCK_ORDER_ENDED };
 	}
 	return status;
@@ -251,7 +246,7 @@ static dlock_status look(
 		*now = asked.route.call->sent_at;
 		outcome = dlock_stock_confirm_answer(&asked, place.keys[0], DLOCK_ANSWER_NOTHING);
 	}
-	for (int i = 0; i < order->count && outcome == DLOCK_OK; i++) { /* an order of other products is not this one */
+	for (int i = 0; i < order->count && outcome == DLOCK_OK; i++) { /* an order of other products is another one */
 		if (status[i].state != DLOCK_STATE_NONE && strcmp(status[i].products, place.products.text) != 0) {
 			status[i] = (dlock_order_status) { .state = DLOCK_STATE_NONE };
 		}
@@ -262,7 +257,7 @@ static dlock_status look(
 
 /* ---- stocks ---- */
 
-/* Without a name, a change gets one: so that it can be asked for again where its answer is lost. No other name has a
+/* If a change has no name, it is given one, so that it can be repeated if its answer is lost. No other name contains a
  * slash. */
 static bool name_change(char *out, dlock_arg change)
 {
@@ -298,17 +293,17 @@ static dlock_status restock(dlock_stock *base, dlock_arg sku, int64_t units, dlo
 	if (status == DLOCK_OK) {
 		status = dlock_read_stock_restock(asked.route.call, asked.route.conn, changed, error);
 	}
-	if (status == DLOCK_OK) { /* it may have been made before */
+	if (status == DLOCK_OK) { /* an earlier sending may have made the change */
 		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_FOUND);
 	}
 	dlock_stock_end(&asked);
 	return status;
 }
 
-/* The longest that reservations which have ended are swept for; a million of them take some ten seconds, once. */
+/* count() has ended reservations swept for this long at most. A million of them take some ten seconds, once. */
 #define LONGEST_SWEEP (60 * DLOCK_SECOND)
 
-/* Those of one slot, until all of them are counted. */
+/* Counts the stocks of one slot, and asks again until the count is complete. */
 static dlock_status count_slot(dlock_redis_stock *stock, const dlock_arg *keys, int count, bool confirmed,
 	dlock_stock_counts *counts, dlock_error *error)
 {
@@ -455,7 +450,7 @@ static dlock_status list(dlock_stock *base, dlock_arg sku, const dlock_stock_que
 	return status;
 }
 
-/* ---- of a service ---- */
+/* ---- the back end ---- */
 
 static void free_stock(dlock_stock *base)
 {
