@@ -20,18 +20,19 @@
 #include "src/php/class/stock/stock.h"
 #include "src/php/wait/strand.h"
 
-/* The module's entry: settings, classes, and what PHP calls when a process, thread or request begins and ends. */
+/* The module's entry: settings, classes, and the functions that PHP calls when a process, thread or request begins or
+ * ends. */
 
 ZEND_DECLARE_MODULE_GLOBALS(dlock)
 
 #if PHP_VERSION_ID < 80200
-/* #[SensitiveParameter] came with PHP 8.2; before, backtraces show arguments. */
+/* PHP 8.2 introduced #[SensitiveParameter]. In earlier versions backtraces show arguments. */
 #define zend_add_parameter_attribute(functions, index, name, arguments) ((void) 0)
 #endif
 
 #include "stubs/dlock_arginfo.h"
 
-/* Each comment is what docs/reference.md says of the setting (scripts/gen-reference.php). */
+/* scripts/gen-reference.php copies each comment to docs/reference.md. */
 #define SETTING(name, value, update, field) \
 	STD_PHP_INI_ENTRY("dlock." name, value, PHP_INI_ALL, update, field, zend_dlock_globals, dlock_globals)
 
@@ -43,29 +44,31 @@ PHP_INI_BEGIN()
 	SETTING("ttl", "10", dlock_update_lease_time, ttl)
 	/* default timeout of `acquire()` and `synchronized()` */
 	SETTING("timeout", "60", dlock_update_wait, timeout)
-	/* Redis and memcached: lookup, connection, TLS and login together, if the server (DSN or array) has none */
+	/* time limit for lookup, connection, TLS and login together (Redis, memcached, databases), if the server (DSN or
+	 * array) sets none */
 	SETTING("connect_timeout", "1", dlock_update_io_timeout, connect_timeout)
-	/* Redis and memcached: each reply, if the server (DSN or array) has none */
+	/* time limit for each reply (Redis, memcached, databases), if the server (DSN or array) sets none */
 	SETTING("read_timeout", "1", dlock_update_io_timeout, read_timeout)
-	/* how long the end of a request waits for its releases, in all; read then */
+	/* time limit at the end of a request for the replies to all its releases together; read at that time */
 	SETTING("shutdown_timeout", "0.1", dlock_update_wait, shutdown_timeout)
-	/* how long a lease is renewed at most, so that a hung request does not keep it; read when a lock is acquired. 0: no
-	 * limit */
+	/* the longest time for which a lease is renewed, so that a hung request does not keep its lock; read when a lock is
+	 * acquired. 0: no limit */
 	SETTING("max_hold", "0", dlock_update_wait, max_hold)
-	/* `RedLock`: how long a server must have been up to vote; at least the longest lease time in use. 0: off.
-	 * With replicas: the guard of servers that have none; 0: 10 */
+	/* `RedLock`: how long a server must have been up to vote; at least the longest lease time in use. 0: off. With
+	 * replicas or a database: the default of the server's option `guard`; 0: 10 s */
 	SETTING("restart_guard", "10", dlock_update_wait, restart_guard)
-	/* release at the end of a request what it still holds */
+	/* at the end of a request, release the locks that it still holds */
 	STD_PHP_INI_BOOLEAN("dlock.release_on_shutdown", "1", PHP_INI_ALL, dlock_update_switch, release_on_shutdown,
 		zend_dlock_globals, dlock_globals)
-	/* what others see of a process in `inspect()`: `path` ("GET /cart", without the query; on the command line the
-	 * script's name), `script`, or `none`. `Dlock\setLabel()` says more */
+	/* label of a process in `inspect()`: `path` ("GET /cart" without the query, or the script's name), `script` or
+	 * `none`; read at the first use in a request. `Dlock\setLabel()` replaces it */
 	SETTING("label", "path", dlock_update_label, label)
-	/* let others see which process holds a lock or waits for it: host, pid, label; not by `ini_set()` */
+	/* let other processes see which process holds a lock or waits for it (host, pid, label); cannot be changed by
+	 * `ini_set()` */
 	STD_PHP_INI_BOOLEAN("dlock.describe", "1", PHP_INI_SYSTEM, dlock_update_switch, describe, zend_dlock_globals,
 		dlock_globals)
-	/* how many names of resources `Dlock\metrics()` tells apart, numbers left out; the rest is "other". 0: no names,
-	 * not by `ini_set()` */
+	/* how many names of resources, without the numbers in them, `Dlock\metrics()` counts separately; all others count
+	 * as "other". 0: no names; cannot be changed by `ini_set()` */
 	STD_PHP_INI_ENTRY("dlock.metrics_names", "64", PHP_INI_SYSTEM, dlock_update_names, metrics_names,
 		zend_dlock_globals, dlock_globals)
 PHP_INI_END()

@@ -1,8 +1,9 @@
 #!/usr/bin/env -S php -n
 <?php
-/* Writes docs/reference.md from stubs/dlock.stub.php, for the settings from dlock.c (names, defaults, and in comments what they mean) and
- * src/php/settings.c (limits), for the options of servers from src/net/endpoint/options.c. With --check it writes nothing and fails when they differ.
- * Fails as well where something is not documented: a method, a parameter, a setting, a counter, an option. */
+/* Writes docs/reference.md from stubs/dlock.stub.php. Settings come from dlock.c (names, defaults, and comments with
+ * their meaning) and src/php/settings.c (limits), options of servers from src/net/endpoint/options.c. With --check it
+ * writes nothing and fails if they differ. It also fails if something is not documented: a method, a parameter, a
+ * setting, a counter, an option. */
 declare(strict_types=1);
 
 chdir(dirname(__DIR__));
@@ -11,7 +12,7 @@ set_error_handler(fn (int $code, string $message, string $file, int $line) => th
 
 const REFERENCE = 'docs/reference.md';
 const STUB = 'stubs/dlock.stub.php';
-/** In the order of the reference; the rest of what the stub has follows behind. */
+/** In the order of the reference; the rest of the stub follows. */
 const FIRST = ['DistributedLock', 'RedLock', 'ZkLock', 'Dlock\Semaphore', 'Dlock\ReadWriteLock', 'Dlock\Stock', 'Dlock\Reservation', 'Dlock\LockManager', 'Dlock\Lease',
     'Dlock\LeaseState'];
 
@@ -19,7 +20,7 @@ final class Undocumented extends Exception
 {
 }
 
-/** What a docblock says. */
+/** The contents of a docblock. */
 final class Doc
 {
     public string $text = '';
@@ -51,7 +52,10 @@ final class Doc
         return array_map(fn (array $tag) => trim($tag['text']), array_values(array_filter($this->tags, fn (array $tag) => $tag['name'] === 'example')));
     }
 
-    /** @return list<array{type: string, text: string}> of each tag with that name; types go on behind | and within brackets */
+    /**
+     * @return list<array{type: string, text: string}> of each tag with that name; types continue after | and within
+     * brackets
+     */
     public function all(string $name): array
     {
         $found = [];
@@ -70,7 +74,7 @@ function code(string $text): string
     return "`$text`";
 }
 
-/** What in a docblock's text is shown as code. */
+/** The parts of a docblock's text that are code. */
 const CODE = <<<'PATTERN'
     ~ (?<! [\w`"'/] ) (
         \$\w+ (?:\ \.\ \$\w+)? (?!\()       # a parameter, or two with a point between
@@ -102,7 +106,7 @@ function sentence(string $text): string
     return preg_match('/[.:]$/', $text) ? $text : "$text.";
 }
 
-/** Of a method or function: its lines in the stub, without attributes and body. */
+/** The lines of a method or function in the stub, without attributes and body. */
 function declaration(ReflectionFunctionAbstract $function): string
 {
     $lines = array_slice(file(STUB), $function->getStartLine() - 1, $function->getEndLine() - $function->getStartLine() + 1);
@@ -156,7 +160,7 @@ function callable_section(ReflectionFunctionAbstract $function, string $heading)
     return [...$out, ...examples($doc)];
 }
 
-/** @return list<string> lines: those that the class itself has */
+/** @return list<string> lines of the class's own properties */
 function properties(ReflectionClass $class): array
 {
     $out = [];
@@ -213,7 +217,7 @@ function class_section(ReflectionClass $class): array
     return $out;
 }
 
-/** Does an interface describe it? */
+/** True: an interface describes the method. */
 function is_inherited(ReflectionClass $class, ReflectionMethod $method): bool
 {
     foreach ($class->getInterfaces() as $interface) {
@@ -224,7 +228,7 @@ function is_inherited(ReflectionClass $class, ReflectionMethod $method): bool
     return false;
 }
 
-/** As GitHub makes it of a heading. */
+/** GitHub's anchor for a heading. */
 function anchor(string $heading): string
 {
     return preg_replace('/[^\w-]/', '', str_replace(' ', '-', strtolower($heading)));
@@ -263,14 +267,14 @@ function settings_section(): array
     $limits = [];
     foreach ($entries as [, , , , $handler]) {
         preg_match("/\\($handler\\)\n\\{.*?\n\\}/s", $handlers, $body) || throw new Undocumented("settings.c has no $handler()");
-        // Those of times name their range.
+        // Handlers of times name their range.
         preg_match('/, &(\w+),/', $body[0], $range) && (preg_match("/\\b$range[1] = \\{[^}]*\\}/", $handlers, $body)
             || throw new Undocumented("settings.c has no $range[1]"));
         $limits[$handler] = preg_match('/"must be (?:a number of )?([^"]*)"/', $body[0], $found) ? $found[1] : 'a DSN';
     }
 
-    $out = ['## Settings', '', 'In `php.ini`, in a pool of PHP-FPM (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; all but two are read when a lock'
-        . ' object is made. Times are seconds. A value out of bounds is refused with a warning; in `php.ini` or a pool\'s file it makes each new lock object a `ValueError`.', ''];
+    $out = ['## Settings', '', 'In `php.ini`, in a pool of PHP-FPM (`php_admin_value[dlock.ttl] = 8`), or by `ini_set()`; most are read when a lock'
+        . ' object is made; the table names the others. Times are seconds. A value out of bounds is refused with a warning; in `php.ini` or a pool\'s file it makes each new lock object a `ValueError`.', ''];
     array_push($out, '| setting | default | may be | |', '|---|---|---|---|');
     foreach ($entries as [, $meaning, $name, $default, $handler]) {
         $meaning = str_replace("\n\t * ", ' ', $meaning);

@@ -3,8 +3,8 @@
 /**
  * dlock: distributed locks, native.
  *
- * This file is the API: the C declarations (scripts/gen-arginfo.sh) and docs/reference.md (scripts/gen-reference.php) are
- * generated from it, and IDEs and static analysers may read it as it is.
+ * This file is the API. scripts/gen-arginfo.sh makes the C declarations from it, scripts/gen-reference.php makes
+ * docs/reference.md, and scripts/gen-stubs.php makes packages/stubs/dlock.php for IDEs and static analyzers.
  *
  * @generate-class-entries
  */
@@ -12,14 +12,16 @@
 namespace {
 
     /**
-     * Locks on one Redis server, on Redis with failover (Sentinel, Cluster, or an endpoint whose replicas acknowledge), in PostgreSQL, MySQL
-     * or MariaDB, on one memcached server, or in this process (memory://, for tests).
+     * Stores locks in Redis, PostgreSQL, MySQL, MariaDB, one memcached server, or this process (memory://, for tests).
+     * Redis can be one server, Sentinel, Cluster, or an endpoint whose replicas acknowledge.
      *
-     * On Redis, the key $prefix . $resource is set with SET NX PX and a random token, and deleted only by a script that compares the token. A
-     * contended lock is handed to the waiter that came first (docs/hand-over.md).
+     * On Redis, a lock is the key $prefix . $resource. It is set with SET NX PX and a random token, and deleted only by
+     * a script that compares the token. A contended lock goes to the process that has waited longest
+     * (docs/hand-over.md).
      *
-     * lock() to isLocking() are the methods of common PHP lock classes; all others are those of Dlock\LockManager. A lock that was acquired with
-     * lock() is released with release(), one that was acquired with acquire() by its Lease.
+     * lock(), release(), unlock(), unlockAll(), expire() and isLocking() are the methods of existing PHP lock classes.
+     * The other methods are those of Dlock\LockManager. If lock() acquired a lock, release it with release(). If
+     * acquire() acquired it, release its Lease.
      *
      * @example
      * $locks = new DistributedLock('redis://127.0.0.1:6379', prefix: 'shop:', timeout: 2.0);
@@ -33,16 +35,21 @@ namespace {
         /**
          * Does not connect. The first call that needs the server does.
          *
-         * @param string|array|null $server  DSN or array (docs/operations.md); null: dlock.server
-         * @param string $prefix             the key of a resource is $prefix . $resource
-         * @param float|null $ttl            default lease time, 0.003 s to a year; memcached 4 s to 30 days; at most the guard if replicas acknowledge.
-         *                                   null: dlock.ttl
-         * @param float|null $timeout        longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
-         * @param bool|null $renew           true: renew all leases; false: none; null: those acquired without a lease time
-         * @param string $onLoss             "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
-         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: it stays until its lease expires
-         * @param bool $legacy               share locks with hosts that run SETNX timestamp code (docs/legacy.md). One Redis without replicas only
-         * @param bool $reentrant            a strand that has the lock by such an object acquires it once more at once (docs/leases.md)
+         * @param string|array|null $server DSN or array (docs/operations.md). null: dlock.server
+         * @param string $prefix Start of each key: the key of a lock is $prefix . $resource
+         * @param float|null $ttl Default lease time, 0.003 s to 1 year; memcached 4 s to 30 days; at most the guard
+         *         with replicas or in a database. null: dlock.ttl
+         * @param float|null $timeout Longest wait of acquire() and synchronized(), 0 to 1 year; does not apply to
+         *         lock(). null: dlock.timeout
+         * @param bool|null $renew true: renew all leases. false: none. null: only leases acquired without a lease time
+         * @param string $onLoss "flag": after a loss, Lease::isHeld() returns false. "throw": also throw
+         *         LeaseLostException into the running code
+         * @param bool|null $releaseOnShutdown true: release held locks when the request ends. false: they stay until
+         *         their leases expire. null: dlock.release_on_shutdown
+         * @param bool $legacy Share locks with hosts that run SETNX timestamp code (docs/legacy.md). Only for one Redis
+         *         without replicas
+         * @param bool $reentrant A fiber or coroutine that holds the lock through a reentrant object can acquire it
+         *         again immediately (docs/leases.md)
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -58,14 +65,17 @@ namespace {
         ) {}
 
         /**
-         * Acquires the lock for this object; once more only with $reentrant: then release() is called as often.
+         * Acquires the lock, waiting if necessary. With $reentrant, a lock can be acquired more than once: call
+         * release() once for each lock().
          *
-         * @param string $key             1 to 1024 bytes, any bytes
-         * @param int|float|null $timeout longest wait, up to a year; null: no limit, 0: one attempt
-         * @param int|float|null $expire  lease time, 0.003 s to a year; null: the object's $ttl, renewed while the request runs
-         * @return bool true: acquired; false: timeout
+         * @param string $key Name of the lock, 1 to 1024 bytes, any bytes
+         * @param int|float|null $timeout Longest wait, up to 1 year. null: no limit. 0: one attempt
+         * @param int|float|null $expire Lease time, 0.003 s to 1 year (limits as for the object's $ttl). null: the
+         *         object's $ttl, renewed while the request runs
+         * @return bool true: acquired; false: not acquired within $timeout
          * @throws \Dlock\ConnectionException the server is unreachable
-         * @throws \Dlock\DeadlockException immediately, if this process already holds the lock and renews it without limit (dlock.max_hold 0)
+         * @throws \Dlock\DeadlockException immediately, if this process already holds the lock and renews it without
+         *         limit (dlock.max_hold is 0)
          * @throws \Dlock\DlockException the renewal thread cannot be started
          *
          * @example
@@ -80,9 +90,9 @@ namespace {
         /**
          * Releases a lock that this object acquired with lock().
          *
-         * @param string $key 1 to 1024 bytes
-         * @return bool true: released by this call; false: this object did not hold it, or had lost it
-         * @throws \Dlock\ConnectionException the outcome is unknown; the lock ends with its lease
+         * @param string $key Name of the lock, 1 to 1024 bytes
+         * @return bool true: released by this call; false: this object did not hold the lock, or had lost it
+         * @throws \Dlock\ConnectionException the outcome is unknown; the lock is free when its lease expires
          * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::release()
          */
         public function release(string $key): bool {}
@@ -93,17 +103,18 @@ namespace {
         /**
          * Releases all locks that this object acquired with lock().
          *
-         * @return bool true: all were still held, or there were none; false: one was lost, or belongs to a Lease
-         * @throws \Dlock\ConnectionException the outcome of one is unknown; all were tried
+         * @return bool true: all were still held, or there were none; false: one was lost, or a Lease of this object
+         *         holds a lock
+         * @throws \Dlock\ConnectionException the outcome of one release is unknown; all releases were tried
          */
         public function unlockAll(): bool {}
 
         /**
-         * Sets the remaining lease time of a lock that was acquired with lock(). From then on it is not renewed.
+         * Sets the remaining lease time of a lock that was acquired with lock(), and ends its renewal.
          *
-         * @param string $key       1 to 1024 bytes
-         * @param int|float $expire 0.003 s to a year
-         * @return bool false: this object does not hold it
+         * @param string $key Name of the lock, 1 to 1024 bytes
+         * @param int|float $expire Remaining lease time, 0.003 s to 1 year (limits as for the object's $ttl)
+         * @return bool true: set; false: this object does not hold the lock
          * @throws \Dlock\ConnectionException the server is unreachable
          * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::refresh()
          *
@@ -116,10 +127,10 @@ namespace {
         public function expire(string $key, int|float $expire): bool {}
 
         /**
-         * Asks the server whether this object holds the lock, by lock() or acquire().
+         * Asks the server whether this object holds the lock, through lock() or acquire().
          *
-         * @param string $key 1 to 1024 bytes
-         * @return bool false also if another client holds it; see isLocked()
+         * @param string $key Name of the lock, 1 to 1024 bytes
+         * @return bool true: this object holds the lock; false: it is free, or another client holds it (see isLocked())
          * @throws \Dlock\ConnectionException the server is unreachable
          */
         public function isLocking(string $key): bool {}
@@ -137,10 +148,11 @@ namespace {
     }
 
     /**
-     * Locks on a majority of independent Redis servers (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
+     * Stores locks on a majority of independent Redis servers
+     * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/).
      *
-     * A server that was started less than the lease time or dlock.restart_guard ago may have lost locks and does not vote
-     * (docs/operations.md).
+     * A server may have lost locks when it restarted. So it does not vote until it has been up for dlock.restart_guard,
+     * or for the lease time if that is longer (docs/operations.md).
      *
      * @example
      * $locks = new RedLock(['redis://r1', 'redis://r2', 'redis://r3'], prefix: 'shop:');
@@ -154,18 +166,25 @@ namespace {
     class RedLock implements \Dlock\LockManager
     {
         /**
-         * Does not connect. dlock.restart_guard is read here.
+         * Does not connect. Reads dlock.restart_guard.
          *
-         * @param array $servers   1 to 64 different servers, each a DSN or array as for DistributedLock. Independent: no Sentinel, no Cluster, no replicas
-         * @param int $retryDelay  longest random pause between two attempts of lock(), 1 to 60,000 ms; the shortest is half of it
-         * @param int $retryCount  attempts of lock(), 1 to 1,000,000. There is no pause before the second one
-         * @param string $prefix   the key of a resource is $prefix . $resource
-         * @param float|null $ttl  default lease time of acquire(), 0.003 s to a year; null: dlock.ttl
-         * @param float|null $timeout longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
-         * @param bool|null $renew true: renew all leases; false: none; null: those that acquire() acquires without a lease time
-         * @param string $onLoss   "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
-         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: another process will unlock()
-         * @param bool $reentrant  a strand that has the lock by acquire() of such an object acquires it once more at once (docs/leases.md). Not by lock()
+         * @param array $servers 1 to 64 different servers, each a DSN or array as for DistributedLock. They must be
+         *         independent: no Sentinel, no Cluster, no replicas
+         * @param int $retryDelay Longest pause between two attempts of lock(), 1 to 60,000 ms. Pauses are random, at
+         *         least half as long
+         * @param int $retryCount Maximum attempts of lock(), 1 to 1,000,000. There is no pause before the second one
+         * @param string $prefix Start of each key: the key of a lock is $prefix . $resource
+         * @param float|null $ttl Default lease time of acquire(), 0.003 s to 1 year. null: dlock.ttl
+         * @param float|null $timeout Longest wait of acquire() and synchronized(), 0 to 1 year; does not apply to
+         *         lock(). null: dlock.timeout
+         * @param bool|null $renew true: renew all leases. false: none. null: only leases that acquire() acquires
+         *         without a lease time
+         * @param string $onLoss "flag": after a loss, Lease::isHeld() returns false. "throw": also throw
+         *         LeaseLostException into the running code
+         * @param bool|null $releaseOnShutdown true: release held locks when the request ends. false: they stay, so that
+         *         another process can call unlock(). null: dlock.release_on_shutdown
+         * @param bool $reentrant A fiber or coroutine that holds the lock through acquire() of a reentrant object can
+         *         acquire() it again immediately (docs/leases.md)
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -182,13 +201,15 @@ namespace {
         ) {}
 
         /**
-         * Acquires the lock, in up to $retryCount attempts.
+         * Acquires the lock, with at most $retryCount attempts.
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $ttl lease time in milliseconds, 1 ms to a year. 1 and 2 always fail: 1 % and 2 ms are set aside for clock drift. Below 100 PHP warns
-         * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity": milliseconds for which the lock
-         *         may be relied on; false: not acquired, or too few servers answered
-         * @throws \Dlock\DlockException the renewal thread cannot be started (renew: true)
+         * @param string $resource Name of the lock, 1 to 1024 bytes, any bytes
+         * @param int $ttl Lease time in milliseconds, 1 ms to 1 year. 1 and 2 always fail: 1 % and 2 ms are reserved
+         *         for clock drift. Below 100, PHP warns
+         * @return array{validity: float, resource: string, token: string, fencingToken: int}|false "validity":
+         *         milliseconds for which the holder can rely on the lock; false: not acquired, or too few servers
+         *         answered
+         * @throws \Dlock\DlockException the renewal thread cannot be started ($renew true, or $onLoss "throw")
          *
          * @example
          * $locks = new RedLock(['redis://r1', 'redis://r2', 'redis://r3'], prefix: 'shop:');
@@ -201,9 +222,9 @@ namespace {
         public function lock(string $resource, int $ttl = 10000): array|false {}
 
         /**
-         * Releases what lock() returned, from any process.
+         * Releases a lock that lock() acquired in any process.
          *
-         * @param array $lock what lock() returned; "resource" and "token" are used
+         * @param array $lock The array that lock() returned; "resource" and "token" are used
          * @return bool true: a majority held the lock for this token; false: it did not, or too few servers answered
          * @throws \ValueError the array is not from lock()
          */
@@ -230,8 +251,8 @@ namespace {
 
 #ifdef DLOCK_ZOOKEEPER
     /**
-     * Locks on a ZooKeeper ensemble: ephemeral sequential nodes
-     * (https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), with one session per process.
+     * Stores locks in a ZooKeeper ensemble, as ephemeral sequential nodes
+     * (https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks). A process has one session.
      *
      * @example
      * $locks = new ZkLock('zk1:2181,zk2:2181,zk3:2181');
@@ -245,14 +266,18 @@ namespace {
         /**
          * Does not connect. The first call that needs the servers opens the session.
          *
-         * @param string|array $servers   "h1:2181,h2:2181/chroot", or ['host' => …, 'port' => …]. Default port 2181
-         * @param string $root            absolute path of the node that has all locks below it; created on demand
-         * @param float $sessionTimeout   0.1 to 86,400 s; the servers move it into their own bounds
-         * @param string|null $auth       "digest:user:password": only this user can access the nodes
-         * @param float|null $timeout     longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout. Not of lock()
-         * @param string $onLoss          "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
-         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown. false: it stays until the worker's session ends
-         * @param bool $reentrant         a strand that has the lock by such an object acquires it once more at once (docs/leases.md)
+         * @param string|array $servers "h1:2181,h2:2181/chroot", or ['host' => …, 'port' => …]. Default port 2181
+         * @param string $root Absolute path of the node that contains all locks. Created when needed
+         * @param float $sessionTimeout 0.1 to 86,400 s. The servers raise or lower it to their own limits
+         * @param string|null $auth "digest:user:password": only this user can access the nodes
+         * @param float|null $timeout Longest wait of acquire() and synchronized(), 0 to 1 year; does not apply to
+         *         lock(). null: dlock.timeout
+         * @param string $onLoss "flag": after a loss, Lease::isHeld() returns false. "throw": also throw
+         *         LeaseLostException into the running code
+         * @param bool|null $releaseOnShutdown true: release held locks when the request ends. false: they stay until
+         *         the worker's session ends. null: dlock.release_on_shutdown
+         * @param bool $reentrant A fiber or coroutine that holds the lock through a reentrant object can acquire it
+         *         again immediately (docs/leases.md)
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -267,12 +292,15 @@ namespace {
         ) {}
 
         /**
-         * Acquires the lock for this object; once more only with $reentrant: then release() is called as often.
+         * Acquires the lock, waiting if necessary. With $reentrant, a lock can be acquired more than once: call
+         * release() once for each lock().
          *
-         * @param string $resource        1 to 1024 bytes, any bytes; those that a node's name cannot have are written as %XX
-         * @param int|float|null $timeout longest wait, up to a year; null: no limit, 0: one attempt
-         * @return bool true: acquired; false: timeout
-         * @throws \Dlock\ConnectionException no connection. The first call waits $sessionTimeout for one; later calls the shorter of both times
+         * @param string $resource Name of the lock, 1 to 1024 bytes, any bytes. Bytes that a node's name cannot contain
+         *         are written as %XX
+         * @param int|float|null $timeout Longest wait, up to 1 year. null: no limit. 0: one attempt
+         * @return bool true: acquired; false: not acquired within $timeout
+         * @throws \Dlock\ConnectionException no server is connected. The first call waits $sessionTimeout for a
+         *         connection; later calls wait for the shorter of $sessionTimeout and $timeout
          * @throws \Dlock\DeadlockException immediately, if this process already holds the lock
          */
         public function lock(string $resource, int|float|null $timeout = null): bool {}
@@ -280,10 +308,10 @@ namespace {
         /**
          * Releases a lock that this object acquired with lock().
          *
-         * @param string $resource 1 to 1024 bytes
-         * @return bool true: released by this call; false: this object did not hold it, or had lost it
+         * @param string $resource Name of the lock, 1 to 1024 bytes
+         * @return bool true: released by this call; false: this object did not hold the lock, or had lost it
          * @throws \Dlock\DlockException the lock was acquired with acquire(): use Lease::release()
-         * @throws \Dlock\ConnectionException the outcome is unknown; the lock ends with its session
+         * @throws \Dlock\ConnectionException the outcome is unknown; the lock is free when the session ends
          * @implementation-alias DistributedLock::release
          */
         public function release(string $resource): bool {}
@@ -323,26 +351,31 @@ namespace Dlock {
     const VERSION = UNKNOWN;
 
     /**
-     * What DistributedLock, RedLock, ZkLock and both sides of a ReadWriteLock have in common. Use it as the type of a parameter.
+     * Common methods of DistributedLock, RedLock, ZkLock and both sides of a ReadWriteLock. Use it as the type of a
+     * parameter.
      *
-     * A resource is 1 to 1024 bytes, any bytes. With its prefix it must not be a key that dlock uses itself on Redis: "dlock:fence",
-     * "dlock:era", "dlock:seen", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:held:", "dlock:fence:", "dlock:era:" or
-     * "dlock:seen:".
+     * A resource is 1 to 1024 bytes, any bytes. On Redis, prefix and resource must not form a key of dlock itself:
+     * "dlock:fence", "dlock:era", "dlock:seen", or a key that begins with "dlock:queue:", "dlock:waiters:",
+     * "dlock:held:", "dlock:fence:", "dlock:era:" or "dlock:seen:".
      */
     interface LockManager
     {
         /**
-         * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during the wait.
+         * Acquires the lock, waiting if necessary. Waiters do not poll, except on memcached. Signal handlers run during
+         * the wait.
          *
-         * A list of resources is acquired all at once, or not at all (docs/leases.md): on Redis (also RedLock), ZooKeeper and memory://.
+         * A list of resources is acquired completely or not at all (docs/leases.md). Lists work on Redis (also
+         * RedLock), ZooKeeper and memory://.
          *
-         * @param string|array $resource 1 to 1024 bytes, any bytes; or a list of 1 to 64 of them, in any order
-         * @param float|null $timeout longest wait, 0 to a year; null: the manager's, 0: one attempt
-         * @param float|null $ttl     lease time, 0.003 s to a year; memcached 4 s to 30 days. null: the manager's, renewed while the holder runs.
-         *                            ZkLock: must be null, because the session is the lease
-         * @throws AcquireTimeoutException the lock was not free in that time
-         * @throws ConnectionException a server is unreachable; RedLock: QuorumException, if too few answer
-         * @throws DeadlockException immediately, if this process already holds the lock and renews it without limit (dlock.max_hold 0)
+         * @param string|array $resource Name of the lock, 1 to 1024 bytes, any bytes; or a list of 1 to 64 names, in
+         *         any order
+         * @param float|null $timeout Longest wait, 0 to 1 year. null: the manager's $timeout. 0: one attempt
+         * @param float|null $ttl Lease time, 0.003 s to 1 year (limits as for the manager's $ttl). null: that $ttl,
+         *         renewed while the holder runs. ZkLock: must be null, because the session is the lease
+         * @throws AcquireTimeoutException the lock was not free within the timeout
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException, if too few servers answer
+         * @throws DeadlockException immediately, if this process already holds the lock and renews it without limit
+         *         (dlock.max_hold is 0)
          * @throws DlockException the renewal thread cannot be started
          *
          * @example
@@ -357,10 +390,10 @@ namespace Dlock {
         /**
          * Like acquire(), but returns null instead of throwing AcquireTimeoutException.
          *
-         * @param string|array $resource as for acquire()
-         * @param float $timeout   longest wait, 0 to a year; 0: one attempt
-         * @param float|null $ttl  as for acquire()
-         * @throws ConnectionException | DeadlockException | DlockException as acquire()
+         * @param string|array $resource As for acquire()
+         * @param float $timeout Longest wait, 0 to 1 year. 0: one attempt
+         * @param float|null $ttl As for acquire()
+         * @throws ConnectionException | DeadlockException | DlockException as for acquire()
          *
          * @example
          * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->tryAcquire('nightly');
@@ -373,16 +406,18 @@ namespace Dlock {
         public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
-         * Acquires the lock, calls $criticalSection(Lease), releases it and returns the callback's result. A release without an answer is
-         * not an error: the lease ends then.
+         * Acquires the lock, calls $criticalSection with the Lease, releases the lock, and returns the callback's
+         * result. A release without a reply is not an error: the lock is free when its lease expires.
          *
-         * @param string|array $resource    as for acquire()
-         * @param callable $criticalSection gets the Lease; its exceptions pass through. A generator or promise as result is a \TypeError: it would
-         *                                  continue without the lock
-         * @param float|null $timeout       as for acquire()
-         * @param float|null $ttl           as for acquire()
-         * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its previous one
-         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the callback
+         * @param string|array $resource As for acquire()
+         * @param callable $criticalSection Receives the Lease. Its exceptions pass through. If it returns a generator
+         *         or promise, that is a TypeError: its work would continue without the lock
+         * @param float|null $timeout As for acquire()
+         * @param float|null $ttl As for acquire()
+         * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its
+         *         previous one
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as for acquire(),
+         *         before the callback
          *
          * @example
          * $left = (new DistributedLock('redis://127.0.0.1:6379'))->synchronized('stock:42', function (Dlock\Lease $lease) {
@@ -396,16 +431,17 @@ namespace Dlock {
         public function synchronized(string|array $resource, callable $criticalSection, ?float $timeout = null, ?float $ttl = null): mixed;
 
         /**
-         * Attaches a lease that Lease::detach() handed over, in any process, for its remaining time. It is renewed if it was renewed before,
-         * unless the manager's $renew says otherwise.
+         * Attaches a lease that Lease::detach() handed over, in any process, for its remaining time. The lease is
+         * renewed if it was renewed before detach(), unless the manager's $renew is set to true or false.
          *
-         * A handle works once: the lease gets another token and a larger fencing token, so every copy of the handle is void.
+         * A handle works once: the lease receives a new token and a larger fencing token, so all copies of the handle
+         * become invalid.
          *
-         * @param string $handle what detach() returned; the manager needs the same class, servers and prefix
+         * @param string $handle What detach() returned. The manager needs the same class, servers and prefix
          * @throws \ValueError the handle was altered or belongs to another kind of lock. ZkLock: always
          * @throws LeaseLostException the handle was already attached, or the lease was released or has expired
-         * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The change is undone as far as servers can be reached:
-         *         try the handle again
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The change is undone on all
+         *         servers that can be reached: try the handle again
          *
          * @example
          * $locks = new DistributedLock('redis://127.0.0.1:6379');
@@ -420,19 +456,19 @@ namespace Dlock {
         /**
          * Returns whether any client holds the lock. The answer may be outdated when it arrives.
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param string $resource Name of the lock, 1 to 1024 bytes, any bytes
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
          */
         public function isLocked(string $resource): bool;
 
         /**
-         * Returns who holds the lock and who waits for it, at one moment and without disturbing them. For people and monitors: the
-         * answer may be outdated when it arrives (docs/operations.md).
+         * Returns the holder and the waiters of a lock at one moment, without disturbing them. For operators and
+         * monitoring: the answer may be outdated when it arrives (docs/operations.md).
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $waiters     how many waiters to describe, from the first on: 0 to 1000
-         * @throws ConnectionException a server is unreachable, or has something else under this name; RedLock: QuorumException
-         * @throws DlockException on PostgreSQL
+         * @param string $resource Name of the lock, 1 to 1024 bytes, any bytes
+         * @param int $waiters How many waiters to describe, in the order of the queue, 0 to 1000
+         * @throws ConnectionException a server is unreachable, or the key has a value of another type; RedLock:
+         *         QuorumException
          *
          * @example
          * $locks = new DistributedLock('redis://127.0.0.1:6379');
@@ -443,11 +479,12 @@ namespace Dlock {
         public function inspect(string $resource, int $waiters = 100): Inspection;
 
         /**
-         * Returns locks that are waited for, or have been held for longer than a third of their lease time, the longest held first. It reads
-         * an index, not all keys. On ZooKeeper, in a database and on memory://: all that are held.
+         * Returns locks that have waiters, and renewed locks that have been held for longer than a third of their lease
+         * time, the longest held first. Reads an index, not all keys. On ZooKeeper, in a database and on memory://,
+         * returns all held locks.
          *
-         * @param int $limit 1 to 1000
-         * @return list<Inspection> with one waiter in detail at most
+         * @param int $limit Maximum number of locks, 1 to 1000
+         * @return list<Inspection> each describes at most one waiter
          * @throws ConnectionException a server is unreachable; RedLock: QuorumException
          * @throws DlockException on memcached, which has no index
          *
@@ -460,20 +497,23 @@ namespace Dlock {
         public function inspectAll(int $limit = 100): array;
     }
 
-    /** Who held a lock, and who waited for it, at one moment (LockManager::inspect()). */
+    /** Holders and waiters of a lock at one moment (LockManager::inspect()). */
     final class Inspection
     {
-        /** As given to inspect(). */
+        /** Name of the lock, as given to inspect(). */
         public readonly string $resource;
-        /** That moment, a Unix time by the server's clock. */
+        /** That moment, as a Unix time by the server's clock. */
         public readonly float $at;
-        /** A list of Party. A lock has none or one. */
+        /** List of Party. A lock has at most one holder. */
         public readonly array $holders;
-        /** A list of Party, in the order in which they will be served, if that is known. */
+        /** List of Party, in the order in which they will be served, if that is known. */
         public readonly array $waiters;
-        /** How many wait in all. */
+        /** Number of all waiters, including those that $waiters leaves out. */
         public readonly int $waiting;
-        /** RedLock: by "host:port", what the server has: "held", "other" (held by another client), "free", or the reason why it is unknown. */
+        /**
+         * RedLock: the state of the lock on each server, by "host:port": "held", "other" (held by another client),
+         * "free", or the reason why the state is unknown.
+         */
         public readonly array $servers;
 
         private function __construct() {}
@@ -482,25 +522,28 @@ namespace Dlock {
     /** A holder or a waiter in an Inspection. */
     final class Party
     {
-        /** Identifies it. Not its token: nothing can be released with it. "" if it has no name. */
+        /** Identifies this party; "" if unknown. It is not the token and cannot release the lock. */
         public readonly string $id;
-        /** Host name, or its IPv4 address until the name is known; "" for other programs. */
+        /** Host name, or the host's IPv4 address until the name is known; "" for other programs. */
         public readonly string $host;
-        /** 0: unknown. */
+        /** Process ID; 0: unknown. */
         public readonly int $pid;
-        /** The label of the process, see setLabel(); null: not known yet. */
+        /** Label of the process, see setLabel(); null: none, or not known yet. */
         public readonly ?string $label;
         /** "lock", "read", "write" or "permits". */
         public readonly string $mode;
         /** As Lease::$permits. */
         public readonly int $permits;
-        /** When it requested the lock, a Unix time by its host's clock; null: unknown. */
+        /** When it requested the lock, as a Unix time by its host's clock; null: unknown. */
         public readonly ?float $askedAt;
-        /** When it acquired the lock, likewise; null: it waits, or that is not known yet. */
+        /**
+         * When it acquired the lock, as a Unix time by its host's clock (in a database by the server's); null: it
+         * waits, or this is not known yet.
+         */
         public readonly ?float $heldSince;
-        /** Remaining seconds of its lease by the server's clock; null: it waits, or the session is the lease. */
+        /** Remaining seconds of its lease by the server's clock; null: it waits, or its session is the lease. */
         public readonly ?float $remaining;
-        /** The fencing token of its lease; null: it waits, or that is not known yet. */
+        /** Fencing token of its lease; null: it waits, or this is not known yet. */
         public readonly ?int $fencingToken;
 
         /** @implementation-alias Dlock\Inspection::__construct */
@@ -508,7 +551,7 @@ namespace Dlock {
     }
 
     /**
-     * What a holder knows of its lease, without asking a server (docs/leases.md).
+     * What a holder knows about its lease, without asking a server (docs/leases.md).
      *
      * @example
      * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('report');
@@ -518,9 +561,9 @@ namespace Dlock {
      */
     enum LeaseState
     {
-        /** The deadline is ahead. */
+        /** The deadline has not passed. */
         case Held;
-        /** The deadline is ahead, but the last request for more time has no reply. */
+        /** The deadline has not passed, but the last request for more time has no reply. */
         case Uncertain;
         /** The deadline has passed, or a server reported that the lock no longer belongs to this lease. Final. */
         case Lost;
@@ -529,10 +572,12 @@ namespace Dlock {
     }
 
     /**
-     * One acquisition. Released when its last variable goes out of scope, unless detached.
+     * One acquisition of a lock. The lock is released when the last variable with the lease goes out of scope, unless
+     * the lease was detached.
      *
-     * The deadline counts from the moment before the last acknowledged request was sent, less 1 % and 2 ms, on a clock that continues during
-     * suspend. It is never later than the server's (docs/leases.md).
+     * The deadline counts from the moment at which the last acknowledged request was sent: the lease time minus 1 % and
+     * 2 ms (on memcached 1 % and 2 s). It is never later than the server's. The clock continues while the machine is
+     * suspended (docs/leases.md).
      *
      * @example
      * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('report', ttl: 60.0);
@@ -545,31 +590,35 @@ namespace Dlock {
      */
     final class Lease
     {
-        /** As given to acquire(); of several, their names, joined by ", ". */
+        /** As given to acquire(). Several names are joined by ", ". */
         public readonly string $resource;
-        /** The names of what is locked: one, or several in the order of their bytes, each once. */
+        /** Names of the locks: one, or several in the order of their bytes, each once. */
         public readonly array $resources;
-        /** Owner token: host, pid, time, and 80 random bits. Not shown by dumps, traces and json_encode(), but by foreach and get_object_vars(). */
+        /**
+         * Owner token: host, process ID, time and 80 random bits (without dlock.describe only random bits). Dumps,
+         * traces and json_encode() omit it; foreach and get_object_vars() show it.
+         */
         public readonly string $token;
         /**
-         * Larger than that of each earlier holder of any of them; numbers may be skipped. For stores that reject a late write:
-         * https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
+         * Larger than that of every earlier holder of these locks; numbers may be skipped. For stores that reject a
+         * stale write: https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html
          */
         public readonly int $fencingToken;
-        /** Of a Semaphore, the permits that were acquired; otherwise 1. */
+        /** Permits that were acquired from a Semaphore; otherwise 1. */
         public readonly int $permits;
 
         private function __construct() {}
 
-        /** The state of the lease. No I/O. */
+        /** Returns the state of the lease. No I/O. */
         public function state(): LeaseState {}
 
         /** Returns whether state() is Held or Uncertain. No I/O. */
         public function isHeld(): bool {}
 
         /**
-         * Seconds for which the holder may still rely on the lock; 0.0 if lost. No I/O. After a wait on one Redis it is at most 3 s at first: the
-         * renewal thread requests the full lease time about a second later.
+         * Returns the seconds for which the holder can still rely on the lock; 0.0 if it is lost or released. No I/O.
+         * After a wait on one Redis server or in a database, this is at most 3 s at first: the renewal thread requests
+         * the full lease time about a second later.
          */
         public function remaining(): float {}
 
@@ -581,11 +630,13 @@ namespace Dlock {
         public function assertHeld(): void {}
 
         /**
-         * Sets the lease time to $ttl seconds from now. Later renewals use the same time.
+         * Sets the remaining lease time to $ttl seconds from now. Later renewals use the same time.
          *
-         * @param float|null $ttl 0.003 s to a year; null: as before. ZkLock: must be null, and nothing is sent
-         * @throws LeaseLostException the lease has expired or was lost
-         * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The lease continues with the shorter of both times
+         * @param float|null $ttl New lease time, 0.003 s to 1 year (limits as for the manager's $ttl). null: the last
+         *         one. ZkLock: must be null; nothing is sent
+         * @throws LeaseLostException the lease was lost, has expired or was released
+         * @throws ConnectionException a server is unreachable; RedLock: QuorumException. The lease continues with the
+         *         shorter of both times
          *
          * @example
          * $lease = (new DistributedLock('redis://127.0.0.1:6379'))->acquire('report', ttl: 10.0);
@@ -597,63 +648,78 @@ namespace Dlock {
         public function refresh(?float $ttl = null): void {}
 
         /**
-         * Releases the lock. The lease has ended afterwards, whatever the server answers.
+         * Releases the lock. Afterwards the lease has ended, even if the server did not answer.
          *
-         * @return bool true: released by this call; false: already lost or released
-         * @throws ConnectionException the outcome is unknown; RedLock: QuorumException. The lock ends with its lease. Catch this if it follows
-         *         finished work, or use LockManager::synchronized()
+         * @return bool true: released by this call; false: already lost, released or detached
+         * @throws ConnectionException the outcome is unknown; RedLock: QuorumException. The lock is free when its lease
+         *         expires. If the work is already finished, catch this exception or use LockManager::synchronized()
          */
         public function release(): bool {}
 
         /**
-         * Stops renewal and automatic release, and returns a handle for LockManager::attach(), which works once. The lease keeps its remaining time:
-         * choose a lease time that covers the way to the next process. Who has the handle has the lock. The handle contains no password and is not
-         * signed: sign it if it passes through untrusted hands. Not for ZkLock, whose session cannot move.
+         * Stops renewal and automatic release, and returns a handle for LockManager::attach(). The handle works once.
+         *
+         * The lease keeps its remaining time: choose a lease time that lasts until the next process attaches it. Any
+         * process that has the handle can attach the lease. The handle contains no password and is not signed: sign it
+         * if it passes through untrusted hands. On ZooKeeper a lease cannot be detached, because its session stays with
+         * the process.
          *
          * @throws LeaseLostException the lease has already ended
-         * @throws ConnectionException after a wait on one Redis, if the server does not answer: the lease is still held
-         * @throws DlockException the lease is of ZkLock, or has names in several hash slots of a cluster
+         * @throws ConnectionException after a wait on one Redis server or in a database, if the server does not answer;
+         *         the lease is still held
+         * @throws DlockException the lease is on ZooKeeper, has names in several hash slots of a cluster, or its lock
+         *         has been acquired more than once ($reentrant)
          */
         public function detach(): string {}
 
         /**
-         * A reader of a ReadWriteLock becomes the writer. No other client has written meanwhile. $fencingToken is a larger one afterwards.
+         * Makes a reader of a ReadWriteLock the writer. No other client has written in between, and $fencingToken is
+         * larger afterwards.
          *
-         * While it waits for the other readers, new ones wait, and it is before all writers. Not on ZooKeeper.
+         * It waits for the other readers, before all waiting writers. New readers wait meanwhile. Not available on
+         * ZooKeeper.
          *
-         * @param float|null $timeout longest wait for the other readers, 0 to a year; null: the lock's, 0: one attempt
-         * @throws AcquireTimeoutException others still read, or nothing is granted after a failover; the lease is a reader's as before
-         * @throws DeadlockException immediately, if another reader waits for the same: release, and acquire for writing
+         * @param float|null $timeout Longest wait for the other readers, 0 to 1 year. null: the lock's $timeout. 0: one
+         *         attempt
+         * @throws AcquireTimeoutException other readers still hold the lock, or no lock is granted after a failover;
+         *         the lease stays a reader's
+         * @throws DeadlockException immediately, if another reader already waits in upgrade(): release the lock, then
+         *         acquire it for writing
          * @throws LeaseLostException the lease has ended
-         * @throws ConnectionException the outcome is unknown: call it again, or downgrade()
-         * @throws DlockException the server has no such change
+         * @throws ConnectionException the outcome is unknown: call upgrade() again, or downgrade()
+         * @throws DlockException on ZooKeeper; or after a downgrade() with an unknown outcome
          */
         public function upgrade(?float $timeout = null): void {}
 
         /**
-         * The writer of a ReadWriteLock becomes a reader, together with the readers that wait; no writer comes in between. A reader stays one.
+         * Makes the writer of a ReadWriteLock a reader. The waiting readers are granted, too, and no writer comes in
+         * between. A reader stays a reader.
          *
          * @throws LeaseLostException the lease has ended
-         * @throws ConnectionException the outcome is unknown: others may read, and upgrade() is refused from then on. It may be called again
-         * @throws DlockException the server has no such change
+         * @throws ConnectionException the outcome is unknown: other clients may read, and upgrade() is refused from
+         *         then on. Call downgrade() again if necessary
+         * @throws DlockException on ZooKeeper
          */
         public function downgrade(): void {}
     }
 
-    /** The methods of Semaphore, as a type for parameters and test doubles. */
+    /** Methods of Semaphore, as a type for parameters and test doubles. */
     interface SemaphoreInterface
     {
         /**
          * Acquires the permits, waiting if necessary. Waiters do not poll. Signal handlers run during the wait.
          *
-         * @param string $resource    1 to 1024 bytes, any bytes
-         * @param int $permits        1 to the capacity; acquired and released together
-         * @param float|null $timeout longest wait, 0 to a year; null: the semaphore's, 0: one attempt
-         * @param float|null $ttl     lease time, 0.003 s to a year; null: the semaphore's, renewed while the holder runs. ZooKeeper: must be null
-         * @return Lease with these permits; its fencing token is larger than that of every earlier holder of the resource
-         * @throws AcquireTimeoutException too few permits were free in that time
+         * @param string $resource Name of the resource, 1 to 1024 bytes, any bytes
+         * @param int $permits Number of permits, 1 to the capacity. They are acquired and released together
+         * @param float|null $timeout Longest wait, 0 to 1 year. null: the semaphore's $timeout. 0: one attempt
+         * @param float|null $ttl Lease time, 0.003 s to 1 year (limits as for the semaphore's $ttl). null: that $ttl,
+         *         renewed while the holder runs. ZooKeeper: must be null
+         * @return Lease with these permits; its fencing token is larger than that of every earlier holder of the
+         *         resource
+         * @throws AcquireTimeoutException too few permits were free within the timeout
          * @throws ConnectionException the server is unreachable
-         * @throws DeadlockException immediately, if this process holds too many permits, renewed without limit (dlock.max_hold 0)
+         * @throws DeadlockException immediately, if this process already holds too many permits and renews them without
+         *         limit (dlock.max_hold is 0)
          * @throws DlockException the renewal thread cannot be started
          *
          * @example
@@ -668,35 +734,37 @@ namespace Dlock {
         /**
          * Like acquire(), but returns null instead of throwing AcquireTimeoutException.
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $permits     1 to the capacity
-         * @param float $timeout   longest wait, 0 to a year; 0: one attempt
-         * @param float|null $ttl  as for acquire()
-         * @throws ConnectionException | DeadlockException | DlockException as acquire()
+         * @param string $resource Name of the resource, 1 to 1024 bytes, any bytes
+         * @param int $permits Number of permits, 1 to the capacity
+         * @param float $timeout Longest wait, 0 to 1 year. 0: one attempt
+         * @param float|null $ttl As for acquire()
+         * @throws ConnectionException | DeadlockException | DlockException as for acquire()
          */
         #[\NoDiscard]
         public function tryAcquire(string $resource, int $permits = 1, float $timeout = 0.0, ?float $ttl = null): ?Lease;
 
         /**
-         * Acquires the permits, calls $criticalSection(Lease), releases them and returns the callback's result. A release without an answer is
-         * not an error: the lease ends then.
+         * Acquires the permits, calls $criticalSection with the Lease, releases the permits, and returns the callback's
+         * result. A release without a reply is not an error: the permits are free when the lease expires.
          *
-         * @param string $resource          1 to 1024 bytes, any bytes
-         * @param callable $criticalSection gets the Lease; its exceptions pass through. A generator or promise as result is a \TypeError: it would
-         *                                  continue without the lock
-         * @param int $permits              1 to the capacity
-         * @param float|null $timeout       as for acquire()
-         * @param float|null $ttl           as for acquire()
-         * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its previous one
-         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as acquire(), before the callback
+         * @param string $resource Name of the resource, 1 to 1024 bytes, any bytes
+         * @param callable $criticalSection Receives the Lease. Its exceptions pass through. If it returns a generator
+         *         or promise, that is a TypeError: its work would continue without the permits
+         * @param int $permits Number of permits, 1 to the capacity
+         * @param float|null $timeout As for acquire()
+         * @param float|null $ttl As for acquire()
+         * @throws LeaseLostException the lease was lost before the callback ended; an exception of the callback is its
+         *         previous one
+         * @throws AcquireTimeoutException | ConnectionException | DeadlockException | DlockException as for acquire(),
+         *         before the callback
          */
         public function synchronized(string $resource, callable $criticalSection, int $permits = 1, ?float $timeout = null, ?float $ttl = null): mixed;
 
         /**
-         * Attaches a lease that Lease::detach() handed over, as LockManager::attach().
+         * Attaches a lease that Lease::detach() handed over, like LockManager::attach().
          *
-         * @param string $handle what detach() returned; the semaphore needs the same server and prefix
-         * @throws \ValueError the handle was altered or belongs to another kind of lock
+         * @param string $handle What detach() returned. The semaphore needs the same server and prefix
+         * @throws \ValueError the handle was altered or belongs to another kind of lock. ZooKeeper: always
          * @throws LeaseLostException the handle was already attached, or the lease was released or has expired
          * @throws ConnectionException the server is unreachable
          */
@@ -704,35 +772,37 @@ namespace Dlock {
         public function attach(#[\SensitiveParameter] string $handle): Lease;
 
         /**
-         * Permits that are free now; 0 if more are held than this semaphore's capacity. Waiters may be ahead.
+         * Returns the number of permits that are free now; 0 if more are held than this semaphore's capacity. Waiters
+         * may be served first.
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
+         * @param string $resource Name of the resource, 1 to 1024 bytes, any bytes
          * @throws ConnectionException the server is unreachable
          */
         public function availablePermits(string $resource): int;
 
         /**
-         * As LockManager::inspect(): who holds permits, and who waits for some.
+         * Like LockManager::inspect(): returns the holders of permits, and the waiters.
          *
-         * @param string $resource 1 to 1024 bytes, any bytes
-         * @param int $waiters     how many waiters of each to describe, from the first on: 0 to 1000
+         * @param string $resource Name of the resource, 1 to 1024 bytes, any bytes
+         * @param int $waiters How many holders, and how many waiters, to describe, 0 to 1000 each
          * @throws ConnectionException the server is unreachable
          */
         public function inspect(string $resource, int $waiters = 100): Inspection;
 
         /**
-         * As LockManager::inspectAll().
+         * Like LockManager::inspectAll().
          *
-         * @param int $limit 1 to 1000
-         * @return list<Inspection> as LockManager::inspectAll()
+         * @param int $limit Maximum number of resources, 1 to 1000
+         * @return list<Inspection> as for LockManager::inspectAll()
          * @throws ConnectionException the server is unreachable
          */
         public function inspectAll(int $limit = 100): array;
     }
 
     /**
-     * Counting semaphores on Redis 6.2 or later, ZooKeeper or memory://: at most $capacity permits of a resource are held at a time. Permits are granted in
-     * the order of the requests: smaller requests do not overtake a large one. The permits of a crashed holder are free when its lease expires.
+     * Counting semaphores on Redis 6.2 or later, ZooKeeper or memory://. At most $capacity permits of a resource are
+     * held at a time. Permits are granted in the order of the requests: smaller requests do not overtake a large one.
+     * If a holder crashes, its permits are free when its lease expires.
      *
      * @example
      * $exports = new Dlock\Semaphore(4, 'redis://127.0.0.1:6379');
@@ -746,15 +816,20 @@ namespace Dlock {
         /**
          * Does not connect.
          *
-         * @param int $capacity permits of each resource, 1 to 999,999,999. Not stored: each request waits until its permits and those in use are at most
-         *                      this many
-         * @param string|array|null $server Redis or memory://, as for DistributedLock, or ZooKeeper: "zookeeper://h1:2181,h2:2181/root?session_timeout=10". null: dlock.server
-         * @param string $prefix the key of a resource is $prefix . $resource
-         * @param float|null $ttl default lease time, 0.003 s to a year; at most the guard if replicas acknowledge. null: dlock.ttl. ZooKeeper: must be null
-         * @param float|null $timeout longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout
-         * @param bool|null $renew true: renew all leases; false: none; null: those acquired without a lease time. ZooKeeper: must be null
-         * @param string $onLoss "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
-         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown
+         * @param int $capacity Permits of each resource, 1 to 999,999,999. Not stored: a request waits until its
+         *         permits and those in use are at most its own capacity
+         * @param string|array|null $server Redis or memory:// as for DistributedLock; or ZooKeeper:
+         *         "zookeeper://h1:2181,h2:2181/root?session_timeout=10". null: dlock.server
+         * @param string $prefix Start of each key: the key of a resource is $prefix . $resource
+         * @param float|null $ttl Default lease time, 0.003 s to 1 year; at most the guard with replicas. null:
+         *         dlock.ttl. ZooKeeper: must be null
+         * @param float|null $timeout Longest wait of acquire() and synchronized(), 0 to 1 year. null: dlock.timeout
+         * @param bool|null $renew true: renew all leases. false: none. null: only leases acquired without a lease time.
+         *         ZooKeeper: must be null
+         * @param string $onLoss "flag": after a loss, Lease::isHeld() returns false. "throw": also throw
+         *         LeaseLostException into the running code
+         * @param bool|null $releaseOnShutdown true: release held permits when the request ends. false: they stay until
+         *         their leases expire. null: dlock.release_on_shutdown
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -783,14 +858,16 @@ namespace Dlock {
         public function inspectAll(int $limit = 100): array {}
     }
 
-    /** The methods of ReadWriteLock, as a type for parameters and test doubles. */
+    /** Methods of ReadWriteLock, as a type for parameters and test doubles. */
     interface ReadWriteLockInterface
     {
-        /** The lock for readers: many hold it at a time. A reader that wants to write: Lease::upgrade(). */
+        /**
+         * Returns the lock for readers. Many readers can hold it at a time. Lease::upgrade() makes a reader the writer.
+         */
         public function readLock(): LockManager;
 
         /**
-         * The lock for writers: one holds it, and no reader.
+         * Returns the lock for writers. One writer holds it, and no reader does.
          *
          * @example
          * $prices = new Dlock\ReadWriteLock('redis://127.0.0.1:6379');
@@ -800,11 +877,13 @@ namespace Dlock {
     }
 
     /**
-     * Read/write locks on Redis 6.2 or later, ZooKeeper or memory://: a resource has any number of readers, or one writer.
+     * Read/write locks on Redis 6.2 or later, ZooKeeper or memory://. A resource has any number of readers, or one
+     * writer.
      *
-     * On Redis they are phase-fair: after a writer all waiting readers are granted, after readers the first writer (Brandenburg and Anderson,
-     * "Reader-Writer Synchronization for Shared-Memory Multiprocessor Real-Time Systems", 2009). Neither side starves, and a reader waits for
-     * one writer at most. On ZooKeeper, all are served in the order of their requests.
+     * By default they are phase-fair: after a writer, all waiting readers are granted; after readers, the first writer
+     * (Brandenburg and Anderson, "Reader-Writer Synchronization for Shared-Memory Multiprocessor Real-Time Systems",
+     * 2009). Neither side starves, and a reader waits for at most one writer. On ZooKeeper, all requests are served in
+     * their order.
      *
      * @example
      * $prices = new Dlock\ReadWriteLock('redis://127.0.0.1:6379');
@@ -818,15 +897,20 @@ namespace Dlock {
         /**
          * Does not connect.
          *
-         * @param string|array|null $server Redis or memory://, as for DistributedLock, or ZooKeeper: "zookeeper://h1:2181,h2:2181/root?session_timeout=10". null: dlock.server
-         * @param string $prefix the key of a resource is $prefix . $resource
-         * @param float|null $ttl default lease time, 0.003 s to a year; at most the guard if replicas acknowledge. null: dlock.ttl. ZooKeeper: must be null
-         * @param float|null $timeout longest wait of acquire() and synchronized(), 0 to a year; null: dlock.timeout
-         * @param bool|null $renew true: renew all leases; false: none; null: those acquired without a lease time. ZooKeeper: must be null
-         * @param string $onLoss "flag": Lease::isHeld() turns false. "throw": LeaseLostException in the running code as well
-         * @param bool|null $releaseOnShutdown release at the end of the request what it still holds; null: dlock.release_on_shutdown
-         * @param string $fairness "phase", or "fifo": in the order of the requests, for many writers and few readers. The same for all that share a lock.
-         *                      ZooKeeper: always "fifo"
+         * @param string|array|null $server Redis or memory:// as for DistributedLock; or ZooKeeper:
+         *         "zookeeper://h1:2181,h2:2181/root?session_timeout=10". null: dlock.server
+         * @param string $prefix Start of each key: the key of a resource is $prefix . $resource
+         * @param float|null $ttl Default lease time, 0.003 s to 1 year; at most the guard with replicas. null:
+         *         dlock.ttl. ZooKeeper: must be null
+         * @param float|null $timeout Longest wait of acquire() and synchronized(), 0 to 1 year. null: dlock.timeout
+         * @param bool|null $renew true: renew all leases. false: none. null: only leases acquired without a lease time.
+         *         ZooKeeper: must be null
+         * @param string $onLoss "flag": after a loss, Lease::isHeld() returns false. "throw": also throw
+         *         LeaseLostException into the running code
+         * @param bool|null $releaseOnShutdown true: release held locks when the request ends. false: they stay until
+         *         their leases expire. null: dlock.release_on_shutdown
+         * @param string $fairness "phase"; or "fifo": in the order of the requests, for many writers and few readers.
+         *         All programs that share a lock need the same value. ZooKeeper: always "fifo"
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -845,8 +929,9 @@ namespace Dlock {
     }
 
     /**
-     * What ReadWriteLock::readLock() and writeLock() return. Use LockManager as the type. isLocked() of either side returns whether anyone reads or
-     * writes. A handle of one side cannot be attached by the other.
+     * One side of a ReadWriteLock, as readLock() and writeLock() return it. Use LockManager as the type. On both sides,
+     * isLocked() returns whether any client reads or writes. A handle can only be attached on the side that it comes
+     * from.
      *
      * @strict-properties
      * @not-serializable
@@ -875,67 +960,68 @@ namespace Dlock {
         public function inspectAll(int $limit = 100): array {}
     }
 
-    /** How an order stands. */
+    /** State of an order. */
     enum OrderState: string
     {
-        /** Its units are reserved, for a time. */
+        /** Its units are reserved until the reservation expires. */
         case Reserved = "reserved";
-        /** Its time ended before it was confirmed: it holds nothing, and can still be confirmed while units are available. */
+        /** The reservation expired. The order holds no units, and can still be confirmed while units are available. */
         case Ended = "ended";
-        /** It is sold. */
+        /** Its units are sold. */
         case Sold = "sold";
-        /** It holds nothing and cannot be confirmed. */
+        /** It was cancelled. It holds no units and cannot be confirmed. */
         case Cancelled = "cancelled";
-        /** It was sold, and the sale was refunded. */
+        /** It was sold, and later refunded. */
         case Refunded = "refunded";
     }
 
-    /** How an order stood when the server was asked (Stock::order(), Stock::orders()). */
+    /** An order, as it was when the server was queried (Stock::order(), Stock::orders()). */
     final class Order
     {
-        /** How it stood. */
+        /** State of the order. */
         public readonly OrderState $state;
-        /** Units by SKU, of type int; in a list of one product's orders only that product. */
+        /** Units by SKU, as int. On a page of Stock::orders(), only those of that product. */
         public readonly array $items;
-        /** As given to Stock::reserve(). */
+        /** Name of the buyer, as given to Stock::reserve(). */
         public readonly string $buyer;
-        /** The order's name, as given to Stock::reserve(). */
+        /** Name of the order, as given to Stock::reserve(). */
         public readonly string $order;
-        /** Since when it is in this state, a Unix time by the server's clock; of a reservation: when it ends. */
+        /** When it entered this state, as a Unix time by the server's clock; of a reservation: when it expires. */
         public readonly float $at;
-        /** Seconds left of a reservation; null in any other state. */
+        /** Remaining seconds of a reservation; null in all other states. */
         public readonly ?float $remaining;
 
         /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
     }
 
-    /** A page of a product's orders; can be iterated with foreach. */
+    /** A page of a product's orders. Iterate over it with foreach. */
     final class OrderPage implements \IteratorAggregate
     {
-        /** A list of Order. */
+        /** List of Order. */
         public readonly array $orders;
-        /** For the $after of the next call; null: there are no more. */
+        /** Pass this as $after to fetch the next page; null: this is the last page. */
         public readonly ?string $next;
 
         /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
-        /** Iterates over $orders. */
+        /** Returns an iterator over $orders. */
         public function getIterator(): \Iterator {}
     }
 
-    /** The methods of Stock, as a type for parameters and test doubles. */
+    /** Methods of Stock, as a type for parameters and test doubles. */
     interface Inventory
     {
         /**
-         * Adds units, or removes units that are neither reserved nor sold.
+         * Adds units to a stock, or removes units that are neither reserved nor sold.
          *
-         * @param string $sku         the product's name
-         * @param int $quantity       1 to 999999999, the most that a stock has: more are not put in. Less than 0: out, as many of them as there are
-         * @param string|null $change a name for this change: it is made once, however often it is asked for, and its name is kept. null: each call
-         *                            is one
-         * @return int by how many units the stock changed; of a change that was made before, by how many then
+         * @param string $sku Name of the product, 1 to 255 bytes
+         * @param int $quantity Units to add, 1 to 999,999,999; a stock has no more than that, and the excess is not
+         *         added. Below 0: units to remove, as far as they are available
+         * @param string|null $change Name of this change (idempotency key): a change with this name is applied once,
+         *         and the name is remembered. null: each call changes the stock
+         * @return int by how many units the stock changed; for a repeated name, by how many it changed the first time
          * @throws ConnectionException the outcome is unknown; with a name, repeat the call
          *
          * @example
@@ -948,21 +1034,26 @@ namespace Dlock {
         public function restock(string $sku, int $quantity, ?string $change = null): int;
 
         /**
-         * Reserves all of the items, or nothing. Repeated with the same $buyer and $order, it returns the same reservation. The name of an order
-         * that ended or was cancelled can be reserved anew; earlier Reservation objects do not act on the new one.
+         * Reserves all of the items, or none. If repeated with the same $buyer and $order, returns the same
+         * reservation.
          *
-         * @param string|array $items one unit of this SKU; or units by SKU, 1 to 999999999 each, of up to 16 products. On a cluster
-         *                            several must share a hash slot, by a common part in braces
-         * @param string $buyer       whom $perBuyer counts for
-         * @param string $order       the order's name, such as its number: by this name it is found again
-         * @param float $timeout      seconds to wait for units that others have reserved, 0 to a year. Null at once
-         *                            while no buyer has any reserved, or if fewer than that are not sold
-         * @param float|null $ttl     seconds for which it lasts, 0.003 to a year; null: the object's
-         * @param bool $strict        throw UnknownProductException for a product that was never put in, instead of returning null
-         * @return Reservation|null null: not enough; sold out, all reserved, the sale is closed, or the order was cancelled while it waited. What it
-         *                          had bought before is a Reservation, too
-         * @throws LimitExceededException when the buyer would have more than $perBuyer
-         * @throws OrderConflictException when there is an order of this name for other products or quantities
+         * The name of an order that ended, or was cancelled or refunded, can be reserved again. Earlier Reservation
+         * objects do not act on the new order.
+         *
+         * @param string|array $items One unit of this SKU; or units by SKU, 1 to 999,999,999 each, of 1 to 16 products.
+         *         On a cluster these must share a hash slot, through a common part in braces
+         * @param string $buyer Name of the buyer, 1 to 255 bytes. $perBuyer counts the units of each buyer
+         * @param string $order Name of the order, 1 to 255 bytes, such as its number. With $buyer it identifies the
+         *         order in later calls
+         * @param float $timeout Longest wait for units that other buyers have reserved, 0 to 1 year. Returns null
+         *         immediately if none are reserved, or if fewer than requested are unsold
+         * @param float|null $ttl How long the reservation lasts, 0.003 s to 1 year. null: the Stock's $ttl
+         * @param bool $strict true: throw UnknownProductException if the product was never put into stock. false:
+         *         return null
+         * @return Reservation|null null: too few units are available, the sale is closed or has ended, or the order was
+         *         cancelled while it waited. An order that is already sold is returned as well
+         * @throws LimitExceededException the buyer would have more than $perBuyer units
+         * @throws OrderConflictException an order of this name exists, for other products or quantities
          * @throws ConnectionException the outcome is unknown; repeat the call with the same $order
          *
          * @example
@@ -975,11 +1066,12 @@ namespace Dlock {
         public function reserve(string|array $items, string $buyer, string $order, float $timeout = 0.0, ?float $ttl = null, bool $strict = false): ?Reservation;
 
         /**
-         * A reservation that any process made; nothing is asked yet. It acts on the last order of this name.
+         * Returns a reservation that was made by any process, without asking the server. It acts on the last order of
+         * this name.
          *
-         * @param string|array $items as given to reserve(); quantities do not matter
-         * @param string $buyer as given to reserve()
-         * @param string $order as given to reserve()
+         * @param string|array $items As given to reserve(); quantities do not matter
+         * @param string $buyer As given to reserve()
+         * @param string $order As given to reserve()
          *
          * @example
          * $stock = new Dlock\Stock('redis://127.0.0.1:6379', 'Webhook:');
@@ -990,27 +1082,31 @@ namespace Dlock {
         public function reservation(string|array $items, string $buyer, string $order): Reservation;
 
         /**
-         * How an order stands. Changes nothing.
+         * Returns an order and its state. Changes nothing.
          *
-         * @param string|array $items as given to reserve(); quantities do not matter
-         * @param string $buyer as given to reserve()
-         * @param string $order as given to reserve()
-         * @return Order|null null: there is no such order of these products, or it is forgotten
+         * @param string|array $items As given to reserve(); quantities do not matter
+         * @param string $buyer As given to reserve()
+         * @param string $order As given to reserve()
+         * @return Order|null null: there is no such order of these products, or it is no longer remembered
          * @throws ConnectionException the server is unreachable
          */
         public function order(string|array $items, string $buyer, string $order): ?Order;
 
         /**
-         * Orders of a product, a page at a time: those of one state in the order in which they came to it. Changes nothing. For reports and comparisons, not
-         * for a page that buyers load: with $buyer, all orders are looked at.
+         * Returns a page of a product's orders. Orders of one state are sorted by the time at which they entered it;
+         * reservations, by when they expire. Changes nothing.
          *
-         * @param string $sku             the product's name
-         * @param string|null $buyer      only this buyer's; null: all
-         * @param OrderState|null $state  only those in this state; null: all
-         * @param float $since            only those that came to $state then or later, a Unix time; reservations: that end then or later. Needs $state
-         * @param int $limit              1 to 1000 orders; there may be fewer on a page, even none, before the last
-         * @param string|null $after      the last page's $next; null: the first page
-         * @throws \ValueError for an $after that no page gave, or a $since without $state
+         * Use it for reports and comparisons, not for a page that buyers load: with $buyer, the server reads the orders
+         * of all buyers.
+         *
+         * @param string $sku Name of the product
+         * @param string|null $buyer Only orders of this buyer. null: of all buyers
+         * @param OrderState|null $state Only orders in this state. null: in all states
+         * @param float $since Only orders that entered $state at this Unix time or later; reservations: that expire
+         *         then or later. Needs $state
+         * @param int $limit Maximum number of orders, 1 to 1000. Pages before the last may have fewer, or none
+         * @param string|null $after $next of the previous page. null: the first page
+         * @throws \ValueError an $after that is not from a page, or a $since without $state
          * @throws ConnectionException the server is unreachable
          *
          * @example
@@ -1024,42 +1120,46 @@ namespace Dlock {
         public function orders(string $sku, ?string $buyer = null, ?OrderState $state = null, float $since = 0.0, int $limit = 100, ?string $after = null): OrderPage;
 
         /**
-         * The units of a product at one moment. Available + reserved + sold are the units that were put in.
+         * Returns the units of a product at one moment. Available, reserved and sold units together are all units of
+         * the stock.
          *
-         * @param string|array $sku the product's name; or a list of names, of up to 16: of one moment for those that share a hash slot
-         * @param bool $confirmed   with replicas: they have what is counted
-         * @return array{state: string, available: int, reserved: int, sold: int, waiting: int, uncertain: ?float} state: "unknown", "open",
-         *         "closed" or "ended"; the others are units; of waiting, requests: also those whose process died, until it is their turn;
-         *         uncertain: as Reservation's $uncertain. Of a list: such an array by SKU
+         * @param string|array $sku Name of the product, or a list of 1 to 16 names. Products that share a hash slot are
+         *         counted at the same moment
+         * @param bool $confirmed true: with replicas, wait until they have acknowledged what is counted
+         * @return array{state: string, available: int, reserved: int, sold: int, waiting: int, uncertain: ?float}
+         *         "state" is "unknown", "open", "closed" or "ended"; "waiting" counts requests, and includes those of
+         *         dead processes until their turn; "uncertain" is as Reservation::$uncertain; the remaining entries
+         *         count units. For a list: such an array by SKU
          * @throws ConnectionException the server is unreachable
          */
         public function counts(string|array $sku, bool $confirmed = false): array;
 
         /**
-         * Opens a sale that was closed.
+         * Opens a closed sale.
          *
-         * @param string $sku the product's name
-         * @throws UnknownProductException for a product that was never put in
-         * @throws SaleEndedException when it has ended
+         * @param string $sku Name of the product
+         * @throws UnknownProductException the product was never put into stock
+         * @throws SaleEndedException the sale has ended
          * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function open(string $sku): void;
 
         /**
-         * Closes a sale until it is opened again: reserve() returns null, and those that wait are told. Reservations can be confirmed, also late.
+         * Closes a sale until open() is called. reserve() returns null, even for requests that wait. Reservations can
+         * still be confirmed, even after they expired.
          *
-         * @param string $sku the product's name
-         * @throws UnknownProductException for a product that was never put in
-         * @throws SaleEndedException when it has ended
+         * @param string $sku Name of the product
+         * @throws UnknownProductException the product was never put into stock
+         * @throws SaleEndedException the sale has ended
          * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function close(string $sku): void;
 
         /**
-         * Closes a sale for good. Reservations can be confirmed until their time ends.
+         * Closes a sale for good. Reservations can be confirmed until they expire.
          *
-         * @param string $sku the product's name
-         * @throws UnknownProductException for a product that was never put in
+         * @param string $sku Name of the product
+         * @throws UnknownProductException the product was never put into stock
          * @throws ConnectionException the outcome is unknown; repeat the call
          *
          * @example
@@ -1075,12 +1175,15 @@ namespace Dlock {
     }
 
     /**
-     * Stocks of products on Redis (6.2 or later): units are reserved for a time, then sold, or available again. Never oversold; exact at every moment.
-     * No lock is needed: each call is one script on the server. docs/stock.md shows a whole sale.
+     * Stocks of products, on Redis 6.2 or later or memory://. Units are reserved for a time, then sold or available
+     * again. A stock is never oversold, and its counts are exact at every moment. No lock is needed, because each call
+     * is one script on the server. docs/stock.md shows a complete sale.
      *
-     * A product's key is exactly $prefix . $sku, and stays until it is deleted: it knows each order that was sold. SKUs and the names of buyers, orders
-     * and changes are 1 to 255 bytes, any bytes; a SKU as LockManager's resources. What is asked for by name counts once, however often it is
-     * sent: after a ConnectionException, ask again.
+     * The key of a product is exactly $prefix . $sku. It stays until it is deleted, because it records each sold order.
+     * SKUs and the names of buyers, orders and changes are 1 to 255 bytes, any bytes. A SKU must not form a key of
+     * dlock itself (see LockManager).
+     *
+     * A request with a name counts once, however often it is sent: after a ConnectionException, repeat the call.
      *
      * @example
      * $stock = new Dlock\Stock('redis://127.0.0.1:6379', perBuyer: 2);
@@ -1095,15 +1198,15 @@ namespace Dlock {
         /**
          * Does not connect.
          *
-         * @param string|array|null $server Redis, with or without failover, as for DistributedLock, or memory://. With replicas, an answer is on that
-         *                             many of them (docs/fail-over.md). null: dlock.server
-         * @param string $prefix       the product's key is exactly $prefix . $sku
-         * @param float $ttl           seconds for which a reservation lasts without an explicit time, 0.003 to a year
-         * @param int|null $perBuyer   the most units of one product that one buyer may have reserved and bought in all, 1 to 999999999; null:
-         *                             any number. It goes with each request and is stored nowhere
-         * @param string $fairness     of those that wait. "fit": units go to the first waiter that they are enough for. "fifo": no later request
-         *                             passes one made with this object, so units may stay unsold while it waits for more
-         * @param float $remember      seconds for which orders are remembered that ended or were cancelled, 1 to a year. It is stored by restock()
+         * @param string|array|null $server Redis as for DistributedLock, with or without failover; or memory://. With
+         *         replicas, a call returns when enough of them have its result (docs/fail-over.md). null: dlock.server
+         * @param string $prefix Start of each key: the key of a product is exactly $prefix . $sku
+         * @param float $ttl How long a reservation lasts by default, 0.003 s to 1 year
+         * @param int|null $perBuyer Maximum units of one product that a buyer can have, reserved and sold, 1 to
+         *         999,999,999. Sent with each request, not stored. null: no limit
+         * @param string $fairness "fit": units go to the first waiting request that they are enough for. "fifo": no
+         *         later request passes a waiting one of this object, so units may stay unsold meanwhile
+         * @param float $remember How long ended and cancelled orders are remembered, 1 s to 1 year. restock() stores it
          * @throws \ValueError | \TypeError an argument is out of range; the message names it and its range
          */
         public function __construct(
@@ -1127,8 +1230,8 @@ namespace Dlock {
     }
 
     /**
-     * Units that are reserved for a buyer. Outlives the process that made it: nothing is cancelled when the object goes. It may be used by any process, as
-     * Stock::reservation().
+     * Units that are reserved for a buyer. The reservation outlives this object and its process: destroying the object
+     * cancels nothing. Any process can act on it through Stock::reservation().
      *
      * @example
      * $stock = new Dlock\Stock('redis://127.0.0.1:6379');
@@ -1141,30 +1244,36 @@ namespace Dlock {
      */
     final class Reservation
     {
-        /** Units by SKU, of type int. */
+        /** Units by SKU, as int. */
         public readonly array $items;
-        /** As it was given to Stock::reserve(). */
+        /** Name of the buyer, as given to Stock::reserve(). */
         public readonly string $buyer;
-        /** The order's name, as it was given to Stock::reserve(). */
+        /** Name of the order, as given to Stock::reserve(). */
         public readonly string $order;
-        /** Greater than that of every earlier answer of reserve() for these products; 0 if it came from Stock::reservation(). */
+        /**
+         * Larger than that of every earlier reply of reserve() for these products; 0 if it comes from
+         * Stock::reservation().
+         */
         public readonly int $fencingToken;
-        /** A Unix time until which sales may be missing after a failover, as the last answer of its server said (docs/fail-over.md). null: none are. */
+        /**
+         * Unix time until which sales may be missing after a failover, according to the last reply (docs/fail-over.md).
+         * null: none are missing.
+         */
         public readonly ?float $uncertain;
 
         /** @implementation-alias Dlock\Inspection::__construct */
         private function __construct() {}
 
         /**
-         * Seconds for which no other buyer can get the units, as far as this object knows: 0.0 before its first request, INF if they are sold to the buyer.
-         * Counted as a lease's. No I/O.
+         * Returns the seconds for which no other buyer can reserve the units, as far as this object knows: 0.0 before
+         * its first request, INF if they are sold to this buyer. Counted like the deadline of a lease. No I/O.
          */
         public function remaining(): float {}
 
         /**
-         * How the order stands now. Changes nothing.
+         * Returns the current state of the order. Changes nothing.
          *
-         * @return OrderState|null null: there is no such order, or it is forgotten
+         * @return OrderState|null null: there is no such order, or it is no longer remembered
          * @throws ConnectionException the server is unreachable
          */
         public function status(): ?OrderState {}
@@ -1172,21 +1281,24 @@ namespace Dlock {
         /**
          * Extends the reservation to at least $ttl seconds from now. Never shortens it.
          *
-         * @param float|null $ttl seconds, 0.003 to a year; null: as it was reserved for, or the Stock's
-         * @throws ReservationExpiredException when it has ended, was cancelled or sold
-         * @throws OrderConflictException when the order is for other products
+         * @param float|null $ttl 0.003 s to 1 year. null: the time for which it was reserved, or the Stock's $ttl
+         * @throws ReservationExpiredException the order has ended, or was cancelled, sold or refunded
+         * @throws OrderConflictException the order is for other products
          * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function extend(?float $ttl = null): void {}
 
         /**
-         * Buys: the units are sold. May be repeated. After its time has ended it still succeeds while as many units are available, and $perBuyer allows
-         * it; it goes before those that wait.
+         * Marks the reserved units as sold. Idempotent.
          *
-         * @return bool true: bought by this call; false: it was before
-         * @throws ReservationExpiredException when it has ended and too few units are available, or it was cancelled: nothing is bought. After a
-         *         ConnectionException, call cancel() before you refund the payment: the attempt without a reply may still reach the server
-         * @throws OrderConflictException when the order is for other products: no part of an order is bought
+         * An expired reservation can still be confirmed if enough units are available, $perBuyer allows it, and the
+         * sale has not ended. It comes before waiting requests.
+         *
+         * @return bool true: sold by this call; false: already sold before
+         * @throws ReservationExpiredException nothing is sold: the reservation expired and confirm() can no longer
+         *         succeed, or the order was cancelled or refunded. Call cancel() before you refund the payment: an
+         *         earlier attempt whose reply was lost may still reach the server
+         * @throws OrderConflictException the order is for other products: no part of an order is sold
          * @throws ConnectionException the outcome is unknown; repeat the call
          *
          * @example
@@ -1199,24 +1311,26 @@ namespace Dlock {
         public function confirm(): bool {}
 
         /**
-         * Makes the units available again, for the first waiter that they are enough for; or withdraws a request that waits. A payment that comes later
-         * is refused.
+         * Cancels the order: its units become available, first for waiting requests. If the order waits in reserve(),
+         * withdraws it. A later confirm() is refused.
          *
-         * @return bool false: nothing was reserved, or the units are already sold (a sale is not undone)
-         * @throws OrderConflictException when the order is for other products
+         * @return bool true: cancelled by this call; false: nothing was reserved, or the units are already sold (a sale
+         *         is not undone)
+         * @throws OrderConflictException the order is for other products
          * @throws ConnectionException the outcome is unknown; repeat the call
          */
         public function cancel(): bool {}
 
         /**
-         * Refunds a sale, or a part of it.
+         * Refunds a sold order, or a part of it.
          *
-         * @param bool $restock      the units are for sale again; false: they leave the stock
-         * @param int|null $quantity units of an order of one product; null: all of the order
-         * @param string|null $change the name of the refund of a part, which is made once; needed with $quantity
-         * @return bool true: by this call; false: it was before
-         * @throws ReservationExpiredException when there is no such order, or this one was superseded
-         * @throws OrderConflictException when it is not sold, is for other products, or has fewer units
+         * @param bool $restock true: the units are for sale again. false: they leave the stock
+         * @param int|null $quantity Units to refund, of an order of one product. null: the whole order
+         * @param string|null $change Name of a partial refund (idempotency key): it is applied once. Required with
+         *         $quantity
+         * @return bool true: refunded by this call; false: already refunded before
+         * @throws ReservationExpiredException there is no such order, or its name was reserved again
+         * @throws OrderConflictException the order is not sold, is for other products, or has fewer units
          * @throws ConnectionException the outcome is unknown; repeat the call
          *
          * @example
@@ -1230,13 +1344,13 @@ namespace Dlock {
         public function refund(bool $restock = true, ?int $quantity = null, ?string $change = null): bool {}
 
         /**
-         * Changes the quantities of the same products, all or nothing. The remaining time stays.
+         * Changes the quantities of the order's products, all or none. The remaining time stays the same.
          *
-         * @param array $items units by SKU, 1 to 999999999 each
-         * @throws OutOfStockException when too few units are available: it stays as it was
-         * @throws LimitExceededException when the buyer would have more than $perBuyer: it stays as it was
-         * @throws ReservationExpiredException when it has ended, was cancelled or sold
-         * @throws OrderConflictException when the order is for other products
+         * @param array $items New units by SKU, 1 to 999,999,999 each, for all products of the order
+         * @throws OutOfStockException too few units are available; the order stays as it was
+         * @throws LimitExceededException the buyer would have more than $perBuyer units; the order stays as it was
+         * @throws ReservationExpiredException the order has ended, or was cancelled, sold or refunded
+         * @throws OrderConflictException the order is for other products
          * @throws ConnectionException the outcome is unknown; repeat the call
          *
          * @example
@@ -1250,12 +1364,12 @@ namespace Dlock {
     }
 
     /**
-     * Sets the label of this process in inspect() until the request ends: an order, a job, a user's number. Locks that are already held or
-     * waited for keep the label that they were requested with.
+     * Sets the label of this process in inspect() until the request ends: the number of an order, a job or a user, for
+     * example. Locks that are already held or waited for keep their label.
      *
-     * @param string|null $label at most 120 bytes of UTF-8, without control characters; null: back to INI dlock.label
-     * @return string|null the one before that was set in this way; null: there was none
-     * @throws \ValueError the label is too long or not such text
+     * @param string|null $label At most 120 bytes of UTF-8, without control characters. null: the label by dlock.label
+     * @return string|null the previous label that setLabel() set; null: there was none
+     * @throws \ValueError the label is too long, or not UTF-8 without control characters
      *
      * @example
      * $locks = new DistributedLock('redis://127.0.0.1:6379');
@@ -1265,7 +1379,7 @@ namespace Dlock {
     function setLabel(?string $label): ?string {}
 
     /**
-     * For tests of applications (docs/testing-your-app.md).
+     * Helpers for tests of applications (docs/testing-your-app.md).
      *
      * @strict-properties
      * @not-serializable
@@ -1276,10 +1390,11 @@ namespace Dlock {
         private function __construct() {}
 
         /**
-         * Advances the clock of this process, as if the machine had been suspended. Leases (renewed ones, too), reservations and waits whose time
-         * is over then have ended. Servers have their own clocks; memory:// uses this one.
+         * Advances the clock of this process, as if the machine had been suspended. Leases (even renewed ones),
+         * reservations and waits end if their time has passed then. Servers have their own clocks; memory:// uses this
+         * one.
          *
-         * @param float $seconds 0 to 1000000000
+         * @param float $seconds 0 to 1,000,000,000
          *
          * @example
          * $lease = (new DistributedLock('memory://'))->acquire('order:7', ttl: 30.0);
@@ -1290,32 +1405,36 @@ namespace Dlock {
     }
 
     /**
-     * Returns counters of all processes that were forked by the same parent, such as all workers of PHP-FPM, as OpenMetrics text
-     * (docs/operations.md).
+     * Returns the counters of all processes that were forked by the same parent, such as all workers of PHP-FPM, as
+     * OpenMetrics text (docs/operations.md).
      */
     function metrics(): string {}
 
     /**
-     * Counters of this process since it started; under ZTS of this thread, except renewals, renewal_failures and the renewal thread's
-     * part of connections and reconnections, which are the process'.
+     * Returns counters of this process since it started. Under ZTS they count this thread. Four count the process:
+     * renewals and renewal_failures, and the renewal thread's part of connections and reconnections.
      *
      * - acquisitions: locks that were acquired
      * - waits: acquisition attempts that did not succeed immediately
      * - wait_time: seconds spent in these attempts
      * - timeouts: attempts that timed out, including those with a timeout of 0
-     * - guard_waits: attempts that were refused at first because of the guard, or a database's lost leases: nothing is granted for some time
-     *   after a failover, a restart, or on a new server (docs/fail-over.md)
+     * - guard_waits: attempts that were first refused because of the guard. No lock is granted for some time after a
+     *   failover or restart, on a new server, or after a database has lost its leases (docs/fail-over.md)
      * - releases: locks released by a call, not by the end of a variable or of the request
-     * - hand_overs_given: releases that handed the lock to a waiter or notified one; not known on ZooKeeper
+     * - hand_overs_given: releases that handed the lock to a waiter or notified a waiter; not known on ZooKeeper
      * - hand_overs_received: acquisitions that came from such a release
-     * - renewals, renewal_failures: leases renewed in the background; renewals without an answer
+     * - renewals, renewal_failures: leases renewed in the background; renewals without a reply
      * - losses: leases that were lost
-     * - connections, reconnections: connections to Redis and memcached that were opened; those that replaced another one
+     * - connections, reconnections: connections to Redis, memcached and databases that were opened; those that replaced
+     *   another one
      * - sessions: sessions on ZooKeeper that were opened
-     * - reservations, reservations_refused: answers of Stock::reserve(), repeated ones as well
-     * - sales: orders sold by a confirm() of this process; late_sales: those that had expired before; expired_refusals: refused calls of confirm()
-     * - cancellations, refunds: by a call of this process
-     * - stocks_uncertain: how often an answer said for the first time that sales may be missing since a failover
+     * - reservations, reservations_refused: calls of Stock::reserve() that returned a reservation; calls that were
+     *   refused. Both include repeated calls
+     * - sales: orders that confirm() sold in this process
+     * - late_sales: those of them that had expired before
+     * - expired_refusals: calls of confirm() that were refused
+     * - cancellations, refunds: orders cancelled, and refunds made, in this process
+     * - stocks_uncertain: how often a reply was the first to report that sales may be missing after a failover
      *
      * @return array{acquisitions: int, waits: int, wait_time: float, timeouts: int, guard_waits: int, releases: int,
      *         hand_overs_given: int, hand_overs_received: int, renewals: int, renewal_failures: int, losses: int, connections: int, reconnections: int,
@@ -1330,31 +1449,31 @@ namespace Dlock {
     function stats(): array {}
 
     /**
-     * Until the end of the PHP request, a call that has to wait calls $waiter instead of sleeping, so that other fibers continue
-     * (docs/runtimes.md). In a Swoole coroutine a call yields without it.
+     * Sets a function that calls run instead of sleeping when they have to wait, so that other fibers continue
+     * (docs/runtimes.md). It is removed at the end of the PHP request. In a Swoole coroutine, calls yield without it.
      *
-     * The waiter gets a stream and seconds (more than 0, at most 60), and returns when the stream is readable or the time is over.
-     * It may suspend the running fiber, run an event loop, or throw, which cancels the wait. Returning early is harmless. If it
-     * returns false, it cannot wait here, and the call sleeps. The stream is valid during the call alone, and nothing can be read
-     * from it.
+     * The waiter receives a stream and a number of seconds (above 0, at most 60). It returns when the stream is
+     * readable or the time has passed; returning early is harmless. It may suspend the running fiber, run an event
+     * loop, or throw, which cancels the wait. If it returns false, it cannot wait here, and the call sleeps. The stream
+     * is valid only during the call, and nothing can be read from it.
      *
-     * @param callable|null $waiter fn (resource $stream, float $seconds): mixed; null: calls sleep
-     * @return callable|null the one before
+     * @param callable|null $waiter fn (resource $stream, float $seconds): mixed. null: calls sleep
+     * @return callable|null the previous waiter
      */
     function setWaiter(?callable $waiter): ?callable {}
 
     /**
-     * For workers that serve several requests: what the running fiber or coroutine, or {main}, holds now belongs to the worker, and
-     * endRequest() does not release it.
+     * For workers that serve several requests: what the running fiber, coroutine or main program holds now belongs to
+     * the worker, and endRequest() does not release it.
      */
     function beginRequest(): void {}
 
     /**
-     * Releases what the running fiber or coroutine, or {main}, has acquired since beginRequest(), as the end of a PHP request does: locks
-     * with $releaseOnShutdown false stay until their lease expires. Objects stay. Waits at most dlock.shutdown_timeout for the
-     * replies. Reservations outlive requests.
+     * Releases what the running fiber, coroutine or main program has acquired since beginRequest(), like the end of a
+     * PHP request. Locks with $releaseOnShutdown false stay until their leases expire. Lease objects stay, and
+     * reservations outlive requests. Waits for replies for at most dlock.shutdown_timeout.
      *
-     * @return int leases that were held until now
+     * @return int number of leases that were held until now
      *
      * @example
      * $locks = new DistributedLock('redis://127.0.0.1:6379');
@@ -1366,55 +1485,59 @@ namespace Dlock {
     function endRequest(): int {}
 
     /**
-     * What a specification of a server says, as DistributedLock and RedLock read it. For dlock-doctor; may change in any version.
+     * Returns how DistributedLock and RedLock read the specification of a server. For dlock-doctor; may change in any
+     * version.
      *
      * @internal
-     * @param string|array $server  DistributedLock's $server, or an element of RedLock's $servers
-     * @return array{backend: "redis"|"memcached"|"memory", label: string, host: string|null, port: int, path: string|null, database: int,
+     * @param string|array $server DistributedLock's $server, or an element of RedLock's $servers
+     * @return array{backend: "redis"|"memcached"|"memory"|"pgsql"|"mysql", label: string, host: string|null, port: int, path: string|null, database: int,
      *         user: string|null, password: string|null, connect_timeout: float, read_timeout: float,
-     *         tls: array<string, string|bool>|null, discovery: "fixed"|"sentinel"|"cluster", seeds: list<array{host: string, port: int}>,
+     *         tls: array<string, string|bool>|null, discovery: "fixed"|"sentinel"|"cluster"|"hosts", seeds: list<array{host: string, port: int}>,
      *         service: string|null, sentinel: array{tls: array<string, string|bool>|null, user: string|null, password: string|null}|null,
-     *         replicas: int, guard: float|null, resync_guard: bool|null} passwords as they are; of TLS the ssl context options of PHP's streams. Where a service is
-     *         found by Sentinels or nodes, these are the seeds, and there is no host
+     *         replicas: int, guard: float|null, resync_guard: bool|null} includes the passwords. "tls" has the ssl
+     *         context options of PHP's streams. If Sentinels, cluster nodes or hosts lead to the server, "seeds" has them, and "host" is
+     *         null. Databases have their own options in the place of "database" and "service"
      */
     function describe_server(#[\SensitiveParameter] string|array $server): array {}
 
     /**
-     * Takes a lock from its holder: for the command dlock, which has the questions and warnings around it (docs/operations.md).
+     * Breaks a lock: ends the holder's lease. For the command dlock, which asks and warns before it does
+     * (docs/operations.md).
      *
      * @internal
-     * @param object $locks    a LockManager or Semaphore
-     * @param string $resource 1 to 1024 bytes, any bytes
-     * @param string $id       the holder's Party::$id
-     * @param string $by       who does it, for those who look
-     * @param bool $now        give it on before the holder can know
-     * @return float|null seconds until it is free; null: that is not the holder any more
-     * @throws ConnectionException | DlockException when it could not be done
+     * @param object $locks A LockManager or Semaphore
+     * @param string $resource Name of the lock, 1 to 1024 bytes, any bytes
+     * @param string $id Party::$id of the holder
+     * @param string $by Name of the operator, for inspections
+     * @param bool $now true: free the lock before the holder can know of it
+     * @return float|null seconds until the lock is free; null: that party is no longer the holder
+     * @throws ConnectionException | DlockException the lock was not broken
      */
     function break_lock(object $locks, string $resource, string $id, string $by, bool $now = false): ?float {}
 
     /**
-     * As LockManager::inspectAll(), without the index: it looks at all keys. For the command dlock; may change in any version.
+     * Like LockManager::inspectAll(), but searches all keys instead of the index. For the command dlock; may change in
+     * any version.
      *
      * @internal
-     * @param object $locks a LockManager or Semaphore
-     * @return list<Inspection> up to 1000
+     * @param object $locks A LockManager or Semaphore
+     * @return list<Inspection> at most 1000
      * @throws ConnectionException | DlockException
      */
     function list_all(object $locks): array {}
 
 #ifdef DLOCK_ZOOKEEPER
     /**
-     * The members of an ensemble, as ZkLock reads its $servers. For dlock-doctor; may change in any version.
+     * Returns the members of an ensemble, as ZkLock reads its $servers. For dlock-doctor; may change in any version.
      *
      * @internal
-     * @param string|array $servers  ZkLock's $servers
+     * @param string|array $servers ZkLock's $servers
      * @return list<array{backend: string, label: string, host: string, port: int}>
      */
     function describe_ensemble(#[\SensitiveParameter] string|array $servers): array {}
 #endif
 
-    /** The base of all exceptions of dlock. */
+    /** Base of all exceptions of dlock. */
     class DlockException extends \Exception {}
     /** The lock was not free within the timeout. */
     class AcquireTimeoutException extends DlockException {}
@@ -1423,13 +1546,13 @@ namespace Dlock {
     /** A server is unreachable or did not answer. The message names it, without passwords. */
     class ConnectionException extends DlockException {}
 
-    /** Too few servers answered. The message has the reason of each, without passwords. */
+    /** Too few servers answered. The message has the reason for each server, without passwords. */
     class QuorumException extends ConnectionException
     {
         private array $serverErrors = [];
 
         /**
-         * The reason of each server that did not answer, or cannot vote yet.
+         * Returns the reason for each server that did not answer, or cannot vote yet.
          *
          * @return array<string, string> "host:port" (or the socket's path) => reason
          *
@@ -1444,35 +1567,38 @@ namespace Dlock {
         public function getServerErrors(): array {}
     }
 
-    /** This process already holds the lock that it is about to wait for. */
+    /** This process would wait for itself: it already holds the lock. */
     class DeadlockException extends DlockException {}
-    /** The buyer would have more units of a product than it may. */
+    /** The buyer would have more units of a product than the limit allows. */
     class LimitExceededException extends DlockException
     {
-        /** The product. */
+        /** Name of the product. */
         public readonly string $sku;
-        /** Stock's $perBuyer. */
+        /** The limit: the Stock's $perBuyer. */
         public readonly int $limit;
-        /** Units that the buyer has, reserved and bought. */
+        /** Units that the buyer already has, reserved and sold. */
         public readonly int $has;
-        /** Units that were asked for. */
+        /** Units that were requested in addition. */
         public readonly int $asked;
     }
-    /** The reservation has ended, or was cancelled: the order cannot be bought, extended or changed. */
+    /** The state of the order does not allow the call: it ended or was cancelled, for example. $reason tells why. */
     class ReservationExpiredException extends DlockException
     {
-        /** How the order stands; null: there is none of this name. */
+        /** State of the order; null: there is no order of this name, or the name was reserved again. */
         public readonly ?OrderState $state;
-        /** "ended", "cancelled", "refunded", "sold", "superseded" (the name was reserved anew), "limit" (the buyer has too many meanwhile) or "unknown". */
+        /**
+         * "ended", "cancelled", "refunded", "sold", "superseded" (the name was reserved again), "limit" (it ended, and
+         * the buyer has too many units by now) or "unknown" (no such order).
+         */
         public readonly string $reason;
-        /** For how many seconds it is so; 0.0 if that is not known. */
+        /** For how many seconds the order has been in this state; 0.0: unknown. */
         public readonly float $since;
     }
-    /** There is an order of this name, and it is another one: of other products or quantities, or in another state. */
+    /** An order of this name exists, with other products, other quantities, or another state. */
     class OrderConflictException extends DlockException {}
     /** Too few units are available. */
     class OutOfStockException extends DlockException {}
-    /** Nothing was ever put into the stock of this product. */
+    /** The product was never put into stock. */
     class UnknownProductException extends DlockException {}
     /** The sale of this product has ended. */
     class SaleEndedException extends DlockException {}

@@ -1,5 +1,5 @@
-/* Buyers: they reserve units, wait for them, pay in time or too late, buy, give back, or are never heard of again; and
- * ask again where an answer is lost. */
+/* Buyers reserve units, wait for them, pay in time or too late, cancel, refund, or are never heard of again. If an
+ * answer is lost, they ask again. */
 #include "stock_run.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ int order_count;
 typedef struct {
 	connections *connections;
 	dlock_stock *stock;
-	order *confirming; /* it has asked to buy, and has no answer yet */
+	order *confirming; /* it has asked to buy this, and has no answer yet */
 	order *current;
 } stock_client;
 
@@ -48,7 +48,7 @@ static double seconds(nanos length)
 
 /* ---- the shop ---- */
 
-/* Whoever comes first puts the units in; whoever comes later asks for the same change. False: not known. */
+/* The first client adds the units; later clients ask for the same change. False: the result is not known. */
 static bool open_product(client *client, int sale, int resource)
 {
 	sale_product *a = &sale_products[sale][resource];
@@ -147,13 +147,13 @@ static void ask_about(const order *o, question *q)
 	}
 }
 
-/* A signal: it is asked about whenever the waiter has woken up. */
+/* A signal. The waiter checks it each time that it wakes up. */
 static bool is_interrupted(void *context)
 {
 	return now >= *(nanos *) context || strand_is_refused();
 }
 
-/* Asks until it is answered, or for ten seconds. */
+/* Asks until there is an answer, or for about ten seconds. */
 static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, dlock_stock_answer *answer)
 {
 	stream *random = &client->random;
@@ -184,7 +184,7 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 		nanos over = now - begun - (client->process->paused_total - paused) - timeout;
 		sum.longest_overrun = over > sum.longest_overrun ? over : sum.longest_overrun;
 		sum.longest_wait = over + timeout > sum.longest_wait ? over + timeout : sum.longest_wait;
-		/* the server's timeouts, once more for the question that is repeated: docs/operations.md */
+		/* the server's timeouts, twice if the question is repeated: docs/operations.md */
 		if (over > 5 * SECOND) {
 			violation("%s has waited for an answer for %.3f s beyond its time", client->process->name, seconds(over));
 		}
@@ -197,7 +197,8 @@ static dlock_status reserve(client *client, order *o, nanos ttl, nanos timeout, 
 	return status;
 }
 
-/* Is refused, after an attempt that had no answer: that may still arrive, and buy, until the order is cancelled. */
+/* The confirmation was refused. An earlier attempt without an answer, of confirm() itself, too, may still arrive, and
+ * buy, until the order is cancelled (docs/stock.md). */
 static dlock_status give_up_payment(client *client, const question *q, nanos give_up, dlock_stock_answer *answer)
 {
 	dlock_stock *stock = own_of(client)->stock;
@@ -215,7 +216,7 @@ static dlock_status give_up_payment(client *client, const question *q, nanos giv
 	return status;
 }
 
-/* Pays. It is as good as bought as soon as the buyer is told so. */
+/* Pays. The order counts as bought as soon as the buyer is told. */
 static void confirm(client *client, order *o, const question *q, bool insists)
 {
 	stock_client *own = own_of(client);
@@ -223,7 +224,6 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 	dlock_error error = { "" };
 	dlock_status status;
 	nanos give_up = now + (insists ? 120 : 10) * SECOND;
-	bool unanswered = false;
 
 	o->relies = false;
 	own->confirming = o;
@@ -231,11 +231,10 @@ static void confirm(client *client, order *o, const question *q, bool insists)
 			!= DLOCK_OK
 		&& now < give_up) {
 		sum.errors++;
-		unanswered = true;
 		say(client->process->name, "does not know whether it has bought %s: %s", o->id.text, error.message);
 		client_sleep(draw_below(&client->random, SECOND));
 	}
-	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED && unanswered) {
+	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED) {
 		status = give_up_payment(client, q, give_up, &answer);
 	}
 	own->confirming = NULL;
@@ -272,7 +271,7 @@ static void cancel(client *client, order *o, const question *q)
 	}
 }
 
-/* The units are for sale again. */
+/* The order's units are for sale again. */
 static void refund(client *client, order *o, const question *q)
 {
 	dlock_stock_answer answer;
@@ -280,7 +279,7 @@ static void refund(client *client, order *o, const question *q)
 	dlock_status status;
 	nanos give_up = now + 60 * SECOND;
 
-	note_refunded(o); /* from now on others may have them */
+	note_refunded(o); /* from now on other buyers may have the units */
 	while ((status = own_of(client)->stock->ops->refund(
 				own_of(client)->stock, &q->order, true, 0, (dlock_arg){ "", 0 }, &answer, &error))
 			!= DLOCK_OK
@@ -294,7 +293,8 @@ static void refund(client *client, order *o, const question *q)
 	}
 }
 
-/* Other numbers: what is less is nobody's as soon as that is asked for, what is more only when it is told. */
+/* Changes the numbers of units. Units that are no longer wanted are free once that is requested. Additional units count
+ * once the buyer is told. */
 static void change(client *client, order *o, question *q)
 {
 	dlock_stock_answer answer;
@@ -314,7 +314,7 @@ static void change(client *client, order *o, question *q)
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {
 		memcpy(o->units, q->order.units, sizeof o->units);
 	}
-	o->changed = o->changed || status != DLOCK_OK; /* it may be either */
+	o->changed = o->changed || status != DLOCK_OK; /* the old or the new numbers may count */
 	o->relies = relied && status == DLOCK_OK && answer.outcome != DLOCK_STOCK_REFUSED;
 	ask_about(o, q);
 	check_stocks();
@@ -335,12 +335,12 @@ static void extend(client *client, order *o, const question *q)
 		o->deadline = answer.deadline > o->deadline ? answer.deadline : o->deadline;
 		o->relies = true;
 	} else {
-		o->relies = relied && status != DLOCK_OK; /* it is what it was before */
+		o->relies = relied && status != DLOCK_OK; /* without an answer the old deadline counts */
 	}
 	check_stocks();
 }
 
-/* It has them: what now? */
+/* What a buyer does with its reservation. */
 static void go_on(client *client, order *o, question *q, nanos ttl, bool last)
 {
 	stream *random = &client->random;
@@ -360,7 +360,7 @@ static void go_on(client *client, order *o, question *q, nanos ttl, bool last)
 		}
 	} else if (choice < 85) {
 		cancel(client, o, q);
-	} /* or it is never heard of again */
+	} /* otherwise it is never heard of again */
 	if (o->bought && draw_chance(random, 0.1)) {
 		cancel(client, o, q);
 	}
@@ -459,7 +459,7 @@ static void live(client *client)
 	say(client->process->name, "ends");
 }
 
-/* Several in a process use the same object, as fibers do. */
+/* The clients of one process share its object, as fibers do. */
 static void *client_main(void *argument)
 {
 	client *first = argument;
