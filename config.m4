@@ -27,7 +27,7 @@ PHP_ARG_ENABLE([dlock-tls],
   [auto], [no])
 
 if test "$PHP_DLOCK" != "no"; then
-  dnl As Zend/zend_long.h has it, which cannot be asked before PHP itself is configured.
+  dnl The condition of Zend/zend_long.h, which cannot be included before PHP itself is configured.
   AC_CACHE_CHECK([whether PHP has 64-bit integers], [dlock_cv_long64], [
     AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
 #if !defined(__x86_64__) && !defined(__LP64__) && !defined(_LP64) && !defined(_WIN64)
@@ -44,7 +44,7 @@ if test "$PHP_DLOCK" != "no"; then
     AC_MSG_ERROR([pkg-config was not found; install it (Debian: pkg-config)])
   fi
 
-  dnl The layers below PHP do not read PHP's config.h, so what was found is told on the command line.
+  dnl The layers below PHP do not include PHP's config.h, so the compiler's command line tells them what was found.
   DLOCK_DEFINES="-DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 -D_GNU_SOURCE"
 
   dnl ---- hiredis ----
@@ -75,7 +75,7 @@ if test "$PHP_DLOCK" != "no"; then
   fi
 
   dnl ---- probes ----
-  dnl A header alone: nothing is linked, and nothing is needed to run.
+  dnl Probes need a header only: no library is linked, or needed at run time.
   AC_CHECK_HEADER([sys/sdt.h], [DLOCK_DEFINES="$DLOCK_DEFINES -DDLOCK_USDT=1"])
 
   dnl ---- PostgreSQL ----
@@ -155,13 +155,13 @@ if test "$PHP_DLOCK" != "no"; then
     fi
   fi
 
-  dnl What has no library here is left out.
+  dnl Back ends without their library are left out.
   dlock_left_out='^$'
   test "$dlock_pgsql" = "yes" || dlock_left_out="$dlock_left_out|^src/database/postgresql\.c$"
   test "$dlock_mysql" = "yes" || dlock_left_out="$dlock_left_out|^src/database/mysql\.c$"
   test "$dlock_zookeeper" = "yes" || dlock_left_out="$dlock_left_out|^src/zookeeper/|^src/php/class/zk_lock\.c$"
 
-  dnl A session's thread that hangs in the resolver is left behind when the process ends; its code must still be there.
+  dnl If a ZooKeeper session's thread hangs in the resolver, it outlives the module's end. Its code must stay loaded.
   AC_MSG_CHECKING([whether the linker knows -z nodelete])
   dlock_saved_LDFLAGS="$LDFLAGS"
   LDFLAGS="$LDFLAGS -Wl,-z,nodelete"
@@ -172,7 +172,7 @@ if test "$PHP_DLOCK" != "no"; then
   LDFLAGS="$dlock_saved_LDFLAGS"
 
   PHP_SUBST([DLOCK_SHARED_LIBADD])
-  dnl All that src/ has, so that a new file is a file and nothing else.
+  dnl All files of src/, so that a new file needs no line here.
   dlock_srcdir="$abs_srcdir"
   test -f "$dlock_srcdir/php_dlock.h" || dlock_srcdir="$abs_srcdir/ext/dlock" # in PHP's own tree
   dlock_sources=$(cd "$dlock_srcdir" && find src -name '*.c' | LC_ALL=C sort | $EGREP -v "$dlock_left_out")

@@ -1,8 +1,10 @@
 <?php
-/* For how long is a lock not to be had after each kind of trouble that a Redis with replicas has? Eight processes take a lock in turns; the longest time in
- * which nobody had it is counted from the moment at which the service had a master again.
+/* How long clients cannot acquire a lock after each kind of trouble of a Redis with replicas. Eight processes acquire a
+ * lock in turns. The longest time without the lock counts from the switch to another master, or from the beginning.
  *
- *   availability.php TIMES [EVENT…]     nothing kill stop planned failover cluster replica crash-loop backup upgrade often
+ *   availability.php TIMES [EVENT…]
+ *
+ * Events: nothing kill stop planned failover cluster replica crash-loop backup upgrade often
  */
 declare(strict_types=1);
 
@@ -11,10 +13,10 @@ require_once __DIR__ . '/../tests/inc/seen.inc';
 require_once __DIR__ . '/figures.php';
 
 const GUARD = 10.0, ASKERS = 8;
-/** Of fail-overs that follow each other: s between two, and how many. */
+/** Failovers that follow each other: s between two, and their number. */
 const EVERY = 15.0, OFTEN = 8;
 
-/** Takes the lock again and again until it is told to end; says the times at which it had it. */
+/** Acquires and releases the lock until the file $ends exists; appends the time of each acquisition to $file. */
 function take_turns(string $dsn, string $file, string $ends): void
 {
     $locks = new DistributedLock($dsn, ttl: GUARD);
@@ -30,13 +32,13 @@ function take_turns(string $dsn, string $file, string $ends): void
     }
 }
 
-/** Between two steps of an administrator: until nodes have been up for the guard. */
+/** Between two steps, an administrator waits until the nodes have been up for the guard. */
 function rest(float $seconds = GUARD + 2): void
 {
     pause($seconds);
 }
 
-/** Sentinels name another master. */
+/** Waits until the Sentinels name another master; returns when. */
 function switched(SentinelSet $set, ReplicatedRedis $old): float
 {
     $set->waitForFailOver($old, 60);
@@ -44,7 +46,9 @@ function switched(SentinelSet $set, ReplicatedRedis $old): float
 }
 
 /**
- * Kills the master again and again. @return list<float> when; a time without the lock counts for each interval, and is all of it where nobody had the lock
+ * Kills the master again and again.
+ * @return list<float> when, and the end. Each interval has its own time without the lock: all of it, if no process
+ * acquired it.
  */
 function kill_often(SentinelSet $set): array
 {
@@ -61,7 +65,10 @@ function kill_often(SentinelSet $set): array
     return [...$killed, microtime(true)];
 }
 
-/** @return array<string, array{string, Closure}> set-up and what is done, which returns the time from which the wait counts, or all times that bound intervals */
+/**
+ * @return array<string, array{string, Closure}> the setup, and what is done. The closure returns the time from which
+ * the wait counts, or all bounds of intervals.
+ */
 function events(): array
 {
     $planned = function (SentinelSet $set): float {
@@ -143,7 +150,11 @@ function events(): array
     ];
 }
 
-/** The longest time without the lock, from `$from` on, up to when it was had first after the last trouble. @param list<float> $times */
+/**
+ * The longest time without the lock between $from and $until. The rest after the last acquisition counts if it is
+ * longer than 1 s.
+ * @param list<float> $times
+ */
 function longest_gap(array $times, float $from, float $until): float
 {
     sort($times);

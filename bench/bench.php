@@ -1,9 +1,10 @@
 <?php
-/* Measures what plan.php says, against the servers of the environment; prints tables, and writes data and plots.
+/* Measures what plan.php lists, against the servers of the environment. Prints tables; writes data and plots.
  *
- *   bench.php short|full LIMIT DELAY DIRECTORY PHP-OPTION...    LIMIT, DELAY: bench/limit.c and delay.c, compiled; the options are for PHP with dlock
+ *   bench.php short|full LIMIT DELAY DIRECTORY PHP-OPTION...
  *
- * With DLOCK_BENCH_PERMITS in the environment only permits.php, and what is written is DIRECTORY/permits.json.
+ * LIMIT and DELAY are bench/limit.c and delay.c, compiled. The options are for PHP with dlock. If DLOCK_BENCH_PERMITS
+ * is in the environment, only permits are measured, and the results are written to DIRECTORY/permits.json.
  */
 declare(strict_types=1);
 
@@ -12,13 +13,13 @@ foreach (['plan', 'figures', 'report', 'plot', 'runner', 'ways', 'replicated', '
     require_once __DIR__ . "/$part.php";
 }
 
-/** What comes after what is another one in every other round. */
+/** Reverses the order in every other round, so that no way always follows the same way. */
 function in_turn(array $ways, int $round): array
 {
     return $round % 2 === 0 ? array_reverse($ways) : $ways;
 }
 
-/** Round after round of all ways; before them one that warms the servers, and is not counted. */
+/** Measures all ways in each round. The first round warms the servers and does not count. */
 function measure_ways(Bench $bench, Runs $runs, string $where, array $ways, int $rounds, callable $measure): void
 {
     for ($round = 0; $round <= $rounds; $round++) {
@@ -75,13 +76,13 @@ function measure_together(Bench $bench, Runs $runs, array $groups): void
     }
 }
 
-/** Its servers are there only meanwhile. */
+/** Its servers run only while it measures. */
 function measure_replicated(Bench $bench, Runs $runs, string $size): void
 {
     $servers = new Replicated();
     ['rounds' => $rounds, 'sections' => $sections, 'far_sections' => $far_sections] = $plan = REPLICATED[$size];
     foreach (REPLICATED['ways'] as $way) {
-        ways()[$way]()('first')(); // after which locks are granted at once
+        ways()[$way]()('first')(); // from then on, locks are granted at once
     }
     $on_one_cpu = fn (int $processes, int $sections, int $us) => fn (string $way) =>
         $bench->on_one_cpu(servers_of($way), fn () => $bench->sections($way, false, $processes, $sections, $us), more: $servers->pids());
@@ -93,13 +94,13 @@ function measure_replicated(Bench $bench, Runs $runs, string $size): void
     }, [$servers->master()]);
 }
 
-/** As a module. */
+/** True: opcache is a module that PHP can load. */
 function has_opcache(): bool
 {
     return is_file(ini_get('extension_dir') . '/opcache.so');
 }
 
-/** What a figure was measured on. @return array<string, string> */
+/** The machine and the versions that are measured. @return array<string, string> */
 function machine(): array
 {
     $found = fn (string $pattern, string $text) => preg_match($pattern, $text, $match) ? $match[1] : 'unknown';
@@ -127,7 +128,7 @@ function machine(): array
     ]);
 }
 
-/** Without the figures that are in no table and no plot, and without requests, which stand apart. */
+/** Only the figures of tables and plots, without those of requests, which are stored separately. */
 function documented(array $medians): array
 {
     $figures = [
@@ -181,7 +182,8 @@ if (getenv('DLOCK_BENCH_PERMITS')) {
     $claims = array_values(array_filter(judge($runs, $waiting, []), fn ($result) => $result['measured'] !== null && in_array($result['claim'], $of_permits, true)));
     table('Ratios, taken round by round; medians', claim_rows($claims));
     $medians = documented($runs->medians());
-    $medians = array_intersect_key($medians, array_flip(PERMITS['all'])) + ['DistributedLock' => ['readers' => $medians['DistributedLock']['readers']]]; // what else it has there is of all ways
+    // The other figures of DistributedLock come from the run of all ways.
+    $medians = array_intersect_key($medians, array_flip(PERMITS['all'])) + ['DistributedLock' => ['readers' => $medians['DistributedLock']['readers']]];
     file_put_contents("$directory/permits.json", json_encode(['size' => $size, 'claims' => $claims, 'medians' => $medians],
         JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
     exit;

@@ -1,5 +1,6 @@
 <?php
-/* Critical sections under locks that are taken in one of the ways of ways.php. The same as bench/limit.c does in C: look there.
+/* Critical sections under locks that are acquired in one of the ways of ways.php. bench/limit.c does the same in C; its
+ * head explains the arguments.
  *
  *   contend.php WAY together|apart PROCESSES SECTIONS US
  */
@@ -7,10 +8,12 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/ways.php';
 
-/** A process that does not come to its end is ended after so many seconds. */
+/** s, after which a process is ended. */
 const TIME_LIMIT = 60;
 
-/** @return list<int> four times in ns for each section: began to ask, had it, began to give it back, had given it back */
+/**
+ * @return list<int> four times in ns for each section: starts to acquire, has acquired, starts to release, has released
+ */
 function run_sections(Closure $take, string $resource, int $count, int $us): array
 {
     $log = [];
@@ -29,7 +32,7 @@ function run_sections(Closure $take, string $resource, int $count, int $us): arr
     return $log;
 }
 
-/** Says how far everyone has come, and waits for a line, or the end of the input. */
+/** Reports the step that all processes have reached; waits for a line, or for the end of the input. */
 function report(string $step): void
 {
     echo "$step\n";
@@ -47,12 +50,13 @@ try {
         $children[] = fork_child(function (Closure $say, Closure $hear) use ($way, $locks, $processes, $i, $count, $us, $warm_up) {
             pcntl_alarm(TIME_LIMIT);
             $take = ways()[$way]();
-            // What is opened for waiting only takes a while: a process that has never waited would be overtaken meanwhile.
+            // At its first wait, a process opens what only waits use. Other processes would overtake it meanwhile, so
+            // each process waits once here.
             $give = $i === 0 && $processes > 1 ? $take(unique('warm-up')) : null;
             $say('connected');
             $hear(TIME_LIMIT);
             if ($give !== null) {
-                usleep(100_000); // all others wait now, and we do next
+                usleep(100_000); // by now all other processes wait, and this one waits next
                 $give();
             }
             run_sections($take, unique('warm-up'), $warm_up, 0);
@@ -61,7 +65,7 @@ try {
             usleep(max(0, intdiv($start - hrtime(true), 1000)));
             $log = run_sections($take, unique($locks === 'apart' ? (string) $i : ''), $count, (int) $us);
             $say('done');
-            $hear(TIME_LIMIT); // the end of a process costs time, which is not to be measured
+            $hear(TIME_LIMIT); // a process that ends costs time, which must not be measured
             return $log;
         });
     }

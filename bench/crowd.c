@@ -1,10 +1,11 @@
-/* A crowd of buyers: each connection makes one request after the other, all connections at once, until all are made.
+/* A crowd of buyers: each connection makes one request after the other, all connections at once, until all requests are
+ * made.
  *
- *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK            the script ASK (its SHA1) with KEY alone
- *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK BUY TTL N  reserves one unit of the stock KEY by ASK for TTL ms, and
- * buys by BUY what it has been given; N of 100 do not
+ *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK            runs the script ASK (its SHA1) with KEY alone
+ *   crowd HOST:PORT CONNECTIONS REQUESTS KEY ASK BUY TTL N  reserves one unit of the stock KEY by ASK for TTL ms
  *
- * Prints the seconds that it took, and how many units were given. */
+ * In the second form, the buyer confirms its reservation by BUY; N of 100 buyers do not. Prints how many seconds it
+ * took, and how many units were reserved. */
 #include <errno.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
@@ -19,7 +20,7 @@ enum { CONNECTIONS_MAX = 1000, WITHOUT_ANSWER_MS = 60000 };
 
 typedef struct {
 	redisContext *redis;
-	long buyer; /* whose answer it waits for; -1: it has nothing more to ask */
+	long buyer; /* whose reply is due; -1: the connection has no more requests */
 	bool buys;
 } connection;
 
@@ -45,7 +46,7 @@ static void flush_out(connection *one)
 {
 	int done = 0;
 
-	while (!done) { /* a request fits into the socket */
+	while (!done) { /* the socket's buffer has room for a request */
 		if (redisBufferWrite(one->redis, &done) != REDIS_OK) {
 			fail(one->redis->errstr);
 		}

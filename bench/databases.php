@@ -1,16 +1,20 @@
 <?php
-/* Locks in databases beside what else locks there, on private servers on this machine: what a pair costs, how a lock is handed over, and what waiting
- * sends. scripts/bench-databases.sh runs it. Needs the extension, pdo_pgsql, pdo_mysql; symfony/lock where it is installed.
+/* Locks in databases, compared with the databases' own locks and Symfony's, on private servers on this machine: what a
+ * pair costs, how long a handover takes, and what waiters send. scripts/bench-databases.sh runs it. It needs the
+ * extension, pdo_pgsql and pdo_mysql, and uses symfony/lock if that is installed.
  *
- *   bench/databases.php ROUNDS SECONDS FILE     SECONDS for each figure of a round; FILE gets the data
+ *   bench/databases.php ROUNDS SECONDS FILE
+ *
+ * SECONDS is the time for each figure of a round. The data are written to FILE.
  */
 declare(strict_types=1);
 
 require __DIR__ . '/../tests/inc/database.inc';
 require __DIR__ . '/plan.php';
 
-/** Of calls of each in that time, by turns, so that what else the machine does hits all of them: the median in µs, and the server's CPU in µs.
- *  @param array<string, callable> $ways @return array<string, array{us: float, server_us: float}> */
+/** Measures all ways by turns, so that other load on the machine affects each of them.
+ * @param array<string, callable> $ways
+ * @return array<string, array{us: float, server_us: float}> by way: the median time and the server's CPU time, in µs */
 function measure(array $ways, PrivateDatabase $server, float $seconds): array
 {
     $times = array_fill_keys(array_keys($ways), []);
@@ -39,7 +43,7 @@ function measure(array $ways, PrivateDatabase $server, float $seconds): array
     return $figures;
 }
 
-/** Seconds of CPU that the server's processes have taken so far. */
+/** Seconds of CPU that the server's processes have used so far. */
 function server_cpu(PrivateDatabase $server): float
 {
     $ticks = 0;
@@ -54,14 +58,14 @@ function server_cpu(PrivateDatabase $server): float
     return $ticks / 100;
 }
 
-/** What locks by Symfony's store for that database. */
+/** Makes locks of Symfony's store for that database. */
 function symfony(PrivateDatabase $server): Symfony\Component\Lock\LockFactory
 {
     $pdo = $server->pdo();
     return new Symfony\Component\Lock\LockFactory($server instanceof PrivatePostgres ? new Symfony\Component\Lock\Store\PostgreSqlStore($pdo) : new Symfony\Component\Lock\Store\PdoStore($pdo));
 }
 
-/** PdoStore does not ask again after a deadlock in MySQL. */
+/** Repeats the call: PdoStore does not, after a deadlock in MySQL. */
 function again(callable $do): void
 {
     for (;;) {
@@ -73,7 +77,10 @@ function again(callable $do): void
     }
 }
 
-/** What waits for the lock, and returns what releases it. @return array<string, callable(PrivateDatabase): callable(): callable> */
+/**
+ * @return array<string, callable(PrivateDatabase): callable(): callable> by name: connects, and returns a function that
+ * waits for the lock and returns what releases it
+ */
 function ways_to_wait(): array
 {
     $ways = ['dlock' => function (PrivateDatabase $server) {
@@ -94,12 +101,13 @@ function ways_to_wait(): array
 }
 
 /**
- * Processes that take turns at one lock, in sections of 1 ms: the median hand-over in ms, the least and the most turns of one.
- * @return array{handover_ms: ?float, least: int, most: int}
+ * Processes acquire one lock in turns, in sections of 1 ms.
+ * @return array{handover_ms: ?float, least: int, most: int} the median handover, and the least and the most turns of a
+ * process
  */
 function turns(PrivateDatabase $server, callable $way, int $processes, float $seconds): array
 {
-    $until = now() + 1 + $processes / 20 + $seconds; // all wait by then
+    $until = now() + 1 + $processes / 20 + $seconds; // by then, all processes wait
     $file = tempnam(sys_get_temp_dir(), 'turns');
     $children = [];
     for ($i = 0; $i < $processes; $i++) {
@@ -130,12 +138,12 @@ function turns(PrivateDatabase $server, callable $way, int $processes, float $se
     return ['handover_ms' => $gaps ? median($gaps) * 1000 : null, 'least' => min(array_column($results, 0)), 'most' => max(array_column($results, 0))];
 }
 
-/** Statements a second for each of so many that wait. */
+/** Statements per second and waiter. */
 function statements_of_waiters(PrivateDatabase $server, int $processes, float $seconds): float
 {
     static $round = 0;
     $dsn = $server->dsn(OPTIONS);
-    $name = 'waited ' . ++$round; // those that are killed stay in their queue for a while
+    $name = 'waited ' . ++$round; // killed waiters stay in their queue for a while
     $lease = (new DistributedLock($dsn, ttl: 200, renew: false))->acquire($name, 0);
     $children = array_map(fn () => fork_child(fn () => (new DistributedLock($dsn, ttl: 10))->tryAcquire($name, 100.0), [], 'kill'), range(1, $processes));
     wait_for(fn () => count($server->waiters("Lock:$name")) === $processes, 60, 'all to wait');
@@ -149,7 +157,7 @@ function statements_of_waiters(PrivateDatabase $server, int $processes, float $s
     return $rate;
 }
 
-/** What acquires and releases, by name. @return array<string, callable> */
+/** Pairs of acquire and release, by name. @return array<string, callable> */
 function pairs(string $kind, PrivateDatabase $server): array
 {
     $lock = new DistributedLock($server->dsn(OPTIONS), ttl: 10);
@@ -175,7 +183,10 @@ function pairs(string $kind, PrivateDatabase $server): array
     return $ways;
 }
 
-/** @return array{pairs: array<string, array{us: float, server_us: float}>, turns: array<string, array<int, array<string, mixed>>>, statements: float} */
+/**
+ * @return array{pairs: array<string, array{us: float, server_us: float}>, turns: array<string, array<int, array<string,
+ * mixed>>>, statements: float}
+ */
 function one_round(string $kind, PrivateDatabase $server, float $seconds): array
 {
     $pairs = measure(pairs($kind, $server), $server, $seconds);
@@ -190,7 +201,7 @@ function one_round(string $kind, PrivateDatabase $server, float $seconds): array
     return ['pairs' => $pairs, 'turns' => $turns, 'statements' => statements_of_waiters($server, DATABASES['waiting'], max(2, $seconds))];
 }
 
-/** Of the same figures of all rounds the medians. @param list<mixed> $rounds */
+/** The medians of the same figures in all rounds. @param list<mixed> $rounds */
 function medians_of(array $rounds): mixed
 {
     if (!is_array($rounds[0])) {
@@ -203,7 +214,11 @@ function medians_of(array $rounds): mixed
     return $medians;
 }
 
-/** The design's bars. @param array<string, list<array<string, mixed>>> $rounds by database  @return list<array<string, mixed>> */
+/**
+ * Judges the claims of plan.php.
+ * @param array<string, list<array<string, mixed>>> $rounds by database
+ * @return list<array<string, mixed>>
+ */
 function judged(array $rounds): array
 {
     $claims = [];

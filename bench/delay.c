@@ -1,9 +1,9 @@
-/* A network with a delay on this machine: a relay in front of each server, which holds back what goes either way.
+/* A network with a delay on this machine: a relay in front of each server delays both directions.
  *
- *   delay MICROSECONDS SERVER...      each way; a server is "127.0.0.1:PORT". Prints its own addresses, one line, and
- * ends with its input
+ *   delay MICROSECONDS SERVER...      the delay of each direction; a server is "127.0.0.1:PORT"
  *
- * In C, and woken to some microseconds, so that what is added is the delay and little else.
+ * Prints the relays' addresses in one line, and ends when its input ends. It is in C and wakes within microseconds, so
+ * that it adds the delay and little else.
  *
  * cc -O2 delay.c -o delay
  */
@@ -23,7 +23,7 @@
 
 #define MOST_SERVERS 16
 #define MOST_FLOWS 64   /* two for each connection */
-#define MOST_PIECES 16  /* of a flow, under way; more wait in the socket */
+#define MOST_PIECES 16  /* of a flow, under way; the socket holds further bytes */
 
 typedef struct {
 	int64_t due;
@@ -105,7 +105,7 @@ static void end_connection(int i)
 
 static int is_empty(const flow *flow) { return flow->next == flow->first; }
 
-/* Not after its end, which is the piece of no length. */
+/* False after the flow's end, which is a piece of length 0. */
 static int has_more(const flow *flow)
 {
 	return flow->from && flow->next - flow->first < MOST_PIECES
@@ -122,7 +122,7 @@ static void read_piece(flow *flow)
 	flow->next++;
 }
 
-/* Says when the next piece is due: INT64_MAX, none is under way. */
+/* Returns when the next piece is due. INT64_MAX: none is under way. */
 static int64_t pass_on(int i)
 {
 	flow *flow = &flows[i];
@@ -141,7 +141,7 @@ static int64_t pass_on(int i)
 	return INT64_MAX;
 }
 
-/* Waits for what comes, or until a piece is due. */
+/* Waits for input, or until a piece is due. */
 static void wait_for_any(struct pollfd *fds, int count, int64_t due)
 {
 	int64_t left = due - now();
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 			due = next < due ? next : due;
 		}
 		for (int i = 0; i < MOST_FLOWS; i++) {
-			/* A negative descriptor is left out. */
+			/* ppoll() skips a negative descriptor. */
 			fds[1 + server_count + i] = (struct pollfd) { has_more(&flows[i]) ? flows[i].from : -1, POLLIN, 0 };
 		}
 		wait_for_any(fds, 1 + server_count + MOST_FLOWS, due);

@@ -1,14 +1,13 @@
 #!/usr/bin/env -S php -n
 <?php
-/* Writes docs/performance.md, and its plots, from docs/performance/results.json and the template performance.md.php. Every number
- * and every verdict comes from the data.
+/* Writes docs/performance.md and its plots from docs/performance/results.json and the template performance.md.php.
+ * Every number and every verdict comes from the data. Fails if README.md, which is written by hand, has other figures.
  *
- *   document.php [RESULTS]     RESULTS: data of another run (build/bench/results.json), which take the place of the old ones. Fails where README.md,
- *                              which is written by hand, has to say something else then
- *   document.php --permits FILE   takes the figures on permits from another run (build/bench/permits.json), and all others from the old data
- *   document.php --stock FILE     the same for the figures of scripts/stock-costs.sh
- *   document.php --databases FILE takes the figures on databases from another run (build/bench/databases.json), and all others from the old data
- *   document.php --check       writes nothing, and fails when the files differ from what the data give
+ *   document.php [RESULTS]         RESULTS: data of another run (build/bench/results.json), which replace the old data
+ *   document.php --permits FILE    replaces the figures on permits by those of another run (build/bench/permits.json)
+ *   document.php --stock FILE      replaces the figures of scripts/stock-costs.sh
+ *   document.php --databases FILE  replaces the figures on databases (build/bench/databases.json)
+ *   document.php --check           writes nothing, and fails if the files differ from what the data give
  */
 declare(strict_types=1);
 
@@ -21,7 +20,7 @@ foreach (['plan', 'figures', 'report', 'plot'] as $part) {
 
 const DATA = 'docs/performance/results.json';
 
-/** What the template asks of the data. */
+/** The data, as the template reads them. */
 final class Results
 {
     /** @param array<string, mixed> $data as bench.php wrote them */
@@ -29,7 +28,7 @@ final class Results
     {
     }
 
-    /** The claims of that name, judged. @return list<array<string, mixed>> */
+    /** The judged claims of that name. @return list<array<string, mixed>> */
     public function claims(string $claim): array
     {
         $claims = array_values(array_filter($this->data['claims'], fn ($result) => $result['claim'] === $claim));
@@ -53,14 +52,14 @@ final class Results
         return $value === null ? null : (float) $value;
     }
 
-    /** "uncontended, one Redis, to bare C" or the like, and with how many processes. */
+    /** For example "uncontended, one Redis, to bare C"; if processes vary, also their number. */
     public function name(array $result): string
     {
         return $result['claim'] . (is_int($result['processes']) ? ", $result[processes] processes" : '');
     }
 }
 
-/** @param list<list<string>> $rows the first one is the heads */
+/** @param list<list<string>> $rows the first row has the heads */
 function markdown(array $rows): string
 {
     array_splice($rows, 1, 0, [['---', ...array_fill(0, count($rows[0]) - 1, '---:')]]);
@@ -83,7 +82,7 @@ function generate(): array
     (static function (Results $results, array $plots): void {
         require __DIR__ . '/performance.md.php';
     })($results, $plots);
-    // The data have the older names.
+    // The data have older names.
     $text = strtr(ob_get_clean(), ['phpredis by hand' => 'hand-written phpredis', 'predis by hand' => 'hand-written predis', 'hand-over' => 'handover',
         'Hand-over' => 'Handover']);
     [$short, $details] = explode("\f", $text);
@@ -98,10 +97,11 @@ function generate(): array
     return $files;
 }
 
-/** What README.md must say of it. */
+/** The rows that README.md must have. */
 function summary(Results $results): string
 {
-    $written = fn (?float $value, int $decimals, string $unit) => $value === null ? '–' : round($value, $decimals) . $unit; // a short run has not all
+    // A short run lacks some figures.
+    $written = fn (?float $value, int $decimals, string $unit) => $value === null ? '–' : round($value, $decimals) . $unit;
     $us = fn (string $way) => $written($results->figure($way, 'alone', 'pair_p50'), 0, ' µs');
     $sections = fn (string $way) => $written($results->figure($way, 50, 'sections_per_s'), 0, '');
     $longest = fn (string $way) => ($us = $results->figure($way, 50, 'wait_max')) >= 100_000 ? $written($us / 1e6, 1, ' s')
@@ -126,7 +126,7 @@ function write_data(array $data): void
     file_put_contents(DATA, json_encode($data, JSON_PRETTY_PRINT | JSON_UNESCAPED_UNICODE | JSON_UNESCAPED_SLASHES) . "\n");
 }
 
-/** The figures and claims of another run take the place of those that are there. @param array<string, mixed> $new */
+/** Replaces figures and claims by those of another run. @param array<string, mixed> $new */
 function merge(array $new): void
 {
     $data = read_json(DATA);

@@ -1,21 +1,25 @@
 <?php
-/* What a fail-over costs those who hold locks and those who want one: Redis behind three Sentinels, whose master is killed.
+/* What a failover costs clients that hold locks and clients that acquire one: Redis behind three Sentinels, whose
+ * master is killed.
  *
- *   fail-over.php LEASE:TIMES[:DOWN-AFTER]...     lease times in seconds, how often the master is killed, and Sentinel's down-after-milliseconds
+ *   fail-over.php LEASE:TIMES[:DOWN-AFTER]...
+ *
+ * LEASE is the lease time in seconds. The master is killed TIMES times. DOWN-AFTER is Sentinel's
+ * down-after-milliseconds.
  */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/replicated.inc';
 require_once __DIR__ . '/figures.php';
 
-/** Processes that hold locks all the time, and how many each of them. */
+/** Processes that hold locks all the time, and the number of locks of each. */
 const HOLDERS = [5, 10];
-/** Processes that take a lock of their own and give it back, again and again. */
+/** Processes that acquire and release a lock of their own again and again. */
 const ASKERS = 4;
-/** ms, until a Sentinel takes a silent master for dead, where nothing else is asked for. */
+/** The default, in ms, until a Sentinel takes a silent master for dead. */
 const DOWN_AFTER = 1000;
 
-/** True once this process was told to come to its end, or its parent has ended. */
+/** The closure returns true once this process was told to end, or its parent has ended. */
 function told_to_end(): Closure
 {
     $told = false;
@@ -29,7 +33,7 @@ function told_to_end(): Closure
     };
 }
 
-/** Holds locks until it is told to end; says which, and whether it had each of them in every moment that it looked. */
+/** Holds locks until it is told to end; reports them, and whether isHeld() was always true for each. */
 function hold(string $dsn, float $lease, int $number, callable $say, callable $hear): void
 {
     $ends = told_to_end();
@@ -47,14 +51,15 @@ function hold(string $dsn, float $lease, int $number, callable $say, callable $h
         pause(0.01);
     }
     $say(array_map(fn ($held, $kept) => ["holder:$held->resource", $held->token, $kept], $leases, $kept));
-    $hear(); // the locks are looked for on the server
+    $hear(); // the parent looks for the locks on the server
     foreach ($leases as $i => $held) {
         $kept[$i] && $held->release();
     }
 }
 
 /**
- * Takes a lock and gives it back until it is told to end; says when it had the first one, and the first one after a long wait.
+ * Acquires and releases a lock until it is told to end; reports the time of its first lock, and of each first lock
+ * after a long wait.
  * @return list<string> the exceptions of its calls
  */
 function ask(string $dsn, float $lease, int $number, callable $say): array
@@ -78,7 +83,7 @@ function ask(string $dsn, float $lease, int $number, callable $say): array
     return $errors;
 }
 
-/** When one of the Sentinels named another master than that. */
+/** When one of the Sentinels first named another master. */
 function switched(SentinelSet $set, ReplicatedRedis $old): float
 {
     $sentinels = array_map(fn ($sentinel) => $sentinel->raw(), $set->sentinels);
@@ -87,7 +92,7 @@ function switched(SentinelSet $set, ReplicatedRedis $old): float
     return now();
 }
 
-/** How many elections the Sentinels have held: each of them begins an epoch. */
+/** How many elections the Sentinels have held: each begins an epoch. */
 function elections(SentinelSet $set): int
 {
     $epochs = [0];
@@ -98,7 +103,11 @@ function elections(SentinelSet $set): int
     return max($epochs);
 }
 
-/** Kills the master once. @return array{switched: float, granted: float, paused: float, kept: int, held: int, elections: int, errors: list<string>} times in s after the kill; `paused` after the switch */
+/**
+ * Kills the master once.
+ * @return array{switched: float, granted: float, paused: float, kept: int, held: int, elections: int, errors:
+ * list<string>} times in s after the kill; `paused` after the switch
+ */
 function fail_over(SentinelSet $set, float $lease): array
 {
     $limit = 2 * $lease + 60;
@@ -112,9 +121,9 @@ function fail_over(SentinelSet $set, float $lease): array
     }
     try {
         foreach ([...$holders, ...$askers] as $child) {
-            $child->hear($limit); // has a lock: the epoch is settled
+            $child->hear($limit); // the child has acquired a lock, so the epoch is settled
         }
-        pause(1 + $lease / 3 * random_int(0, 1000) / 1000); // anywhere between two renewals
+        pause(1 + $lease / 3 * random_int(0, 1000) / 1000); // at a random time between two renewals
         $old = $set->master();
         $elections = elections($set);
         $killed = now();
@@ -149,7 +158,7 @@ function fail_over(SentinelSet $set, float $lease): array
         'kept' => $kept, 'held' => HOLDERS[0] * HOLDERS[1], 'elections' => $elections, 'errors' => $errors];
 }
 
-/** The median of some times, and the least and the greatest of them. */
+/** The median of the times, their least and their greatest. */
 function summary(array $times): string
 {
     return sprintf('%.1f (%.1f–%.1f)', median($times), min($times), max($times));

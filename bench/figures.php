@@ -1,5 +1,5 @@
 <?php
-/* From the times of single sections to figures of a run, and from the runs of all rounds to medians. */
+/* Computes the figures of a run from the times of its sections, and medians from the runs of all rounds. */
 declare(strict_types=1);
 
 /** @param list<int|float> $sorted */
@@ -21,9 +21,9 @@ function median(array $values): ?float
 }
 
 /**
- * How many processes asked later than another one and had the lock earlier, at most.
- * @param list<array{int, int, int, int, int}> $sections in the order in which they had it
- * @param array<int, true> $left_out some of them that are not looked at
+ * How many processes, at most, asked later than another process and acquired the lock earlier.
+ * @param list<array{int, int, int, int, int}> $sections in the order of acquisition
+ * @param array<int, true> $left_out sections that are not looked at
  */
 function overtaken(array $sections, array $left_out): int
 {
@@ -38,7 +38,7 @@ function overtaken(array $sections, array $left_out): int
     return $most;
 }
 
-/** Where there is more than one of a process, its first one. @return array<int, true> by index */
+/** The first section of each process; none if each process has only one. @return array<int, true> by index */
 function first_ones(array $sections): array
 {
     $first = [];
@@ -49,18 +49,18 @@ function first_ones(array $sections): array
 }
 
 /**
- * Under one lock: for how long it takes to be handed over, in ns, and whether two had it at the same time. A hand-over is
- * counted where the next holder was already waiting when the last one began to give the lock back, and lasts from then until
- * the next one has it. An overlap is a section that began before the one before it had ended.
+ * Under one lock: how long each handover takes, in ns, and how many sections overlap. A handover counts if the next
+ * holder already waits when the holder starts to release the lock. It lasts from then until the next holder has the
+ * lock. A section overlaps if it begins before the previous section has ended.
  *
- * @param list<array{int, int, int, int, int}> $sections in the order in which they had it
- * @return array{list<int>, int} hand-overs, sorted; overlaps
+ * @param list<array{int, int, int, int, int}> $sections in the order of acquisition
+ * @return array{list<int>, int} handovers, sorted; overlaps
  */
 function handovers(array $sections): array
 {
     $handovers = [];
     $overlaps = 0;
-    $last = null; // the end of the section before
+    $last = null; // the end of the previous section
     foreach ($sections as [, $began, $had, $giving]) {
         if ($last !== null) {
             $overlaps += $had < $last ? 1 : 0;
@@ -75,11 +75,13 @@ function handovers(array $sections): array
 }
 
 /**
- * The figures of one run, times in µs. A process's first section is left out of waits and pairs, and of what was overtaken: all
- * begin at once, and one that loses the CPU between reading the clock and sending its request is behind all others.
+ * The figures of one run, times in µs. The first section of each process does not count for waits, pairs and
+ * overtaking. All processes begin at once, and one of them may lose the CPU between reading the clock and sending its
+ * request: then it comes last.
  *
- * @param list<array{int, int, int, int, int}> $sections process; in ns: began to ask, had it, began to give it back, had given it back
- * @param array{cpu: float, in: int, out: int}|null $used by the servers, as far as is known
+ * @param list<array{int, int, int, int, int}> $sections process; in ns: starts to acquire, has acquired, starts to
+ * release, has released
+ * @param array{cpu: float, in: int, out: int}|null $used by the servers, if known
  * @param bool $apart each process has a lock of its own
  * @return array<string, ?float>
  */
@@ -123,7 +125,7 @@ final class Runs
     /** @var array<string, array<int|string, array<int, array<string, ?float>>>> */
     private array $runs = [];
 
-    /** @param int|string $processes or "alone", "apart", "far", "request" (see plan.php) */
+    /** @param int|string $processes or a word of plan.php, for example "alone" */
     public function add(string $way, int|string $processes, int $round, array $figures): void
     {
         $this->runs[$way][$processes][$round] = $figures;
@@ -137,7 +139,11 @@ final class Runs
         return $numbers;
     }
 
-    /** By way, processes and figure: the medians of the rounds, but sums of sections and overlaps, and the most overtakers. @return array<string, array<int|string, array<string, ?float>>> */
+    /**
+     * By way, processes and figure: the medians of the rounds. Sections and overlaps are summed; of overtakers, the
+     * most count.
+     * @return array<string, array<int|string, array<string, ?float>>>
+     */
     public function medians(): array
     {
         $of_rounds = function (array $rounds) {
@@ -156,7 +162,7 @@ final class Runs
     }
 
     /**
-     * The ratio in each round that has both. "figure@2" is the figure with 2 processes.
+     * The ratio in each round that has both figures. "figure@2" is the figure with 2 processes.
      * @return list<float>
      */
     public function ratios(string $way, string $figure, string $to_way, string $to_figure, int|string $processes): array
@@ -172,7 +178,10 @@ final class Runs
         return $ratios;
     }
 
-    /** One line for each run, of requests to php-fpm or of all else. @return iterable<array<string, int|string|float|null>> */
+    /**
+     * One row for each run, of requests to php-fpm or of everything else.
+     * @return iterable<array<string, int|string|float|null>>
+     */
     public function rows(bool $requests): iterable
     {
         foreach ($this->runs as $way => $by_processes) {

@@ -1,11 +1,12 @@
 <?php
-/* What a lock costs in a request to php-fpm: a worker's first one, and its second and later ones, beside requests of the same
- * worker without a lock; what the servers see of it; and what the worker grows by.
+/* What a lock costs in a request to php-fpm. A worker's first request with a lock, and its later ones, are compared
+ * with requests of the same worker without a lock. Also what the servers see of it, and how much memory the worker
+ * gains.
  *
  *   fpm.php ROUNDS REQUESTS WAYS PHP-OPTION...     WAYS: as JSON; the options are for php-fpm with dlock
  *
- * Prints one line of JSON for each round and way: times in µs, counts per request, summed over the servers. Where a way failed:
- * {"way": …, "round": …, "error": …}.
+ * Prints one line of JSON for each round and way: times in µs, counts per request, summed over the servers. If a way
+ * failed: {"way": …, "round": …, "error": …}.
  */
 declare(strict_types=1);
 
@@ -18,12 +19,12 @@ const TIME_LIMIT = 20; // s, for a request
 /** Requests without a lock, before the worker's first one with a lock. */
 const WARM_UP = 8;
 
-/** What clients did at the servers so far. */
+/** What clients have done on the servers so far. */
 final class Seen
 {
     /** @var list<RedisRaw> */
     private array $servers;
-    /** @var array<int, true> all that there ever were */
+    /** @var array<int, true> all sessions so far */
     private array $sessions = [];
 
     /** @param list<PrivateRedis> $servers */
@@ -40,7 +41,7 @@ final class Seen
         foreach ($this->servers as $server) {
             $seen['connects'] += connections_received($server);
             $seen['auths'] += $this->calls($server, 'auth|hello');
-            $seen['loads'] += $this->calls($server, 'script\|load|script|eval'); // EVAL sends the script as well
+            $seen['loads'] += $this->calls($server, 'script\|load|script|eval'); // EVAL also sends the script
         }
         return $seen;
     }
@@ -67,7 +68,7 @@ final class OneWorker
         $this->client = new FastCgi($this->fpm->socket(), __DIR__ . '/request.php');
     }
 
-    /** Has the worker replaced by a new one. */
+    /** Replaces the worker by a new one. */
     public function renew(): void
     {
         $pids = $this->fpm->workerPids();
@@ -97,7 +98,7 @@ final class OneWorker
     }
 }
 
-/** One round of one way, in a worker of its own. @return array<string, float|int> */
+/** One round of one way, in a new worker. @return array<string, float|int> */
 function measure(OneWorker $worker, Seen $seen, string $way, int $requests): array
 {
     $per_request = fn (array $from, array $to, string $when, int $n) =>
@@ -135,7 +136,7 @@ putenv("DLOCK_BENCH_PASSWORD=$password"); // for the workers
 $seen = new Seen($servers, $password);
 $worker = new OneWorker(array_slice($argv, 4));
 
-for ($round = 0; $round <= (int) $rounds; $round++) { // the first one warms the servers
+for ($round = 0; $round <= (int) $rounds; $round++) { // the first round warms the servers
     foreach ($round % 2 ? $ways : array_reverse($ways) as $way) {
         try {
             $figures = measure($worker, $seen, $way, (int) $requests);

@@ -1,14 +1,13 @@
-/* What the machine gives: locks in bare C on hiredis and the ZooKeeper client, with nothing between them and the
- * servers. bench/contend.php does the same with PHP's locks; both print one line per critical section, for the same
- * eyes.
+/* The machine's limit: locks in bare C on hiredis and the ZooKeeper client, with nothing between them and the servers.
+ * bench/contend.php does the same with PHP's locks. Both print the same lines, one per critical section.
  *
  *   limit WAY together|apart PROCESSES SECTIONS US SERVER...
  *
- * SECTIONS critical sections of US microseconds, under one lock or under one for each process, shared out evenly among
- * the processes, which have connected and start together. Prints "ready" before and "done" after them, and goes on when
- * it is given a line, so that the servers can be asked what they have used. Then a line for each section: the number of
- * the process, and four times in ns, on the monotonic clock: it began to ask for the lock, had it, began to give it
- * back, had given it back.
+ * SECTIONS critical sections of US microseconds run under one lock, or under one lock for each process. The processes
+ * connect, start together, and share the sections evenly. The program prints "ready" before and "done" after them.
+ * After each it waits for a line, so that the caller can ask the servers what they have used. Then it prints a line for
+ * each section: the number of the process, and four times in ns, on the monotonic clock: it starts to acquire the lock,
+ * has acquired it, starts to release it, has released it.
  *
  * cc -O2 -DTHREADED limit.c -o limit -lhiredis -lzookeeper_mt
  */
@@ -28,7 +27,7 @@
 #include <zookeeper/zookeeper.h>
 
 #define MOST_SERVERS 16
-#define TIME_LIMIT 60  /* s, for a process that does not come to its end */
+#define TIME_LIMIT 60  /* s, after which a process is ended */
 #define LEASE "20000"  /* ms */
 
 static void fail(const char *what, const char *why)
@@ -77,7 +76,7 @@ static redisContext *dial(const char *address)
 	return redis;
 }
 
-/* Gives the reply back if it is one; the process ends if it is none, or an error. */
+/* Returns the reply. The process ends if there is none, or if it is an error. */
 static redisReply *must(redisReply *reply)
 {
 	if (!reply || reply->type == REDIS_REPLY_ERROR) {
@@ -118,7 +117,7 @@ static void hear(void)
 	freeReplyObject(message);
 }
 
-/* ---- SET NX PX, and a script that deletes what is one's own ---- */
+/* ---- SET NX PX, and a script that deletes the key only with its own token ---- */
 
 static const char DELETE_OWN[] =
 	"if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end "
@@ -182,7 +181,7 @@ static void settle(server *s)
 	}
 }
 
-/* Sends what has been appended. A server that is behind is one that has not replied. */
+/* Sends the appended requests. A server that still owes an earlier reply counts as silent. */
 static void ask_all(void)
 {
 	struct pollfd fds[MOST_SERVERS];
@@ -289,7 +288,7 @@ static void race_take(void)
 	}
 }
 
-/* ---- ZooKeeper: a node of one's own and the list of all nodes in one go; the node's end ---- */
+/* ---- ZooKeeper: creates a node and lists all nodes in one go; deletes the node ---- */
 
 static zhandle_t *zookeeper;
 static char node[256];
@@ -394,7 +393,7 @@ typedef struct {
 	void (*take)(void);
 	void (*give)(void);
 	void (*close)(void);
-	int contended; /* or for one process only */
+	int contended; /* several processes can share a lock */
 } way;
 
 static const way ways[] = {
@@ -432,7 +431,8 @@ static void run_sections(const way *way, long count, long us, section *log)
 	}
 }
 
-/* Everyone has come so far: the first process says so, and all go on when it is given a line, or its input ends. */
+/* When all processes have come this far, the first one prints the step. All continue after a line, or after the end of
+ * the input. */
 static void report(board *board, int number, const char *step)
 {
 	pthread_barrier_wait(&board->everyone);
@@ -447,7 +447,7 @@ static void report(board *board, int number, const char *step)
 
 static void run_process(const way *way, char **addresses, board *board, int number, long us)
 {
-	/* As in bench/contend.php: so that caches and the servers are warm. */
+	/* So that caches and the servers are warm, as in bench/contend.php. */
 	long warm_up = board->processes < 100 ? 100 / board->processes : 1;
 	section *log = board->sections + number * board->count;
 
@@ -458,11 +458,11 @@ static void run_process(const way *way, char **addresses, board *board, int numb
 		snprintf(lock, sizeof lock, "limit:lock:%s", me);
 	}
 	way->open(addresses);
-	pthread_barrier_wait(&board->everyone); /* who waits is sure to be heard */
+	pthread_barrier_wait(&board->everyone); /* by now all inboxes are open, so no message is lost */
 	run_sections(way, warm_up < board->count ? warm_up : board->count, 0, log);
 	report(board, number, "ready");
 	run_sections(way, board->count, us, log);
-	report(board, number, "done"); /* the end of a process costs time, which is not to be measured */
+	report(board, number, "done"); /* a process that ends costs time, which must not be measured */
 	if (way->close) {
 		way->close();
 	}
@@ -496,7 +496,7 @@ static board *new_board(int processes, int apart, long count)
 	return new;
 }
 
-/* Nothing of an earlier run is in the way. */
+/* Deletes what an earlier run left. */
 static void clear(const way *way, char **addresses)
 {
 	for (int i = 0; strcmp(way->name, "zookeeper") != 0 && i < server_count; i++) {
@@ -542,7 +542,7 @@ int main(int argc, char **argv)
 	}
 	for (int i = 0, status; i < processes; i++) {
 		if (wait(&status) < 0 || status != 0) {
-			fail("a process", "failed, or came to no end"); /* our end is that of the others */
+			fail("a process", "failed, or came to no end"); /* all other processes end with this one */
 		}
 	}
 	print_sections(board);

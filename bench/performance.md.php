@@ -1,6 +1,6 @@
 <?php
-/* docs/performance.md and docs/performance/details.md without their numbers: document.php puts them in, and divides them at the form
- * feed. What stands in one case only is asked of the data. */
+/* docs/performance.md and docs/performance/details.md without their numbers. document.php inserts the numbers, and
+ * splits the text at the form feed. The data decide on sentences that are true only of some results. */
 declare(strict_types=1);
 
 /** @var Results $results  @var array<string, string> $plots */
@@ -35,7 +35,10 @@ $confirmed = 'Client, master and replica share one CPU here. The replica has to 
     more changes of process for each lock. The server also reads its `INFO` twice: for its replication ID before it grants, and for its count of
     full resynchronizations after the wait, in a second script of the same packet (`resync_guard=0` omits it).';
 $overtaken = fn (int $processes) => $results->figure('DistributedLock', $processes, 'overtaken');
-/** Why a bar may be missed: by claim. What is not here has no known reason; it comes from a profile, not from a guess. */
+/**
+ * By claim, why its bar may be missed. The reasons come from profiles, not from guesses. Other claims have no known
+ * reason.
+ */
 $reasons = [
     'uncontended, one Redis, to bare C' => $script,
     'uncontended, one Redis, to phpredis by hand' => $script,
@@ -64,17 +67,17 @@ foreach ($results->with_verdict('missed') as $result) {
 $of_processes = fn (array $measured) => implode(', ', array_map(fn ($number, $processes) => $number . (is_int($processes) && $processes > 1 ? " ($processes processes)" : ''),
     $measured, array_keys($measured)));
 $unknown = $results->with_verdict('not measured');
-// Those with most ways; the plots have them all.
+// The numbers of processes that most ways were measured with; the plots have all numbers.
 $ways_with = fn (int $processes) => count(together_rows($data['medians'], $processes));
 $numbers = measured_numbers($data['medians']);
 $most_ways = max([0, ...array_map($ways_with, $numbers)]);
 $numbers = array_filter($numbers, fn (int $processes) => $ways_with($processes) === $most_ways);
 $without = median(array_column($data['requests'], 'without'));
-// What a user chooses between; of several numbers of processes fifty.
+// What a user chooses between; if there are several numbers of processes, 50.
 const OTHERS = '/phpredis|Symfony|Redlock class|one of five|^longest wait|^a replica confirms, to|mutex|^commands per/';
 $alike = array_count_values(array_column($data['claims'], 'claim'));
 $is_compared = fn (array $claim) => preg_match(OTHERS, $claim['claim']) === 1 && ($claim['processes'] === 50 || $alike[$claim['claim']] === 1);
-// Those of no other list.
+// The claims of no other list.
 $is_left = fn (array $claim) => !$is_compared($claim) && !str_starts_with(verdict($claim), 'missed');
 ?>
 # Performance

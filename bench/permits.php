@@ -6,13 +6,14 @@ require_once __DIR__ . '/../tests/inc/lua.inc';
 require_once __DIR__ . '/usage.php';
 require_once __DIR__ . '/ways.php';
 
-/** All that a sale without a stock would ask the server. */
+/** All that a sale without a stock would send to the server. */
 const COUNTER = "return redis.call('DECR', KEYS[1])";
 
 /**
- * The commands of Redisson's RPermitExpirableSemaphore where a permit is free, in their order: a counter, and a sorted set of the permits that are out.
- * It is given the time by the client, knows no queue and no fencing token.
- * KEYS[1] the counter, KEYS[2] the permits by their ends; ARGV[1] how many, ARGV[2] the end, ARGV[3] the time, ARGV[4] and on: ids
+ * The commands of Redisson's RPermitExpirableSemaphore, in their order, if a permit is free: a counter, and a sorted
+ * set of the acquired permits. The client passes the time. There is no queue and no fencing token.
+ * KEYS[1] the counter, KEYS[2] the permits by their ends; ARGV[1] how many, ARGV[2] the end, ARGV[3] the time, from
+ * ARGV[4]: ids
  */
 const REDISSON_ACQUIRE = <<<'LUA'
     local over = redis.call('ZRANGEBYSCORE', KEYS[2], 0, ARGV[3], 'LIMIT', 0, ARGV[1])
@@ -45,15 +46,15 @@ const REDISSON_RELEASE = <<<'LUA'
     return tonumber(ends) > tonumber(ARGV[2]) and 1 or 0
     LUA;
 
-/** A name that no earlier call gave. */
+/** A name that no earlier call returned. */
 function fresh(string $name): string
 {
     return unique("$name-" . bin2hex(random_bytes(4)));
 }
 
 /**
- * A sale by bench/crowd.c, whose first request is this script's.
- * @param list<string> $more what else the program is told
+ * A sale by bench/crowd.c; $ask is the script of each buyer's first request.
+ * @param list<string> $more further arguments of the program
  * @return array{requests_per_s: float, server_us: float, per_core_s: float, reserved: float}
  */
 function crowd(int $requests, string $key, string $ask, string ...$more): array
@@ -68,7 +69,10 @@ function crowd(int $requests, string $key, string $ask, string ...$more): array
     return ['requests_per_s' => $requests / $seconds, 'server_us' => $cpu / $requests, 'per_core_s' => $requests / ($cpu / 1e6), 'reserved' => (float) $reserved];
 }
 
-/** Of a stock, by the scripts that Dlock\Stock sends; so many of a hundred buyers never pay, and another one may have the unit after $ttl ms. */
+/**
+ * A sale of a stock, by the scripts that Dlock\Stock sends. $abandoned of 100 buyers never pay; their units are
+ * available again after $ttl ms.
+ */
 function stock_sale(RedisRaw $redis, int $requests, int $units, int $ttl, int $abandoned): array
 {
     $sku = fresh('stock');
@@ -83,7 +87,7 @@ function stock_sale(RedisRaw $redis, int $requests, int $units, int $ttl, int $a
     return ['sold' => (float) $sold] + $figures;
 }
 
-/** The same where another one has bought all there was: what most requests of a sale meet. */
+/** The same after another buyer has bought all units, as most requests of a sale find it. */
 function sold_out(RedisRaw $redis, int $requests): array
 {
     $sku = fresh('stock');
@@ -102,13 +106,13 @@ function counter_sale(RedisRaw $redis, int $requests): array
     return crowd($requests, fresh('counter'), $redis->cmd('SCRIPT', 'LOAD', COUNTER));
 }
 
-/** Processes that take turns: each request reads and writes the stock under a lock, or asks a Stock. */
+/** Processes buy at the same time. Each request reads and writes the stock under a lock, or calls a Stock. */
 function php_sale(string $way, int $processes, int $requests, int $units): array
 {
     $sku = fresh('sale');
     $way === 'Stock' ? (new Dlock\Stock(bench_dsns()[0]))->restock($sku, $units) : phpredis()->set($sku, (string) $units);
     $each = intdiv($requests, $processes);
-    $gate = hrtime(true) + 1_000_000_000; // all have their connections then
+    $gate = hrtime(true) + 1_000_000_000; // by then, all processes are connected
     $results = fork_run($processes, function (int $process) use ($way, $sku, $each, $gate) {
         $buy = $way === 'Stock' ? stock_buyer($sku) : locked_buyer($sku);
         usleep(max(0, intdiv($gate - hrtime(true), 1000)));
@@ -140,7 +144,7 @@ function locked_buyer(string $sku): Closure
 
 // ---- a semaphore ----
 
-/** @return array{pair_us: float} µs of the server's time for an acquire and its release, as it counts them itself */
+/** @return array{pair_us: float} µs of the server's time for an acquire and its release, as the server counts them */
 function semaphore_cost(RedisRaw $redis, string $way, int $holders, int $pairs): array
 {
     $key = fresh('pool');
@@ -181,7 +185,10 @@ function semaphore_cost(RedisRaw $redis, string $way, int $holders, int $pairs):
 
 // ---- readers and writers ----
 
-/** Sections of no length for some seconds. @return array<string, float> sections_per_s, and the median waits of readers and writers in ms */
+/**
+ * Sections of no length for some seconds.
+ * @return array<string, float> sections_per_s, and the median waits of readers and writers in µs
+ */
 function readers_and_writers(string $way, int $readers, int $writers, float $seconds): array
 {
     $resource = fresh('rw');

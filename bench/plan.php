@@ -2,7 +2,7 @@
 /* What is measured, in which order, and what is expected of it. */
 declare(strict_types=1);
 
-/** The ways of bench/limit.c, by the names that they have in tables: [its name there, number of Redis servers; 0: ZooKeeper]. */
+/** The ways of bench/limit.c, by their names in tables: [the name there, the number of Redis servers; 0: ZooKeeper]. */
 const LIMITS = [
     'C: pair' => ['pair', 1],
     'C: quorum' => ['quorum', 5],
@@ -12,15 +12,15 @@ const LIMITS = [
     'C: race' => ['race', 1],
 ];
 
-/** As RedLock, but the third of the five servers is stopped (SIGSTOP) meanwhile. */
+/** As RedLock, while the third of the five servers is stopped (SIGSTOP). */
 const ONE_STOPPED = 'RedLock, one of five stopped';
 
-/** The same ways with all five servers on the client's CPU: by the name that they have then. */
+/** The same ways with all five servers on the client's CPU, by their names in tables. */
 const ON_ONE_CPU = ['C: quorum, one CPU' => 'C: quorum', 'RedLock, one CPU' => 'RedLock'];
 
 /**
- * "alone": acquire and release, nobody else there. Rounds, and sections of no length in each, for way after way: of those ways
- * that have one server, and so are quick, and of the others.
+ * "alone": acquire and release by a single client. The rounds, and in each the sections of no length for each way:
+ * `one_server` for ways with one server, which are quick, `sections` for all other ways.
  */
 const ALONE = [
     'short' => ['rounds' => 3, 'one_server' => 1000, 'sections' => 300],
@@ -30,15 +30,15 @@ const ALONE = [
         'C: quorum, one CPU', 'RedLock, one CPU', 'C: quorum', 'RedLock', ONE_STOPPED, 'C: in turn', 'Redlock class',
         'C: ZooKeeper', 'ZkLock',
     ],
-    // A client and a server that only ever wait for each other: both on one CPU, so that it is not for the scheduler to
-    // decide whether a wake-up means to wake a sleeping CPU, which takes longer than the lock.
+    // In these ways, client and server only ever wait for each other, so both are on one CPU. Otherwise the scheduler
+    // might have to wake a sleeping CPU, which takes longer than the lock.
     'one_cpu' => ['C: pair', 'C: direct', 'DistributedLock', 'phpredis by hand', 'predis by hand', 'Symfony Lock', 'SETNX class',
         'C: quorum, one CPU', 'RedLock, one CPU'],
 ];
 
 /**
- * "apart": clients at one server, each with a lock of its own, so that nobody waits for a lock: what the server's core bears.
- * The server stays on one CPU, and the clients go where the scheduler puts them.
+ * "apart": clients of one server, each with a lock of its own, so that no client waits: what the server's core bears.
+ * The server stays on one CPU, and the scheduler places the clients.
  */
 const APART = [
     'processes' => 20,
@@ -47,7 +47,7 @@ const APART = [
     'ways' => ['C: pair', 'DistributedLock', 'phpredis by hand'],
 ];
 
-/** "far": as alone, over a network on which a round trip takes so much longer. */
+/** "far": as "alone", over a network that adds this time to a round trip. */
 const FAR = [
     'round_trip_us' => 2000,
     'short' => ['rounds' => 2, 'sections' => 40],
@@ -56,8 +56,8 @@ const FAR = [
 ];
 
 /**
- * Many processes under one lock, sections of 1 ms: how many rounds, with how many processes, and how many sections in each,
- * unless that is less than `least` for each process. But for ZooKeeper, clients and servers are on one CPU, as above.
+ * Many processes under one lock, sections of 1 ms: the rounds, the numbers of processes, and the sections of each run,
+ * but at least `least` for each process. Except for ZooKeeper, clients and servers are on one CPU, as above.
  */
 const TOGETHER = [
     'us' => 1000,
@@ -79,8 +79,9 @@ const TOGETHER = [
 ];
 
 /**
- * On servers with replicas (replicated.php), beside one without: "replicated", as alone, with all of them on the client's CPU; "hosts apart", the same over a
- * network on which a round trip takes so much longer, also for the replica; "replicated, together", as together, by so many processes.
+ * Servers with replicas (replicated.php), compared with one without. "replicated": as "alone", with all servers on the
+ * client's CPU. "hosts apart": the same over a network that adds `round_trip_us` to a round trip, also to the replica.
+ * "replicated, together": `processes` processes under one lock.
  */
 const REPLICATED = [
     'round_trip_us' => 500,
@@ -92,8 +93,11 @@ const REPLICATED = [
 ];
 
 /**
- * "sale": so many units for so many requests, over so many connections at once (crowd.c), or, "PHP", of so many processes. Each makes one after the other. "holders N": acquire and release of a semaphore that has a free permit and N holders. "readers": readers and writers of one resource, sections
- * of no length. All on one Redis server.
+ * "sale": `requests` requests for `units` units, over `connections` connections at once (crowd.c), or from `processes`
+ * processes ("PHP"). Each connection or process makes one request after the other.
+ * "holders N": acquire and release of a semaphore that has a free permit and N holders.
+ * "readers": readers and writers of one resource, sections of no length.
+ * All are on one Redis server.
  */
 const PERMITS = [
     'units' => 1000, 'connections' => 50, 'processes' => 20, 'abandoned_ttl' => 50, 'readers' => 180, 'writers' => 20,
@@ -108,7 +112,7 @@ const PERMITS = [
     'readers_ways' => ['ReadWriteLock', 'ReadWriteLock, fifo', 'DistributedLock'],
 ];
 
-/** How many Redis servers a way asks, of those without replicas. */
+/** How many Redis servers without replicas a way uses. */
 function servers_of(string $way): int
 {
     $way = ON_ONE_CPU[$way] ?? $way;
@@ -120,7 +124,7 @@ function servers_of(string $way): int
     };
 }
 
-/** Processes that wait, and what they send meanwhile. */
+/** How many processes wait and for how long, while their commands are counted. */
 const WAITING = [
     'short' => ['processes' => 40, 'seconds' => 3, 'ways' => ['DistributedLock', 'phpredis by hand']],
     'full' => ['processes' => 100, 'seconds' => 10,
@@ -128,8 +132,8 @@ const WAITING = [
 ];
 
 /**
- * "request": requests to php-fpm. Rounds, and in each for each way so many requests with a lock after a worker's first one. Client, worker
- * and Redis servers are all on one CPU, as above; so the time is the CPU time of all of them.
+ * "request": requests to php-fpm. The rounds, and in each round the requests of each way with a lock after a worker's
+ * first one. Client, worker and Redis servers are all on one CPU, as above, so the time is the CPU time of all of them.
  */
 const PER_REQUEST = [
     'short' => ['rounds' => 3, 'requests' => 10],
@@ -140,15 +144,15 @@ const PER_REQUEST = [
     ],
 ];
 
-/** From here on a wait is long enough for one interruption by the machine not to double it. */
+/** With these numbers of processes, a wait is so long that one interruption by the machine does not double it. */
 const MANY = [10, 20, 50, 100, 200];
 
 /**
- * What is claimed: a figure of one way, against one of another (or of the same), taken in the same round; the median of the
- * rounds counts. [what it is, 'alone', 'apart', 'far', 'request' or processes (several: of these, those that were measured;
- * null: all that were), figure, way, figure, way, '<=' or '>=', bar or null (shown, not judged), aim or null]. The second figure
- * may name other processes than the first: 'sections_per_s@2'. A way compared with itself is shown beside what bare C makes of
- * the same.
+ * What is claimed: the ratio of two figures in the same round, mostly of two ways; the median of the rounds counts.
+ * [what it is, a word like 'alone', or processes (several: those of them that were measured; null: all that were),
+ * figure, way, figure, way, '<=' or '>=', bar or null (shown, not judged), aim or null]. The second figure may name
+ * other processes than the first: 'sections_per_s@2'. If a way is compared with itself, the same ratio of bare C is
+ * shown beside it.
  */
 const CLAIMS = [
     ['uncontended, one Redis, to phpredis by hand', 'alone', 'pair_p50', 'DistributedLock', 'pair_p50', 'phpredis by hand', '<=', 1.2, null],
@@ -196,13 +200,19 @@ const CLAIMS = [
     ['a later request to php-fpm, to phpredis with pconnect', 'request', 'later', 'DistributedLock', 'later', 'phpredis by hand, pconnect', '<=', 1.1, null],
 ];
 
-/** What a second or later request to php-fpm connects, authenticates and loads, all in all: the ways, and the bar. */
+/**
+ * The number of connects, authentications and loaded scripts of a second or later request to php-fpm: the ways, and the
+ * bar.
+ */
 const AGAIN_AND_AGAIN = [['DistributedLock', 'RedLock', 'ZkLock'], 0.0];
 
-/** Commands per process and second and server while waiting, at most: bar, aim. */
+/** The most commands per process, second and server during a wait: bar, aim. */
 const MOST_COMMANDS = [1.0, 0.5];
 
-/** Of locks in databases, which bench/databases.php measures: a claim, the databases, processes, relation, bar, and its figure in a round. */
+/**
+ * Locks in databases, which bench/databases.php measures. A claim has a name, databases, processes, a relation, a bar,
+ * and its figure in a round.
+ */
 define('DATABASES', (function () {
     $both = ['pgsql' => 'PostgreSQL', 'mysql' => 'MariaDB'];
     $us = fn (array $round, string $way) => $round['pairs'][$way]['us'] ?? null;

@@ -1,10 +1,10 @@
 <?php
-/* Line plots as SVG, for light and dark pages alike: no background, greys and colours of a middle tone. */
+/* Line plots as SVG, for light and dark pages alike: no background, grays and colors of a middle tone. */
 declare(strict_types=1);
 
 const GREY = '#808080';
 
-/** Of lines, by way: [colour, width, dashes]. */
+/** Lines by way: [color, width, dashes]. */
 const STYLES = [
     'DistributedLock' => ['#2f81d8', 3, ''],
     'RedLock' => ['#d9534f', 3, ''],
@@ -21,13 +21,13 @@ const STYLES = [
     'PdoStore, MariaDB' => ['#c76b98', 1.5, ''],
 ];
 
-/** Where a value is on an axis of so many pixels. */
+/** The place of a value on an axis of $length pixels. */
 function on_axis(float $value, float $low, float $high, float $length, bool $log): float
 {
     return $log ? log($value / $low) / log($high / $low) * $length : ($value - $low) / ($high - $low) * $length;
 }
 
-/** Values to write at an axis, the first and the last one included. @return list<float> */
+/** The values to write at an axis, including the first and the last one. @return list<float> */
 function ticks(float $low, float $high, bool $log): array
 {
     if ($log) {
@@ -42,7 +42,7 @@ function ticks(float $low, float $high, bool $log): array
 
 /**
  * @param array<string, array<int, float>> $lines by name: x => y
- * @param bool $log whether the y axis is logarithmic; the x axis is
+ * @param bool $log whether the y axis is logarithmic; the x axis always is
  */
 function line_plot(string $title, string $x_title, string $y_title, array $lines, bool $log): string
 {
@@ -71,7 +71,7 @@ function line_plot(string $title, string $x_title, string $y_title, array $lines
     $svg .= $text($left + $w / 2, $height - 12, 'middle', $x_title);
     $svg .= $text(18, $top + $h / 2, 'middle', $y_title, ' transform="rotate(-90 18 ' . ($top + $h / 2) . ')"');
 
-    // The names stand in the order of the lines' ends, from top to bottom.
+    // The names are in the order of the lines' ends, from top to bottom.
     uasort($lines, fn ($a, $b) => end($b) <=> end($a));
     $row = $top + 6;
     foreach ($lines as $name => $points) {
@@ -90,7 +90,10 @@ function line_plot(string $title, string $x_title, string $y_title, array $lines
     return "$svg</svg>\n";
 }
 
-/** One figure of all ways that were measured with several numbers of processes. @return array<string, array<int, float>> */
+/**
+ * One figure of all ways that were measured with several numbers of processes.
+ * @return array<string, array<int, float>>
+ */
 function lines_of(array $medians, string $figure, float $unit = 1): array
 {
     $lines = [];
@@ -116,7 +119,10 @@ function database_plot(array $medians): string
     return line_plot('Databases: from release to the next holder, median', 'processes', 'ms', array_filter($lines), true);
 }
 
-/** @param array<string, array<int|string, array<string, ?float>>> $medians of Runs  @return array<string, string> SVG by name; none of what was not measured */
+/**
+ * @param array<string, array<int|string, array<string, ?float>>> $medians of Runs
+ * @return array<string, string> SVG by name, without those plots that have no data
+ */
 function plots(array $medians): array
 {
     $sections = lines_of($medians, 'sections_per_s');

@@ -1,9 +1,12 @@
 <?php
-/* What replicas that confirm cost: 1,000 names over all slots of a cluster after its masters were replaced, a lock that one replica confirms beside a plain one,
- * and a plain one beside that of another build. All sides of a ratio take turns.
+/* What replicas cost that confirm locks: 1,000 names over all slots of a cluster after its masters were replaced; a
+ * lock that one replica confirms, compared with a plain one; and a plain one, compared with that of another build. All
+ * sides of a ratio take turns.
  *
  *   replicated-costs.php ROUNDS MODULE [BEFORE]
- *   replicated-costs.php lock ADDRESS COUNT        takes and releases a lock so often; says the us of the CPU for each. For itself
+ *   replicated-costs.php lock ADDRESS COUNT
+ *
+ * The second form is for its own use: it acquires and releases a lock COUNT times, and prints the µs of CPU for each.
  */
 declare(strict_types=1);
 
@@ -12,7 +15,10 @@ require_once __DIR__ . '/figures.php';
 
 const GUARD = 5.0, NAMES = 1000, SECTIONS = 2000;
 
-/** One of each in turn, since a busy machine changes from moment to moment. @return float how much longer the second takes, by the medians */
+/**
+ * Both locks take turns, because a busy machine changes from moment to moment.
+ * @return float the median time of the confirmed lock, divided by that of the plain one
+ */
 function ratio(string $plain, string $confirmed): float
 {
     $took = [[], []];
@@ -26,7 +32,7 @@ function ratio(string $plain, string $confirmed): float
     return median($took[1]) / median($took[0]);
 }
 
-/** Of a plain lock. @return float us of the CPU of client and server for each */
+/** @return float µs of the CPU of client and server for each plain lock */
 function cpu_of_locks(string $address, int $count): float
 {
     $locks = new DistributedLock("redis://$address", ttl: GUARD);
@@ -43,7 +49,7 @@ function cpu_of_locks(string $address, int $count): float
     return (own_cpu() + $theirs() - $cpu) / $count * 1e6;
 }
 
-/** With that build, in a process of its own. */
+/** Measures that build in a process of its own. */
 function cpu_with(string $module, string $address): float
 {
     $options = array_merge(...array_map(fn ($name) => extension_loaded($name) && file_exists(ini_get('extension_dir') . "/$name.so")
@@ -59,14 +65,17 @@ function own_cpu(): float
     return $usage['ru_utime.tv_sec'] + $usage['ru_stime.tv_sec'] + ($usage['ru_utime.tv_usec'] + $usage['ru_stime.tv_usec']) / 1e6;
 }
 
-/** @param list<ReplicatedRedis> $servers @return float s of the CPU that they and this process have had */
+/** @param list<ReplicatedRedis> $servers @return float s of the CPU that they and this process have used */
 function cpu(array $servers): float
 {
     $theirs = fn (ReplicatedRedis $server) => (float) $server->info('cpu')['used_cpu_sys'] + (float) $server->info('cpu')['used_cpu_user'];
     return own_cpu() + array_sum(array_map($theirs, $servers));
 }
 
-/** Takes a lock of each of so many names, in slots all over the cluster. @return array{float, float} s for all, and of the CPU of this process and all servers */
+/**
+ * Acquires and releases a lock of each name, in slots all over the cluster.
+ * @return array{float, float} s for all, and s of the CPU of this process and all servers
+ */
 function take_names(ClusterSet $set, array $options): array
 {
     $locks = new DistributedLock($set->dsn($options), ttl: GUARD);
@@ -78,7 +87,7 @@ function take_names(ClusterSet $set, array $options): array
     return [(hrtime(true) - $begun) / 1e9, cpu($set->servers) - $cpu];
 }
 
-/** A replica gives up where the others are slow, and is asked again. */
+/** If the other nodes are slow, a replica gives up, and is asked again. */
 function replace_master(ClusterSet $set, ReplicatedRedis $old): void
 {
     $replica = $set->replicaOf($old);
@@ -92,10 +101,13 @@ function replace_master(ClusterSet $set, ReplicatedRedis $old): void
     }, 120, 'the replica to be the master');
 }
 
-/** @return list<list<array{float, float}>> for all names: after all masters were replaced, at once again, and without replicas that confirm */
+/**
+ * @return list<list<array{float, float}>> for all names: after all masters were replaced, again at once, and with
+ * replicas=0
+ */
 function names_after_switches(int $rounds): array
 {
-    $set = new ClusterSet(timeout: 3000); // masters vote for a shard once in twice that time
+    $set = new ClusterSet(timeout: 3000); // masters vote for a shard once within twice that time
     $after = $again = $plain = [];
     take_names($set, ['guard' => GUARD]);
     for ($i = 0; $i < $rounds; $i++) {

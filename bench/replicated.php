@@ -1,12 +1,14 @@
 <?php
-/* Servers with replicas, for the ways that want them: a master with one, and a cluster of three masters with one each. They end with the object. */
+/* Servers with replicas, for the ways that need them: a master with one replica, and a cluster of three masters with
+ * one replica each. They end with the object. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/replicated.inc';
 
 final class Replicated
 {
-    private const CONFIG = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0']; // as the servers without replicas
+    // As for the servers without replicas.
+    private const CONFIG = ['save ""', 'appendonly no', 'repl-diskless-sync-delay 0'];
 
     private readonly ReplicatedRedis $master;
     private readonly ReplicatedRedis $replica;
@@ -33,7 +35,7 @@ final class Replicated
         return $this->master->address();
     }
 
-    /** What its clients and its replica take for the master's address from now on. */
+    /** From now on, its clients and its replica use this address for the master. */
     public function go_to(string $address): void
     {
         $this->replica->raw()->cmd('REPLICAOF', ...explode(':', $address));

@@ -1,8 +1,8 @@
 <?php
-/* Tables for people, and what is made of the claims. */
+/* Tables to read, and the verdicts on the claims. */
 declare(strict_types=1);
 
-/** @param list<list<string>> $rows the first one is the heads */
+/** @param list<list<string>> $rows the first row has the heads */
 function table(string $title, array $rows): void
 {
     $widths = [];
@@ -22,13 +22,13 @@ function table(string $title, array $rows): void
     }
 }
 
-/** mbstring may be absent. */
+/** Without mbstring, which may be absent. */
 function characters(string $text): int
 {
     return (int) preg_match_all('/./u', $text);
 }
 
-/** Three digits or so; "–" for what was not measured. */
+/** About three digits; "–" if it was not measured. */
 function shown(?float $value): string
 {
     return match (true) {
@@ -44,7 +44,7 @@ function milliseconds(?float $microseconds): string
     return shown($microseconds === null ? null : $microseconds / 1000);
 }
 
-/** Of databases.php. @param array<string, mixed> $medians by database  @return list<list<string>> */
+/** Figures of databases.php. @param array<string, mixed> $medians by database  @return list<list<string>> */
 function database_pair_rows(array $medians): array
 {
     $names = ['dlock' => 'dlock', 'two SELECT 1' => 'two `SELECT 1`', 'advisory lock' => '`pg_advisory_lock()`, `GET_LOCK()`', 'FOR UPDATE' => 'a transaction with `SELECT … FOR UPDATE`',
@@ -126,7 +126,7 @@ function sale_rows(array $medians): array
     return $rows;
 }
 
-/** What scripts/stock-costs.sh has measured. @param array<string, mixed> $costs @return list<list<string>> */
+/** Figures of scripts/stock-costs.sh. @param array<string, mixed> $costs @return list<list<string>> */
 function stock_rows(array $costs): array
 {
     $rows = [['', 'bare counter, µs', 'dlock ' . $costs['before'] . ', µs', 'Stock, µs', 'requests per second of it', 'rounds', 'bar', '']];
@@ -167,7 +167,7 @@ function show_permits(Runs $runs): void
     table(PERMITS['readers'] . ' readers and ' . PERMITS['writers'] . ' writers, sections of no length', readers_rows($runs->medians()));
 }
 
-/** What a user would compare. @return list<list<string>> */
+/** The ways that users compare. @return list<list<string>> */
 function short_rows(array $medians): array
 {
     $rows = [['', 'alone, µs', '50 processes: sections/s', 'wait p50, ms', 'longest wait, ms']];
@@ -195,7 +195,7 @@ function together_rows(array $medians, int $processes): array
     return $rows;
 }
 
-/** @return list<int> the numbers of processes that there was a measurement with, in order */
+/** @return list<int> the numbers of processes that were measured, in order */
 function measured_numbers(array $medians): array
 {
     $numbers = array_filter(array_unique(array_merge([], ...array_map('array_keys', array_values($medians)))), 'is_int');
@@ -225,7 +225,7 @@ function per_request_rows(array $requests): array
     return $rows;
 }
 
-/** @param array<string, mixed> $result of judge(), or as it was written */
+/** @param array<string, mixed> $result of judge(), or from the data */
 function verdict(array $result): string
 {
     ['measured' => $value, 'relation' => $relation, 'bar' => $bar, 'aim' => $aim] = $result;
@@ -240,7 +240,7 @@ function verdict(array $result): string
 }
 
 /**
- * Where a claim is judged.
+ * The numbers of processes, or the word, for which a claim is judged.
  * @param string|int|list<int>|null $where as in CLAIMS
  * @param list<int> $measured
  * @return list<string|int>
@@ -258,7 +258,8 @@ function places(string|int|array|null $where, array $measured): array
 /**
  * @param array{processes: int, seconds: int, commands: array<string, ?float>} $waiting
  * @param array<string, array<string, float>> $requests
- * @return list<array{claim: string, processes: int|string, measured: ?float, low: ?float, high: ?float, bare_c: ?float, relation: string, bar: ?float, aim: ?float}>
+ * @return list<array{claim: string, processes: int|string, measured: ?float, low: ?float, high: ?float, bare_c: ?float,
+ * relation: string, bar: ?float, aim: ?float}>
  */
 function judge(Runs $runs, array $waiting, array $requests): array
 {
@@ -272,7 +273,7 @@ function judge(Runs $runs, array $waiting, array $requests): array
     foreach (CLAIMS as [$claim, $where, $figure, $way, $to_figure, $to_way, $relation, $bar, $aim]) {
         foreach (places($where, $runs->processes($way)) as $processes) {
             if (str_ends_with($to_figure, "@$processes")) {
-                continue; // with itself
+                continue; // compared with itself
             }
             $bare_c = $to_way === $way ? median($runs->ratios('C: direct', $figure, 'C: direct', $to_figure, $processes)) : null;
             $shown = match ($processes) { 'apart' => APART['processes'], 'far', 'request', 'replicated', 'hosts apart' => 'alone',
@@ -297,7 +298,7 @@ function claim_rows(array $results): array
     $rows = [['', 'processes', 'measured', 'rounds', 'bare C', 'bar', 'aim', '']];
     foreach ($results as $result) {
         ['low' => $low, 'high' => $high, 'bar' => $bar, 'aim' => $aim, 'bare_c' => $bare_c] = $result;
-        // A decimal more where rounding hides on which side of the bar it is.
+        // Another decimal if rounding hides on which side of the bar the figure is.
         $measured = shown($result['measured']);
         if ($bar !== null && $measured === shown($bar) && $result['measured'] != $bar) {
             $measured = sprintf('%.3f', $result['measured']);

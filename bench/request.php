@@ -1,5 +1,6 @@
 <?php
-/* A request of fpm.php: takes a lock in one of the ways of ways.php and gives it back, or does neither. Answers with the worker's pid. */
+/* A request of fpm.php: acquires and releases a lock in one of the ways of ways.php, or does neither. It answers with
+ * the worker's pid. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/ways.php';

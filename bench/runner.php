@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/usage.php';
 
-/** Runs the commands, and remembers those that failed. */
+/** Runs the commands, and remembers the failures. */
 final class Bench
 {
     /** @var list<string> */
@@ -25,12 +25,12 @@ final class Bench
         $this->usage = new Usage($this->redis);
     }
 
-    /** Of processes under one lock, or apart, each under its own. @return array<string, ?float>|null null where it failed */
+    /** Processes under one lock, or apart, each under its own. @return array<string, ?float>|null null if it failed */
     public function sections(string $way, bool $apart, int $processes, int $sections, int $us): ?array
     {
         $way = ON_ONE_CPU[$way] ?? $way;
         $words = [$apart ? 'apart' : 'together', (string) $processes, (string) $sections, (string) $us];
-        if ($way === ONE_STOPPED) { // which cannot say either what it has used
+        if ($way === ONE_STOPPED) { // a stopped server cannot report what it has used
             [$lines, $used] = $this->one_stopped(fn () => $this->run([...$this->php, __DIR__ . '/contend.php', 'RedLock', ...$words], 0));
         } else {
             [$lines, $used] = $this->run([...$this->program_of($way), ...$words, ...$this->servers_for($way)], servers_of($way));
@@ -39,7 +39,8 @@ final class Bench
     }
 
     /**
-     * Does something with the first $count Redis servers on one CPU, and all that is run meanwhile, unless it may go anywhere.
+     * Calls $do with the first $count Redis servers on one CPU. If $clients is true, programs that it starts run there,
+     * too.
      * @param list<int> $more pids of other servers
      */
     public function on_one_cpu(int $count, callable $do, bool $clients = true, array $more = []): mixed
@@ -61,7 +62,11 @@ final class Bench
         }
     }
 
-    /** Does something with the Redis servers far away: a round trip takes so much longer. It is given the addresses that $more have then. @param list<string> $more */
+    /**
+     * Calls $do while the Redis servers are far away: a round trip takes $round_trip_us longer. Passes the addresses
+     * that $more have then.
+     * @param list<string> $more
+     */
     public function far(int $round_trip_us, callable $do, array $more = []): mixed
     {
         $relay = proc_open([$this->delay, (string) intdiv($round_trip_us, 2), ...$this->redis, ...$more], [['pipe', 'r'], ['pipe', 'w']], $pipes);
@@ -79,7 +84,7 @@ final class Bench
     }
 
     /**
-     * Those ways that can be measured here.
+     * The ways that can be measured on this machine.
      * @param list<string> $ways
      */
     public function available(array $ways): array
@@ -87,7 +92,7 @@ final class Bench
         return array_values(array_filter($ways, fn ($way) => $way !== 'predis by hand' || stream_resolve_include_path('Predis/autoload.php')));
     }
 
-    /** Does a step; where it fails, the others are done all the same. */
+    /** Runs a step. If it fails, the other steps still run. */
     public function step(string $what, callable $do): void
     {
         echo "bench: $what\n";
@@ -107,7 +112,7 @@ final class Bench
     /** @param list<string> $ways  @return list<array{string, int, array<string, float>}> way, round, figures */
     public function per_request(array $ways, int $rounds, int $requests): array
     {
-        // Opcache as in production: what classes in PHP cost without it is not what they cost.
+        // With opcache, as in production: without it, classes in PHP cost more.
         $options = [...array_slice($this->php, 1), ...has_opcache() ? ['-d', 'zend_extension=opcache'] : []];
         $lines = $this->php('fpm.php', (string) $rounds, (string) $requests, json_encode($ways), ...$options) ?? [];
         $runs = [];
@@ -123,13 +128,13 @@ final class Bench
         return $runs;
     }
 
-    /** @return list<string> what measures the way, with its name there */
+    /** @return list<string> the program that measures the way, with the way's name there */
     private function program_of(string $way): array
     {
         return isset(LIMITS[$way]) ? [$this->limit, LIMITS[$way][0]] : [...$this->php, __DIR__ . '/contend.php', $way];
     }
 
-    /** @return list<string> those that are to be named to that program */
+    /** @return list<string> the servers among that program's arguments */
     private function servers_for(string $way): array
     {
         return match (true) {
@@ -152,7 +157,7 @@ final class Bench
             return $do();
         } finally {
             posix_kill($pid, SIGCONT);
-            (new RedisRaw($this->redis[2], timeout: 60))->cmd('PING'); // has caught up
+            (new RedisRaw($this->redis[2], timeout: 60))->cmd('PING'); // it replies once it has caught up
         }
     }
 
@@ -163,7 +168,8 @@ final class Bench
 
     /**
      * @param list<string> $command
-     * @param int $servers how many Redis servers are asked what they have used between the program's "ready" and its "done"
+     * @param int $servers how many Redis servers report what they have used between the program's "ready" and its
+     * "done"
      * @return array{list<string>|null, array{cpu: float, in: int, out: int}|null} its lines of output; what was used
      */
     private function run(array $command, int $servers): array
@@ -182,7 +188,7 @@ final class Bench
                 $lines[] = $line;
                 continue;
             }
-            fwrite($pipes[0], "\n"); // it waits for that
+            fwrite($pipes[0], "\n"); // the program waits for this line
         }
         array_map('fclose', $pipes);
         $code = proc_close($process);

@@ -1,10 +1,11 @@
 <?php
-/* What a sale of a stock costs the server: CPU for each request, beside a bare counter and the scripts of an earlier commit.
+/* What a sale of a stock costs the server: CPU for each request, compared with a bare counter and the scripts of an
+ * earlier commit.
  *
  *   stock-costs.php ROUNDS CROWD RESULTS [BEFORE]
  *
- * CROWD: the program of bench/crowd.c. RESULTS: the file that is written. BEFORE: a folder with the program of an earlier commit, its
- * scripts_lua.h, and its name.
+ * CROWD: bench/crowd.c, compiled. RESULTS: the file to write. BEFORE: a folder with the program of an earlier commit,
+ * its scripts_lua.h, and its name.
  */
 declare(strict_types=1);
 
@@ -22,7 +23,7 @@ const SALES = [
     'reserve and confirm' => [30_000, 30_000, 600_000, 0],
     '90 % abandoned' => [5000, 100_000, 1000, 90],
 ];
-/** What is to hold: of the requests per second of the server's CPU. */
+/** What must hold: ratios of the requests per second of the server's CPU. */
 const TARGETS = [
     ['sold out', 'stock', 'counter', 0.8],
     ['a whole sale', 'stock', 'counter', 0.75],
@@ -30,7 +31,7 @@ const TARGETS = [
     ['90 % abandoned', 'stock', 'before', 1.2],
 ];
 
-/** The scripts of one commit, and the program that speaks to them. */
+/** The scripts of one commit, and the program that calls them. */
 final class Scripts
 {
     private readonly string $restock, $reserve, $confirm;
@@ -59,7 +60,7 @@ final class Scripts
     }
 }
 
-/** @return array{float, int} µs of the server's CPU for each request, and how many had units */
+/** @return array{float, int} µs of the server's CPU for each request, and how many buyers reserved a unit */
 function crowd(string $address, string $program, int $requests, string ...$more): array
 {
     $usage = new Usage([$address]);

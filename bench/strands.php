@@ -1,9 +1,11 @@
 <?php
-/* Strands on one lock: sections of 2 ms, one after the other, and a ticker of 1 ms beside them, which is late by so much at most.
-
-     php -d extension=…/dlock.so bench/strands.php [redis://… | memory:// | memcached://… | zookeeper hosts] [strands] [runs]
-
-   The last line has the medians of all runs. On a busy machine the ticker is late because of others. */
+/* Strands on one lock: sections of 2 ms, one after the other. A ticker of 1 ms runs beside them; its longest delay is
+ * shown.
+ *
+ *   php -d extension=…/dlock.so bench/strands.php [SERVER] [STRANDS] [RUNS]
+ *
+ * SERVER is redis://…, memory://, memcached://…, or ZooKeeper's hosts. The last line has the medians of all runs. On a
+ * busy machine, other processes delay the ticker, too. */
 declare(strict_types=1);
 
 require __DIR__ . '/../tests/inc/strands.inc';
@@ -12,7 +14,7 @@ $server = $argv[1] ?? 'redis://127.0.0.1:6379';
 [$count, $runs] = [(int) ($argv[2] ?? 20), (int) ($argv[3] ?? 10)];
 $locks = str_contains($server, '://') ? new DistributedLock($server) : new ZkLock($server);
 
-/** @return array{float, float, float} ms in all, ms that the ticker was late at most, suspensions for each wait */
+/** @return array{float, float, float} ms in all, the ticker's longest delay in ms, suspensions for each wait */
 function one_run(Dlock\LockManager $locks, int $count): array
 {
     $left = $count;

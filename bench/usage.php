@@ -8,7 +8,7 @@ final class Usage
 {
     /** @var list<RedisRaw> */
     private readonly array $servers;
-    /** @var list<array{in: int, out: int}> by server: bytes of our own */
+    /** @var list<array{in: int, out: int}> by server: bytes of this object's requests */
     private array $own;
 
     /** @param list<string> $addresses */
@@ -18,14 +18,18 @@ final class Usage
         $this->own = array_fill(0, count($addresses), ['in' => 0, 'out' => 0]);
     }
 
-    /** Of the first $count servers: asked before something is done. @return array{cpu: float, in: int, out: int} µs, bytes */
+    /** Call it before the work, for the first $count servers. @return array{cpu: float, in: int, out: int} µs, bytes */
     public function before(int $count): array
     {
         $bytes = $this->bytes($count);
-        return ['cpu' => $this->cpu($count)] + $bytes; // the question itself costs CPU time, so it comes last
+        return ['cpu' => $this->cpu($count)] + $bytes; // asking costs CPU time, so the CPU is read last
     }
 
-    /** What has been used since. @param array{cpu: float, in: int, out: int} $before  @return array{cpu: float, in: int, out: int} */
+    /**
+     * What has been used since.
+     * @param array{cpu: float, in: int, out: int} $before
+     * @return array{cpu: float, in: int, out: int}
+     */
     public function since(array $before, int $count): array
     {
         $now = ['cpu' => $this->cpu($count)] + $this->bytes($count);
@@ -48,7 +52,7 @@ final class Usage
     {
         $sum = ['in' => 0, 'out' => 0];
         for ($i = 0; $i < $count; $i++) {
-            $answered = $this->own[$i]['out']; // this answer is not counted in itself
+            $answered = $this->own[$i]['out']; // the server does not count this answer in itself
             $info = $this->info($i, 'stats');
             $sum['in'] += $info['total_net_input_bytes'] - $this->own[$i]['in'];
             $sum['out'] += $info['total_net_output_bytes'] - $answered;

@@ -8,7 +8,7 @@ declare(strict_types=1);
 require_once __DIR__ . '/ways.php';
 require_once __DIR__ . '/../tests/inc/zk.inc';
 
-/** Everything that clients send to one Redis server. What scripts call is not counted. */
+/** Counts what clients send to one Redis server. Commands that scripts call do not count. */
 final class Monitor
 {
     private RedisRaw $events;
@@ -21,7 +21,7 @@ final class Monitor
         $this->events->cmd('MONITOR');
     }
 
-    /** How many commands came since this object was made. */
+    /** How many commands came since this object was constructed. */
     public function count(): int
     {
         $mark = 'mark-' . bin2hex(random_bytes(8));
@@ -54,7 +54,7 @@ function wait_and_count(string $way, int $seconds): float
 
 [, $way, $processes, $seconds] = $argv;
 
-/** Takes the lock, or waits for it, until it is killed. */
+/** Acquires the lock, or waits for it, until the process is killed. */
 $process = fn () => fork_child(function (Closure $say, Closure $hear) use ($way, $seconds) {
     pcntl_alarm((int) $seconds + 60);
     $take = ways()[$way]();
@@ -77,8 +77,8 @@ try {
     foreach ($waiters as $waiter) {
         $waiter->hear();
     }
-    usleep(1_000_000); // all of them are waiting
-    if ($way === 'ZkLock') { // which has connected only now
+    usleep(1_000_000); // by now, all processes wait
+    if ($way === 'ZkLock') { // it connects only when it acquires
         wait_for(fn () => count(zk_sessions(zk_hosts())) > (int) $processes, 60, 'sessions');
     }
     printf("%.3f\n", wait_and_count($way, (int) $seconds) / $processes / $seconds);

@@ -1,5 +1,5 @@
 <?php
-/* The ways to a lock from PHP that are measured, behind one face. */
+/* The measured ways to a lock from PHP, behind one interface. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../tests/inc/servers.inc';
@@ -10,7 +10,7 @@ function bench_redis(): array
     return array_slice(redis_addresses(), 0, 5);
 }
 
-/** Of all servers; null: they want none. */
+/** The password of all servers; null: they need none. */
 function bench_password(): ?string
 {
     return getenv('DLOCK_BENCH_PASSWORD') ?: null;
@@ -23,10 +23,10 @@ function bench_dsns(): array
     return array_map(fn ($address) => 'redis://' . ($password === null ? '' : ":$password@") . $address, bench_redis());
 }
 
-/** Lease time of the ways that want servers with replicas, in s: their first lock waits for so long. */
+/** Lease time of the ways with replicas, in s: their first lock waits for as long. */
 const REPLICATED_LEASE = 5;
 
-/** Takes locks there, all of them in one slot of a cluster. */
+/** Acquires locks on servers with replicas; in a cluster, all locks are in one slot. */
 function replicated_way(string $dsn, float $timeout): Closure
 {
     $locks = new DistributedLock($dsn, '{bench}:', REPLICATED_LEASE);
@@ -44,7 +44,7 @@ function phpredis(int $i = 0, bool $persistent = false): Redis
 
 const DELETE_OWN = 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0';
 
-/** SET NX PX and a script that deletes what is one's own, with a pause of about 10 ms between attempts. */
+/** SET NX PX, and a script that deletes the key only with its own token; about 10 ms between attempts. */
 function phpredis_by_hand(Redis $redis, int $seconds): Closure
 {
     return function (string $resource) use ($redis, $seconds) {
@@ -52,7 +52,8 @@ function phpredis_by_hand(Redis $redis, int $seconds): Closure
         while (!$redis->set($resource, $token, ['NX', 'PX' => $seconds * 1000])) {
             usleep(random_int(5_000, 15_000));
         }
-        return fn () => ($redis->evalSha(sha1(DELETE_OWN), [$resource, $token], 1) // false where the server has not seen the script yet
+        // evalSha() returns false if the server has not seen the script yet.
+        return fn () => ($redis->evalSha(sha1(DELETE_OWN), [$resource, $token], 1)
             ?: $redis->eval(DELETE_OWN, [$resource, $token], 1)) === 1;
     };
 }
@@ -76,13 +77,13 @@ function predis_by_hand(Predis\Client $redis, int $seconds): Closure
 }
 
 /**
- * By name, what connects and returns a function that waits until it has the lock on a resource, and returns a function that
- * gives it back; both throw where they cannot. To be called in the process that uses it.
+ * By name, a function that connects. It returns a function that waits until it has acquired the lock on a resource, and
+ * returns a function that releases it. Both throw if they fail. Call it in the process that uses the lock.
  * @return array<string, Closure(): (Closure(string): Closure)>
  */
 function ways(): array
 {
-    // Longer than a run may take: a measurement that waits in vain is ended by its time limit.
+    // Longer than a run may take: the time limit ends a measurement that waits in vain.
     $timeout = 600.0;
     $seconds = 60;
 

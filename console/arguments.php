@@ -69,7 +69,7 @@ final class Arguments
         return $this->options[$name] ?? $otherwise;
     }
 
-    /** A number of seconds; null: not given. */
+    /** Seconds; null: the option is missing. */
     public function seconds(string $name): ?float
     {
         $value = $this->options[$name] ?? null;
@@ -98,7 +98,7 @@ final class Arguments
         return count($this->servers) > 1 ? throw new Misuse("$this->command takes one --server") : $this->servers[0] ?? (string) ini_get('dlock.server');
     }
 
-    /** Of a RedLock: each of its servers by itself, where its locks are ordinary ones. @return list<\DistributedLock> */
+    /** Each server of a RedLock by itself, where its locks are ordinary ones. @return list<\DistributedLock> */
     public function each_server(): array
     {
         return array_map(fn (string|array $server) => new \DistributedLock($server, $this->text('prefix')), $this->servers);

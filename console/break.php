@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** Of the claim that is to be broken: null: it holds it no more. */
+/** The claim to break; null: it no longer holds the lock. */
 function holder_with(\Dlock\Inspection $lock, string $id): ?\Dlock\Party
 {
     foreach ($lock->holders as $holder) {

@@ -3,10 +3,13 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** The most queues told apart. */
+/** The most queues with samples of their own. */
 const MOST_QUEUES = 100;
 
-/** The value of a label: bytes that are no UTF-8 would make the whole text unreadable, and control characters a terminal unusable. */
+/**
+ * The value of a label. Bytes that are not UTF-8 would make the whole text unreadable, and control characters would
+ * disturb a terminal.
+ */
 function label_value(string $text): string
 {
     return addcslashes(printable($text), '\\"');

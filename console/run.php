@@ -3,10 +3,10 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** Between two looks at a lock that is waited for from outside. */
+/** Seconds between two looks while it waits for a lock from outside. */
 const LOOK = 0.5;
 
-/** For how long a command is given to end after SIGTERM. */
+/** Seconds that a command has to end after SIGTERM. */
 const PATIENCE = 5.0;
 
 function wait_until_free(Arguments $arguments): int
@@ -26,12 +26,12 @@ function wait_until_free(Arguments $arguments): int
     }
 }
 
-/** A command that is run, with the terminal and files of this process. */
+/** A command that runs with the terminal and files of this process. */
 final class Command
 {
     /** @var resource */
     private $process;
-    /** Is at its end when the command is; null: it was before. @var ?resource */
+    /** Ends when the command ends; null: the command closed it before. @var ?resource */
     private $pipe;
 
     /** @param list<string> $words */
@@ -49,23 +49,23 @@ final class Command
         proc_terminate($this->process, $signal);
     }
 
-    /** Waits for so long, or until it ends: with which exit status; null: it runs on. */
+    /** Waits $seconds, or until the command ends. Returns its exit status; null: it still runs. */
     public function wait(float $seconds): ?int
     {
         $read = [$this->pipe];
         $write = $except = null;
-        if (!$this->pipe) { // closed by the command before its end
+        if (!$this->pipe) { // the command closed it before its end
             usleep((int) ($seconds * 1e6));
         } elseif (@stream_select($read, $write, $except, 0, (int) ($seconds * 1e6)) && fread($this->pipe, 1) === '') {
             $this->pipe = null;
-            usleep(2000); // it is about to be over
+            usleep(2000); // the command is about to end
         }
         $state = proc_get_status($this->process);
         return $state['running'] ? null : ($state['signaled'] ? 128 + $state['termsig'] : $state['exitcode']);
     }
 }
 
-/** SIGTERM and SIGINT are the command's, and then end this process by its end. */
+/** Passes signals to the command. This process ends when the command does. */
 function pass_signals_on(Command $command): void
 {
     if (function_exists('pcntl_async_signals')) {
@@ -113,7 +113,7 @@ function run_under(Arguments $arguments): int
     return $status;
 }
 
-/** What others see of it. */
+/** The label that other processes see. */
 function label_of(string $command): string
 {
     return 'run ' . substr(preg_replace('/[^ -~]/', '?', $command), 0, 100);

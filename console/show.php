@@ -3,13 +3,13 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** Since when it has been held, or asked for as long as that is not known. */
+/** Since when it holds, or has asked if that is unknown. */
 function held_since(\Dlock\Party $holder): ?float
 {
     return $holder->heldSince ?? $holder->askedAt;
 }
 
-/** The longest that any waiter is known to wait. */
+/** The longest wait of all waiters for which it is known. */
 function longest_wait(\Dlock\Inspection $lock): ?float
 {
     $since = array_filter(array_map(fn (\Dlock\Party $waiter) => $waiter->askedAt, $lock->waiters));
@@ -32,7 +32,7 @@ function lines_of(array $locks): array
 
 const MOST_LISTED = 1000;
 
-/** Those of a RedLock are looked for on each of its servers, and then by all of them. @return list<\Dlock\Inspection> */
+/** Finds locks of a RedLock on each of its servers, and then inspects them on all. @return list<\Dlock\Inspection> */
 function all_locks(Arguments $arguments, bool &$is_full): array
 {
     $locks = $arguments->locks();

@@ -1,6 +1,6 @@
 <?php
-/* A planned failover after which locks are granted at once (docs/operations.md): writes are paused, so that no replica has anything that
-   the new master lacks. */
+/* A planned failover after which locks are granted at once (docs/operations.md). It pauses writes, so that no replica
+ * has data that the new master lacks. */
 declare(strict_types=1);
 
 namespace Dlock\Console;
@@ -9,12 +9,15 @@ use Dlock\Doctor\RedisConnection;
 use Dlock\Doctor\Refusal;
 use Dlock\Doctor\Trouble;
 
-/** Milliseconds of a pause, which is extended until there is a new master. Should this process die, writes go on after that. */
+/**
+ * Milliseconds of a pause, which is extended until there is a new master. If this process dies, writes continue
+ * afterwards.
+ */
 const PAUSE = 3000;
 const PING_PERIOD = 'repl-ping-replica-period';
-/** How long the old master is asked to go on. */
+/** Seconds for which it tries to end the pause of the old master. */
 const SECONDS_TO_GO_ON = 10;
-/** Seconds: a node's uptime is told in whole ones. */
+/** Seconds, because nodes report their uptime in whole seconds. */
 const UPTIME_MARGIN = 2;
 
 final class NotSwitched extends \Exception
@@ -28,14 +31,14 @@ function load_doctor(): void
     }
 }
 
-/** A service's servers, as one that is allowed to manage them sees them. */
+/** A service's servers, as a user sees them that may manage them. */
 abstract class SwitchedService
 {
     public function __construct(#[\SensitiveParameter] public readonly array $spec)
     {
     }
 
-    /** The master that is to be replaced, as "host:port". */
+    /** The master to replace, as "host:port". */
     abstract public function master(): string;
 
     /** Begins the failover. */
@@ -43,13 +46,13 @@ abstract class SwitchedService
 
     abstract public function newMaster(): ?string;
 
-    /** Makes the old master a replica of the new one, unless it is. */
+    /** Makes the old master a replica of the new one, unless it already is. */
     abstract public function demote(RedisConnection $old, string $to): void;
 
-    /** A lock's name that is of this master. */
+    /** The name of a lock on this master. */
     abstract public function lockName(string $prefix): string;
 
-    /** Does a master whose writes are paused send its replicas pings? */
+    /** Does a master send pings to its replicas while its writes are paused? */
     abstract public function pings(): bool;
 
     /** @return array{string, int} */
@@ -67,7 +70,7 @@ abstract class SwitchedService
         return $connection;
     }
 
-    /** @param array<string, mixed> $with  @return iterable<RedisConnection> those of the DSN that answer */
+    /** @param array<string, mixed> $with  @return iterable<RedisConnection> to the servers of the DSN that answer */
     protected function seeds(array $with = []): iterable
     {
         foreach ($this->spec['seeds'] as $seed) {
@@ -85,7 +88,7 @@ abstract class SwitchedService
         return array_combine($found[1], $found[2]);
     }
 
-    /** The replicas that are in sync: offsets by address. @param array<string, string> $info @return array<string, int> */
+    /** Offsets of the replicas in sync, by address. @param array<string, string> $info @return array<string, int> */
     public static function replicas(array $info): array
     {
         $offsets = [];
@@ -119,7 +122,7 @@ final class SwitchedBySentinels extends SwitchedService
         throw new NotSwitched("the Sentinels refuse: $why");
     }
 
-    /** As most of them say. */
+    /** The master that most Sentinels name. */
     public function newMaster(): ?string
     {
         $votes = [];
@@ -165,7 +168,7 @@ final class SwitchedInCluster extends SwitchedService
         throw new NotSwitched('no node answers');
     }
 
-    /** The first slot of that master, and its address; null: it is no master. @return array{int, string}|null */
+    /** The first slot of that master, and its address; null: it is not a master. @return array{int, string}|null */
     private function find(string $address): ?array
     {
         foreach ($this->slots() as [$first, , $master]) {
@@ -194,12 +197,12 @@ final class SwitchedInCluster extends SwitchedService
         return $info['role'] === 'master' ? $this->node : "$info[master_host]:$info[master_port]";
     }
 
-    /** The node has said itself that it is none. */
+    /** The node has already demoted itself. */
     public function demote(RedisConnection $old, string $to): void
     {
     }
 
-    /** In the master's first slot, whose epoch the others follow. */
+    /** In the master's first slot, whose epoch its other slots follow. */
     public function lockName(string $prefix): string
     {
         [$slot] = $this->find($this->node);
@@ -208,14 +211,14 @@ final class SwitchedInCluster extends SwitchedService
         return "dlock-switch:$i";
     }
 
-    /** CLUSTER FAILOVER itself keeps it from that. */
+    /** CLUSTER FAILOVER itself prevents that. */
     public function pings(): bool
     {
         return false;
     }
 }
 
-/** One switch, in its steps. */
+/** One switch, step by step. */
 final class PlannedSwitch
 {
     private float $until;
@@ -243,7 +246,10 @@ final class PlannedSwitch
         return $result;
     }
 
-    /** @return array{from: string, to: string, writesPaused: float, granted: float} seconds until there was a new master, and until it granted a lock */
+    /**
+     * @return array{from: string, to: string, writesPaused: float, granted: float} seconds until there was a new
+     * master, and until it granted a lock
+     */
     public function run(callable $say): array
     {
         $this->from = $this->service->master();
@@ -271,7 +277,7 @@ final class PlannedSwitch
         return ['from' => $this->from, 'to' => $to, 'writesPaused' => round($switched, 3), 'granted' => round(\Dlock\Doctor\clock() - $begun, 3)];
     }
 
-    /** Replicas have what they need, and all are up for long enough to be believed. */
+    /** Waits until enough replicas are in sync, and all servers have been up for long enough to be believed. */
     private function waitUntilReady(callable $say): void
     {
         $spec = $this->service->spec;
@@ -305,17 +311,20 @@ final class PlannedSwitch
         }
     }
 
-    /** Replicas get no pings, by which one would have more than another. What the setting was is kept in it: a switch that is killed cannot put it back. */
+    /**
+     * Stops pings to replicas: with a ping, one replica would have more data than another. The new value of the setting
+     * contains the old one, because a killed switch cannot restore it.
+     */
     private function stopPings(): void
     {
         try {
             $period = (int) $this->old->items(2, 'CONFIG', 'GET', PING_PERIOD)[1];
             $period > 0 && $period < \Dlock\Doctor\NO_PINGS && $this->old->cmd('CONFIG', 'SET', PING_PERIOD, \Dlock\Doctor\NO_PINGS + $period);
-        } catch (Refusal | Trouble) { // one in ten seconds
+        } catch (Refusal | Trouble) { // otherwise there is a ping every ten seconds
         }
     }
 
-    /** Sentinels have a server that they demote write its configuration down: with a setting that was not put back by then. */
+    /** A server that Sentinels demote writes its configuration to its file, perhaps before the setting is restored. */
     private static function restorePings(RedisConnection $server): void
     {
         try {
@@ -328,7 +337,7 @@ final class PlannedSwitch
         }
     }
 
-    /** Writes stop, and replicas get what was written. */
+    /** Pauses writes, and waits until the replicas have all data. */
     private function pause(): void
     {
         $this->service->pings() && $this->stopPings();
@@ -353,8 +362,9 @@ final class PlannedSwitch
     }
 
     /**
-     * As Sentinels do it seconds later, and only once its writes go on, since their messages to it are paused, too. A release that it executed as a master would
-     * be lost, and the lock taken until its lease ends; what another replica got from it the new master would lack.
+     * Demotes the old master at once. Sentinels do so seconds later, only after its writes continue, because their
+     * messages to it are paused, too. If it executed a release as a master, the release would be lost, and the lock
+     * held until its lease ends. Another replica could receive data from it that the new master lacks.
      */
     private function demote(string $to): void
     {
@@ -364,14 +374,18 @@ final class PlannedSwitch
         }
     }
 
-    /** Sentinels close all connections to a server that they demote, and it may be slow to accept new ones. */
+    /**
+     * Retries, because Sentinels close all connections to a server that they demote, and it may be slow to accept new
+     * ones.
+     */
     private function goOn(): void
     {
         $until = \Dlock\Doctor\clock() + SECONDS_TO_GO_ON;
         do {
             try {
                 $old = $this->service->at($this->from);
-                if (!$this->replaced || SwitchedService::info($old, 'replication')['role'] !== 'master') { // otherwise when the pause ends
+                // If the old master is a replica already, writes continue when the pause ends.
+                if (!$this->replaced || SwitchedService::info($old, 'replication')['role'] !== 'master') {
                     $old->cmd('CLIENT', 'UNPAUSE');
                 }
                 self::restorePings($old);

@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** For a terminal: what can steer it, or change the order in which text is read, and bytes that are no UTF-8, are shown as \xNN. */
+/** For a terminal: shows as \xNN what can steer it or change the reading order, and bytes that are not UTF-8. */
 function printable(string $text): string
 {
     $escape = fn (array $found) => preg_replace_callback('/./s', fn (array $byte) => sprintf('\x%02x', ord($byte[0])), $found[0]);
@@ -47,7 +47,7 @@ function table(array $rows): array
     return array_map($line, $rows);
 }
 
-/** Who it is: "host pid 4711 GET /cart". */
+/** Describes a party: "host pid 4711 GET /cart". */
 function who(\Dlock\Party $party): string
 {
     $parts = array_filter([$party->host, $party->pid ? "pid $party->pid" : '', $party->label ?? '']);

@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** The terminal while it is watched: no line editing, and its cursor hidden. */
+/** The terminal of dlock watch: without line editing, its cursor hidden. */
 final class Screen
 {
     private string $settings = '';
@@ -35,7 +35,7 @@ final class Screen
         echo $this->is_terminal ? "\e[H" . implode("\e[K\n", $lines) . "\e[K\n\e[J" : implode("\n", $lines) . "\n";
     }
 
-    /** Waits for so long, or until a key is pressed: which; "": none. */
+    /** Waits $seconds, or until a key is pressed. Returns the key; "": none. */
     public function key(float $seconds): string
     {
         $read = $this->settings !== '' ? [STDIN] : [];
@@ -48,7 +48,7 @@ final class Screen
     }
 }
 
-/** How they can be sorted, by the key that is pressed. */
+/** How locks can be sorted, by the key to press. */
 const ORDERS = ['w' => 'waiting', 'h' => 'held for', 'n' => 'name'];
 
 /** @param list<\Dlock\Inspection> $locks  @return list<\Dlock\Inspection> */

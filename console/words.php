@@ -1,15 +1,15 @@
 <?php
-/* Of both commands, dlock and dlock-doctor: the words that they are given. */
+/* The words of the command line, for both commands, dlock and dlock-doctor. */
 declare(strict_types=1);
 
 namespace Dlock\Console;
 
-/** The command was not given what it needs. */
+/** The command line is wrong. */
 final class Misuse extends \Exception
 {
 }
 
-/** Up to "--". @param list<string> $words  @return list<string> with the lines of files */
+/** Replaces "@FILE" by the lines of the file, up to "--". @param list<string> $words  @return list<string> */
 function with_files(#[\SensitiveParameter] array $words): array
 {
     $all = [];
@@ -31,7 +31,7 @@ function with_files(#[\SensitiveParameter] array $words): array
     return $all;
 }
 
-/** What the lock classes take: a DSN, or the array form, which is given as JSON. */
+/** What the lock classes accept: a DSN, or the array form as JSON. */
 function server(#[\SensitiveParameter] string $word): string|array
 {
     if ($word === '' || ($word[0] !== '{' && !($word[0] === '[' && str_ends_with($word, ']')))) {

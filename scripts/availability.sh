@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# For how long is a lock not to be had after each kind of trouble that a Redis with replicas has? Starts servers of its own, and processes that take one lock
-# in turns, and says the median and the longest time, counted from the moment at which there was a master again. Installs what is missing, and builds.
+# How long clients cannot acquire a lock after each kind of trouble of a Redis with replicas. Starts its own servers,
+# and processes that acquire one lock in turns. Prints the median and the longest time without the lock, counted from
+# the switch to another master, or from the beginning. Installs what is missing, and builds.
 #
-#   scripts/availability.sh [TIMES [EVENT …]]     how often each (3): nothing kill stop planned failover cluster replica crash-loop backup
-#                                                 upgrade often; without any, all, which takes half an hour
+#   scripts/availability.sh [TIMES [EVENT …]]     how often each (3), and which; default: all, which takes half an hour
 #
-#   DLOCK_MODULE=/path/dlock.so                   that build instead of making one
+#   Events: nothing kill stop planned failover cluster replica crash-loop backup upgrade often
+#
+#   DLOCK_MODULE=/path/dlock.so                   use that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Measures locks in PostgreSQL and MariaDB beside advisory locks, SELECT … FOR UPDATE and Symfony's stores, on servers of its own,
-# and writes the data to build/bench/databases.json. Ratios are what counts; times are this machine's. Fails when it cannot
-# measure, not when a bar is missed.
+# Measures locks in PostgreSQL and MariaDB, compared with advisory locks, SELECT … FOR UPDATE and Symfony's stores, on
+# its own servers. Writes the data to build/bench/databases.json. Ratios count; times are this machine's. Fails if it
+# cannot measure, not if a bar is missed.
 #
-#   scripts/bench-databases.sh [--short] [--document]      some twelve minutes; --short: two
+#   scripts/bench-databases.sh [--short] [--document]      about twelve minutes; --short: two
 #
-#   --document                      writes the section on databases of docs/performance/details.md, and its plot, from this run
+#   --document                      writes the section on databases of docs/performance/details.md, and its plot
 #   DLOCK_MODULE=/path/dlock.so     measure that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the locks beside bare C, phpredis and predis by hand, Symfony Lock and userland classes, against servers of its own:
-# installs what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios are what counts; times are
-# this machine's. Fails when a run fails or two processes were under one lock, not when a bar is missed.
+# Measures the locks, compared with bare C, hand-written phpredis and predis, Symfony Lock and userland classes, on its
+# own servers. Installs what is missing, builds, prints tables, and writes data and plots to build/bench/. Ratios count;
+# times are this machine's. Fails if a run fails or two processes held one lock, not if a bar is missed.
 #
-#   scripts/bench.sh [--short] [--document] [--permits]      some 10 minutes; --short: three
+#   scripts/bench.sh [--short] [--document] [--permits]      about 10 minutes; --short: three
 #
 #   --permits                       only the sale, the semaphore, readers and writers: two minutes
 #   --document                      writes docs/performance.md, and what belongs to it, from this run
@@ -32,13 +32,13 @@ for option; do
 done
 
 begin_run bench
-# Not every Debian has it; without it those rows are missing.
+# Some releases of Debian lack it; then those rows are missing.
 if apt-cache show php-predis > /dev/null 2>&1; then
 	scripts/install-deps.sh php-predis
 else
 	echo "bench: there is no package php-predis here; predis is left out"
 fi
-for dir in build/bench.*; do # of runs that were killed
+for dir in build/bench.*; do # left by runs that were killed
 	[ ! -d "$dir" ] || kill -0 "${dir##*.}" 2> /dev/null || rm -rf "$dir"
 done
 mkdir -p "$results"
@@ -54,7 +54,7 @@ tests/setup/servers.sh start "$run" $$
 # shellcheck disable=SC2206,SC2207 # words
 options=(-n -d display_errors=stderr $(module_options posix pcntl ctype igbinary redis) -d "extension=$run/dlock.so" ${DLOCK_TEST_PHP_ARGS-})
 rm -f "$results/results.json"
-# In the background: a signal ends a wait, but not a command in the foreground.
+# In the background, because a signal ends a wait, but not a command in the foreground.
 { "$php" "${options[@]}" bench/bench.php "$size" "$results/limit" "$results/delay" "$results" "${options[@]}" | tee "$results/tables.txt"; } &
 status=0
 wait $! || status=$?

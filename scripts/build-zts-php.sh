@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# Builds, from Debian's own source package, a PHP that is thread-safe (ZTS), has debug checks and AddressSanitizer, with
-# little in it beside the language: for scripts/test-zts.sh. Everything is below build/zts; the machine's apt is not
-# touched, beyond the packages that a compiler needs. Does nothing when it is there already. Prints the directory it is
-# installed in as its last line.
+# Builds a PHP from Debian's source package, for scripts/test-zts.sh: thread-safe (ZTS), with debug checks and
+# AddressSanitizer, and with few extensions. Everything is below build/zts. The machine's apt does not change, except
+# for the packages that a compiler needs. Does nothing if that PHP exists. The last line is the directory where it is
+# installed.
 #
-#   DLOCK_ZTS_REBUILD=1   build it again, for instance when a newer source package is out
+#   DLOCK_ZTS_REBUILD=1   build it again, for example after a newer source package
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 
 zts=$PWD/build/zts
 prefix=$zts/php
-# ASAN for PHP itself too, so that a read beyond a zval is seen wherever it happens. UBSAN is for the extension alone: PHP
-# has findings of its own. --enable-embed gives libphp.a, which tests/zts/threads.c is linked with.
+# ASAN is also for PHP itself, so that a read beyond a zval is found everywhere. UBSAN is for the extension alone,
+# because PHP has findings of its own. --enable-embed builds libphp.a, with which tests/zts/threads.c is linked.
 options=(--disable-all --enable-zts --enable-debug --enable-address-sanitizer --enable-embed=static --enable-cli
 	--enable-fpm --enable-ctype --enable-pdo --with-pdo-sqlite --enable-pcntl --enable-posix --enable-session --enable-tokenizer --enable-opcache --disable-phpdbg --disable-cgi --without-pear)
 cflags="-O1 -g -fno-omit-frame-pointer"
@@ -27,9 +27,9 @@ wanted() {
 	dpkg-query -W -f '${source:Package} ${source:Version}\n' "$cli"
 }
 
-# ---- the source package -------------------------------------------------------------------------------------------------
+# ---- the source package ----------------------------------------------------------------------------------------------
 
-# apt with sources, lists and cache of its own.
+# apt with its own sources, lists and cache.
 own_apt() {
 	local command=$1
 	shift
@@ -37,8 +37,8 @@ own_apt() {
 		-o Dir::State::status=/var/lib/dpkg/status -o "Dir::Cache=$zts/apt/cache" -o APT::Sandbox::User=root "$@"
 }
 
-# Debian's archives as this machine's apt knows them, in whichever format, as archives of sources. Those of others seldom
-# have any.
+# The archives of Debian that apt knows, in whichever format, as archives of sources. Other archives rarely have
+# sources.
 write_sources_list() {
 	local keyring=/usr/share/keyrings/debian-archive-keyring.gpg signed=''
 	[ ! -e "$keyring" ] || signed="[signed-by=$keyring] "
@@ -49,9 +49,9 @@ write_sources_list() {
 	[ -s "$zts/apt/sources.list" ] || { say "apt knows no archive of Debian; run apt-get update first"; return 1; }
 }
 
-# Archives keep the newest versions only, so it may be another than the installed one; between those of one PHP 8.x there is
-# little difference to an extension. Debian's patches stay out: they make phpize find what other packages install. What is
-# fetched was checked by apt.
+# Archives keep only the newest versions, so this may be another version than the installed one. To an extension,
+# versions of one PHP 8.x differ little. Debian's patches are left out, because they make phpize find what other
+# packages install. apt has checked what it fetched.
 fetch_source() {
 	local package version=$2 candidate
 	package=$1
@@ -72,9 +72,9 @@ fetch_source() {
 	return 1
 }
 
-# ---- building -----------------------------------------------------------------------------------------------------------
+# ---- building --------------------------------------------------------------------------------------------------------
 
-# One line every 40 files: it takes minutes.
+# One line every 40 files, because it takes minutes.
 progress() {
 	awk '/ --mode=compile / { if (++n % 40 == 0) { printf "build-zts-php: %d files compiled\n", n; fflush() } }' >&2
 }
@@ -84,7 +84,7 @@ compile() {
 	CFLAGS=$cflags nice ./configure --prefix="$prefix" "${options[@]}" > "$zts/configure.log" 2>&1 ||
 		{ tail -n 20 "$zts/configure.log" >&2; say "configure failed"; return 1; }
 	say "make (some minutes)"
-	# The programs that it builds and runs on the way end with memory that they do not free.
+	# Programs that make builds and runs do not free their memory.
 	ASAN_OPTIONS=detect_leaks=0 nice make -j"$(nproc)" 2>&1 | tee "$zts/make.log" | progress ||
 		{ grep -E 'error|\*\*\*' "$zts/make.log" >&2; say "make failed, see $zts/make.log"; return 1; }
 	rm -rf "$prefix"

@@ -3,9 +3,9 @@
 # warning. Result: build/ext/modules/dlock.so
 #
 #   DLOCK_SANITIZE=1     with ASAN and UBSAN, in build/ext-sanitize
-#   DLOCK_BUILD_DIR=…    build there (give one per PHP that you build for)
-#   PHPIZE, PHP_CONFIG   another PHP's
-#   CFLAGS, DLOCK_CONFIGURE  added to the compiler's and to configure's arguments
+#   DLOCK_BUILD_DIR=…    build there (use one for each PHP)
+#   PHPIZE, PHP_CONFIG   those of another PHP
+#   CFLAGS, DLOCK_CONFIGURE  added to the arguments of the compiler and of configure
 set -euo pipefail
 export LC_ALL=C # the compiler's messages are read below
 cd "$(dirname "$0")/.."
@@ -32,7 +32,7 @@ sources() {
 		! -name '*.diff' ! -name '*.exp' ! -name '*.log' ! -name '*.out' | sort
 }
 
-# Copies what differs, with a new time stamp, so that make sees it; removes what is gone from the checkout.
+# Copies changed files with a new time stamp, so that make sees them. Removes files that the checkout no longer has.
 synchronise() {
 	local file
 	sources > "$dir/.sources.new"
@@ -42,12 +42,12 @@ synchronise() {
 	mv "$dir/.sources.new" "$dir/.sources"
 }
 
-# Of all at once: a process for each file takes ten seconds.
+# Of all files at once, because a process for each file takes ten seconds.
 sums() {
 	(cd "$1" && { xargs -d '\n' md5sum -- < "$dir/.sources.new" 2> /dev/null || true; } | sort)
 }
 
-# Anything that decides what configure finds. A change of it means a build from scratch.
+# All that decides what configure finds. If it changes, everything is built again.
 configuration() {
 	echo "$phpize $php_config $flags ${DLOCK_CONFIGURE-} ${CC-}"
 	"$php_config" --version --extension-dir
@@ -95,7 +95,7 @@ main() {
 	fi
 	warnings=$(grep 'warning: ' "$dir/make.out" || true)
 	if [ -n "$warnings" ]; then
-		make -C "$dir" clean > /dev/null 2>&1 || true # else the next run would compile nothing, and see no warning
+		make -C "$dir" clean > /dev/null 2>&1 || true # otherwise the next run compiles nothing, and sees no warning
 		printf '%s\nbuild: warnings count as errors\n' "$warnings" >&2
 		exit 1
 	fi

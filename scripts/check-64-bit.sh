@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Fencing tokens do not fit into 32 bits: runs the configure that scripts/build.sh has made, as where the compiler has told it that PHP's
-# integers have no more, and looks at the architectures of the Debian package. Fails with what is wrong.
+# Fencing tokens do not fit into 32 bits. This script runs the configure that scripts/build.sh has made, and tells it
+# that PHP's integers have 32 bits: it must fail. Also checks the architectures of the Debian package. Prints what is
+# wrong.
 #
 #   scripts/check-64-bit.sh [BUILD_DIR]    default: build/ext
 set -euo pipefail
@@ -11,7 +12,7 @@ build=$(realpath "${1:-build/ext}")
 mkdir -p build
 dir=$(mktemp -d build/configure.XXXXXX)
 trap 'rm -rf "$dir"' EXIT
-if [ -x "$build/configure" ]; then # there is none where a module is tested that was built elsewhere
+if [ -x "$build/configure" ]; then # a module that was built elsewhere comes without it
 	if (cd "$dir" && "$build/configure" ${PHP_CONFIG:+--with-php-config="$PHP_CONFIG"} dlock_cv_long64=no) > "$dir/output" 2>&1; then
 		echo "configure takes a PHP with 32-bit integers" >&2
 		exit 1

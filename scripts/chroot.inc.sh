@@ -1,9 +1,10 @@
 # shellcheck shell=bash
-# Debian in a chroot, made by debootstrap, for scripts that test there. To be sourced; $0 names the script in messages.
+# Debian in a chroot, made by debootstrap, for scripts that test there. Source this file; $0 names the script in
+# messages.
 
 die() { echo "$(basename "$0" .sh): $*" >&2; exit 1; }
 
-# The first of apt's sources that is Debian's own, and not that of its security updates.
+# The first of apt's sources that belongs to Debian, without security updates.
 debian_mirror() {
 	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sort -u | sed -n 1p
 }
@@ -13,12 +14,12 @@ install_on_this_machine() {
 		{ apt-get -qq update && apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"; }
 }
 
-# make_chroot RELEASE DIR: complete or not there at all; an earlier one that was interrupted is made again.
+# make_chroot RELEASE DIR: makes it completely or not at all. After an interruption, it begins again.
 make_chroot() {
 	local release=$1 root=$2 mirror
 	command -v debootstrap > /dev/null || install_on_this_machine debootstrap
 	mirror=${DLOCK_DEBIAN_MIRROR:-$(debian_mirror)}
-	if [ -z "$mirror" ]; then # apt knows who its sources are when it has their lists
+	if [ -z "$mirror" ]; then # apt knows its sources once it has their lists
 		apt-get -qq update
 		mirror=$(debian_mirror)
 	fi
@@ -41,17 +42,18 @@ prepare_network() {
 	apt-config dump | grep -E '^Acquire::https?::Proxy' > "$root/etc/apt/apt.conf.d/90proxy" || true
 }
 
-# The tracked files as they are in the checkout, with changes that are not committed yet.
+# Copies the tracked files as they are in the checkout, with uncommitted changes.
 copy_checkout() {
 	local to=$1 tree
-	git update-index -q --refresh || true # or git stash takes files with new times, as of a copied checkout, for a failure
+	# Otherwise git stash fails on files with new times, as a copied checkout has them.
+	git update-index -q --refresh || true
 	tree=$(git stash create)
 	rm -rf --one-file-system "$to"
 	mkdir -p "$to"
 	git archive --format=tar "${tree:-HEAD}" | tar -x -C "$to"
 }
 
-# Runs as the first process of namespaces of its own. When it ends, so does whatever is left in them.
+# Runs as the first process of its own namespaces. When it ends, all their processes end.
 in_chroot_as_first() {
 	local root=$1
 	shift
@@ -64,17 +66,17 @@ in_chroot_as_first() {
 	mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 	mount -t tmpfs -o mode=755 tmpfs "$root/run"
 	[ -z "${own_network-}" ] || ip link set lo up
-	# Rather than chroot: who enters a namespace that was made inside has this root, too.
+	# Not chroot, because a process that enters a namespace made inside must have this root, too.
 	cd "$root"
 	pivot_root . .
 	umount --lazy .
 	cd /
-	# Not in place of this shell: it takes in the processes that others leave behind.
+	# Not exec, because this shell reaps processes that lose their parent.
 	/usr/bin/env HOME=/root TMPDIR=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
 
-# in_chroot DIR COMMAND …: with mounts, processes, /tmp and /run of its own, which end with it, in whatever way this shell ends.
-# With own_network=1 in the environment it has no network but its own 127.0.0.1.
+# in_chroot DIR COMMAND …: runs it with its own mounts, processes, /tmp and /run. They end with it, in whatever way this
+# shell ends. If own_network=1 is in the environment, its only network is its own 127.0.0.1.
 in_chroot() {
 	export -f in_chroot_as_first
 	# shellcheck disable=SC2016 # for the inner shell

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Which lines and branches of src/ the C unit tests, the simulator in ten virtual hours, and the .phpt tests reach, by gcov. Prints a line for
-# each file, least covered first, and the sum; build/coverage/index.html shows each line. Takes ten minutes.
+# Which lines and branches of src/ are reached by the C unit tests, ten virtual hours of the simulator, and the .phpt
+# tests, by gcov. Prints a line for each file, least covered first, and the sum. build/coverage/index.html shows each
+# line. Takes ten minutes.
 #
 #   scripts/coverage.sh
 set -euo pipefail

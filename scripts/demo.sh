@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows what the locks are for: a sale with too many buyers, without a lock and under each kind of lock. Installs what is
-# missing, builds, and starts servers of its own, which it stops again. Fails when a sale under a lock goes wrong.
+# Shows what the locks are for: a sale with too many buyers, without a lock and under each kind of lock. Installs what
+# is missing, builds, and starts its own servers, which it stops again. Fails if a sale under a lock goes wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 run=$PWD/build/demo.$$

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# What a fail-over costs: kills the master of a Redis behind three Sentinels of its own while processes hold locks and others ask
-# for some, and says after how long there is a new lock, and how many of those that were held were kept. Installs what is missing, and
-# builds. Fails when it cannot measure, not when locks are lost.
+# What a failover costs. Kills the master of its own Redis behind three Sentinels, while some processes hold locks and
+# other processes acquire them. Prints after how long there is a new lock, and how many held locks were kept. Installs
+# what is missing, and builds. Fails if it cannot measure, not if locks are lost.
 #
-#   scripts/fail-over.sh [LEASE:TIMES[:DOWN-AFTER] …]     lease times in s, how often, and down-after-milliseconds of the Sentinels (1000);
-#                                                         without any 10:5 30:3 10:5:2000 30:3:2000, which take a quarter of an hour
+#   scripts/fail-over.sh [LEASE:TIMES[:DOWN-AFTER] …]     lease times in s, how often, and the Sentinels'
+#                                                         down-after-milliseconds (1000); default: 10:5 30:3
+#                                                         10:5:2000 30:3:2000, which takes a quarter of an hour
 #
-#   DLOCK_MODULE=/path/dlock.so                           that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so                           use that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
-# Tries to break the locks: clients under faults, by seed, against servers of its own, and a checker that reads what they
-# did. See tests/faults/README.md. The last line is the result: "N passed, N failed", one check per class and property.
+# Tries to break the locks: clients under faults, by seed, on its own servers, and a checker that reads what they did.
+# See tests/faults/README.md. The last line is the result: "N passed, N failed", one check per class and property.
 #
 #   scripts/faults.sh [--class CLASS|all] [--seconds N] [--seed S]
-#                    CLASS                DistributedLock, RedLock, ZkLock, Memcached, Semaphore, ReadWriteLock, Stock, ZkSemaphore,
-#                                         ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore, SentinelReadWriteLock,
-#                                         SentinelStock, ClusterStock, PostgreSQL, MySQL (on MariaDB; both by tests/database/faults.phpt);
-#                                         several in quotes run at a time
-#                    --short              about two minutes (the default): the first four and Sentinel; beside them the next
-#                                         three, one after the other; and the checker's own tests
-#                    --seconds N          N seconds of faults for each class; RedLock: a sixth more for the first seconds of sets
-#                    --strands            each process has eight clients, each in a fiber; not of stocks
-#                    --forget             servers lose their data at a restart, too
+#                    CLASS                DistributedLock, RedLock, ZkLock, Memcached, Semaphore, ReadWriteLock, Stock,
+#                                         ZkSemaphore, ZkReadWriteLock, Sentinel, Cluster, SentinelSemaphore,
+#                                         SentinelReadWriteLock, SentinelStock, ClusterStock, PostgreSQL, MySQL (on
+#                                         MariaDB; both by tests/database/faults.phpt); several in quotes run at a time
+#                    --short              about two minutes (the default): the first four and Sentinel; at the same time
+#                                         the next three, one after the other; and the checker's own tests
+#                    --seconds N          N seconds of faults for each class; RedLock: a sixth more, for sets of servers
+#                                         that have just started
+#                    --strands            each process has eight clients, each in a fiber (not for stocks)
+#                    --forget             servers also lose their data when they restart
 #                    --keep DIR           keep the histories there
-#   scripts/faults.sh [--class …] --counter-examples   what is not promised to survive: must be found out
-#   scripts/faults.sh --mutants [NAME …]   builds of the extension with one mistake each: must be found out
+#   scripts/faults.sh [--class …] --counter-examples   faults outside the guarantees: violations must be found
+#   scripts/faults.sh --mutants [NAME …]   builds of the extension with one bug each: it must be found
 #
-#   DLOCK_MODULE=/path/dlock.so           that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so           test that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
@@ -55,7 +56,7 @@ clean_up() {
 	trap '' INT TERM HUP
 	local dir
 	for dir in "$run"/*/; do
-		# The classes' processes end with the one that runs them; ZooKeepers are the script's.
+		# The processes of a class end with the process that runs it; only ZooKeeper servers are left to this script.
 		[ ! -e "$dir/watcher" ] || tests/setup/servers.sh stop "$dir" || true
 	done
 	if [ -n "$keep" ]; then
@@ -66,7 +67,7 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# Options of PHP with which it loads the extension.
+# The options with which PHP loads the extension.
 options_for() {
 	local words
 	# shellcheck disable=SC2207
@@ -83,12 +84,12 @@ faults() {
 	return "$status"
 }
 
-# The counts in all the given reports, as a last line.
+# Adds up the counts of all given reports, as a last line.
 add_up() {
 	awk '/^[0-9]+ passed, [0-9]+ failed$/ { passed += $1; failed += $3 } END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }' "$@"
 }
 
-# By the test of databases: the counts, and why where it fails.
+# Runs the test of databases. Prints the counts; if it fails, also why.
 run_database() {
 	local kind=mysql
 	[ "$1" = MySQL ] || kind=pgsql
@@ -98,7 +99,7 @@ run_database() {
 	tail -n 1 "$run/$1.out"
 }
 
-# Servers that have just been started are a matter of their own, and of RedLock alone, which has a sixth more time for them.
+# Servers that have just started are a separate run, for RedLock alone, which has a sixth more time for it.
 run_class() {
 	local class=$1
 	if [ "$class" = PostgreSQL ] || [ "$class" = MySQL ]; then
@@ -112,7 +113,7 @@ run_class() {
 	faults "$class" "$seed" "$seconds" "$flags" "$run/$class"
 }
 
-# One after the other, in the time of one.
+# One class after the other, in the time of one class.
 run_row() {
 	local class seconds=$((seconds / $(wc -w <<< "$row")))
 	for class in $row; do run_class "$class" > "$run/$class.log" || true; done
@@ -140,7 +141,7 @@ run_classes() {
 	add_up "$run"/*.log
 }
 
-# Every fault but one is off; this one the class does not survive.
+# Runs with one fault only, which the class does not survive.
 run_counter_example() {
 	local class=$1 flag=$2 what=$3 file=$run/$1.$2
 	[[ " $classes " == *" $class "* ]] || return 0
@@ -156,7 +157,7 @@ run_counter_example() {
 	fi
 }
 
-# Without dlock.assert().
+# Runs without dlock.assert().
 run_counter_example_of_database() {
 	local class=$1
 	[[ " $classes " == *" $class "* ]] || return 0
@@ -191,10 +192,11 @@ main() {
 	for library in clock resolver; do
 		"${CC:-cc}" -O2 -Wall -Wextra -Werror -shared -fPIC -o "$run/$library.so" "tests/setup/$library.c"
 	done
-	# A copy, too.
+	# A copy of the tests, too.
 	mkdir "$run/src"
 	cp -r tests "$run/src"
-	# A network of its own for each class, where packets can be lost, and where no stranger takes the port of a server that is down.
+	# If possible, each class has its own network: packets can be lost there, and no other program uses the port of a
+	# server that is down.
 	network=()
 	if unshare --net true 2> /dev/null; then
 		network=(unshare --net sh -c 'PATH="$PATH:/usr/sbin"; ip link set lo up && exec "$@"' sh)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How many of our functions stand between dlock_claim_acquire() and the queue of a connection, in an unoptimised build: the deepest
-# stack of each case, by gdb. The method and its manager come on top of that. Needs gdb.
+# How many functions of the extension are between dlock_claim_acquire() and the queue of a connection, in an unoptimized
+# build: the deepest stack of each case, by gdb. The PHP method and its manager come on top of that. Needs gdb.
 #
 #   scripts/frames.sh [-v]    -v: the stacks
 set -euo pipefail

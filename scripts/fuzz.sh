@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Feeds what parses outside data with inputs that a fuzzer makes up (clang's libFuzzer, with address and undefined-behaviour
-# sanitizers), and prints the results; the last line is "N passed, N failed", one for each target.
+# Feeds parsers of outside data with inputs from a fuzzer (clang's libFuzzer, with address and undefined-behavior
+# sanitizers), and prints the results. The last line is "N passed, N failed", one for each target.
 #
 #   scripts/fuzz.sh [--seconds N] [TARGET …]      N seconds each (default: 60); default: all targets
 #
-# Targets are tests/fuzz/TARGET.c, and handle: handles of detached leases, through the extension. What is found in build/fuzz/TARGET
-# stays there and is where the next run begins; a crashing input is kept in build/fuzz/crashes, and how to repeat it is said.
+# Targets are tests/fuzz/TARGET.c, and handle: handles of detached leases, through the extension. The fuzzer's finds
+# stay in build/fuzz/TARGET, where the next run begins. Crashing inputs are kept in build/fuzz/crashes, and the output
+# tells how to repeat them.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
@@ -35,7 +36,7 @@ done
 build=build/fuzz
 mkdir -p "$build/bin" "$build/crashes"
 
-# Debian's clang, and the runtime of its fuzzer and sanitizers, which is a package of its own.
+# Installs Debian's clang, and the separate package with the runtime of its fuzzer and sanitizers.
 install_clang() {
 	local sudo='' runtime
 	has_fuzzer && return 0
@@ -70,7 +71,8 @@ compile() {
 		"tests/fuzz/$1.c" $(sources_of "$1") -lhiredis -o "$build/bin/$1"
 }
 
-# hiredis makes room for as many elements as a server announces. Past a limit there is none, as on a machine that is full.
+# hiredis allocates as many elements as a server announces. Above a limit that fails, as on a machine without free
+# memory.
 sanitizers() {
 	env ASAN_OPTIONS="allocator_may_return_null=1:max_allocation_size_mb=256:detect_leaks=1" \
 		UBSAN_OPTIONS=print_stacktrace=1 DLOCK_FUZZ_DIR="$PWD/$build" "$@"
@@ -105,7 +107,7 @@ run_handle() {
 	fi
 	tail -n 5 "$log"
 	[ -e "$input" ] || return 1
-	kept=$build/crashes/handle-crash-$(sha1sum < "$input" | cut -d' ' -f1) # the next run writes its own
+	kept=$build/crashes/handle-crash-$(sha1sum < "$input" | cut -d' ' -f1) # because the next run writes its own
 	mv "$input" "$kept"
 	echo "handle: repeat with" \
 		"$php -n -d extension=$PWD/${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so tests/fuzz/handle.php --repeat $kept"

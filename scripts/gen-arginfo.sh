@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Writes stubs/dlock_arginfo.h from stubs/dlock.stub.php with php-src's gen_stub.php, which comes with php-dev; the
-# PHP-Parser that it needs is Debian's package php-parser. With --check it writes nothing and fails when they differ.
+# Writes stubs/dlock_arginfo.h from stubs/dlock.stub.php with php-src's gen_stub.php, which comes with php-dev. It needs
+# PHP-Parser, which is Debian's package php-parser. With --check it writes nothing and fails if they differ.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,5 +24,5 @@ mkdir -p "$work/PHP-Parser-$version/lib"
 ln -s /usr/share/php/PhpParser "$work/PHP-Parser-$version/lib/PhpParser"
 cp stubs/dlock.stub.php "$work/dlock.stub.php"
 php "$work/gen_stub.php" -f "$work/dlock.stub.php"
-# It forgets to escape the namespace of a function in the names that it looks up at run time.
+# gen_stub.php does not escape the namespace of a function in the names that it looks up at run time.
 sed -E '/function_table/s/"dlock\\([a-z])/"dlock\\\\\1/g' "$work/dlock_arginfo.h" > "$header"

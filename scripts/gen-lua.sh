@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes what C needs of the scripts in src/redis/script/lua: src/redis/script/scripts_lua.h, a table of all scripts with
-# their names, SHA-1s and texts as they are sent, in which what they include stands once; and requests_lua.h in
-# src/redis/request, a function dlock_request_NAME() for each, which makes its call. With --check it writes nothing and
-# fails when a header is not what it would write, or when a script declares an argument that it does not use (a mutant
-# may). With --texts FROM TO it writes the texts that the scripts of the directory FROM have, each to a file in TO: tests
-# send some that they have changed.
+# Makes what C needs of the scripts in src/redis/script/lua. src/redis/script/scripts_lua.h is a table of all scripts
+# with their names, SHA-1s and texts as they are sent; an included text is stored once. requests_lua.h in
+# src/redis/request has a function dlock_request_NAME() for each script, which makes its call. With --check it writes
+# nothing. It then fails if a header is out of date, or if a script declares an argument that it does not use (a mutant
+# may). With --texts FROM TO it writes the text of each script of the directory FROM to a file in TO, because tests send
+# scripts that they have changed.
 #
 # The head of a script is the prototype of its function:
 #
@@ -12,31 +12,32 @@
 #   -- keys: pool epoch                              the same: the pool is keys.lock
 #   -- keys: pool                                  only one key, of another name: `dlock_arg pool`
 #   -- keys: stocks...                             one or more: `const dlock_arg *stocks, int count`
-#   -- args: token:text ttl:lease                  words behind the keys, each with its type; may be several lines
-#   -- args: dlock_epoch_rule guard { time:ms }         members of a struct, whose type is said where it comes first;
-#                                                  `dlock_epoch_state *epoch { ... }`: of a pointer to one
+#   -- args: token:text ttl:lease                  words after the keys, each with its type; may be several lines
+#   -- args: dlock_epoch_rule guard { time:ms }         members of a struct, whose type precedes its first use;
+#                                                  `dlock_epoch_state *epoch { ... }`: of a pointer to a struct
 #
 #   text     const char *     NULL: ''                       int     int64_t, DLOCK_NO_NUMBER: ''
 #   inbox    const dlock_inbox *, its channel; NULL: ''      count   int64_t, 0 or less: ''
-#            and behind it the member `description` of the same struct
-#   ms       dlock_nanos, in ms: 1 at least, but for 0       lease   dlock_nanos, in ms: 1 at least
+#            followed by the member `description` of the same struct
+#   ms       dlock_nanos, in ms: at least 1, except 0        lease   dlock_nanos, in ms: at least 1
 #   'a'|'b'  bool: what is sent for true, and for false      int...  const int64_t *, one for each key; the last one
 #
-#   TYPE?      left out where it is '' and all behind it is left out
-#   TYPE?name  and '' where that member of the same struct, or that struct itself, is NULL
+#   TYPE?      omitted if it is '' and all words after it are omitted
+#   TYPE?name  also '' if that member of the same struct, or that struct itself, is NULL
 #
-# A script without args has no function; nor has a file that begins with "-- Included", which is a part of scripts.
+# A script without args has no function. A file that begins with "-- Included" is a part of scripts and has none,
+# either.
 set -euo pipefail
 shopt -s extglob
 export LC_ALL=C # the order of the files
 cd "$(dirname "$0")/.."
 
-# Comments and blank lines are for readers of the repository; the server need not keep them. "--#include FILE" stays.
+# Removes comments and blank lines, which the server need not store. "--#include FILE" stays.
 stripped() {
 	sed -e 's/^[[:space:]]*//' -e '/^--#include /b' -e '/^--/d' -e '/^$/d' -e 's/[[:space:]]*--[^'\''"]*$//' "$1"
 }
 
-# By the path of a file: what it has itself, and that with what it includes, as it is sent. Each is read once, however many include it.
+# By the path of a file: its own text, and the text to send, with its includes. Each file is read only once.
 declare -A own=() sent=()
 
 read_script() {
@@ -61,7 +62,7 @@ macro() {
 	echo "DLOCK_LUA_${name^^}"
 }
 
-# The text as a macro, in which what it includes stands by name. A line that just ends a block stands behind the one before.
+# The text as a macro, in which included texts are named. A line that only ends a block is joined to the line before.
 define_text() {
 	printf '\n#define %s \\\n' "$(macro "$1")"
 	printf '%s' "${own[$1]}" | awk '
@@ -85,7 +86,7 @@ if [ "${1-}" = --texts ]; then
 	source=$2
 fi
 scripts=() pieces=()
-declare -A path_of=() # by name, which no two of its folders have
+declare -A path_of=() # by name; no two folders share a name
 for script in "$source"/{,*/}*.lua; do
 	[ ! -e "$script" ] || path_of[${script##*/}]=$script
 done
@@ -130,7 +131,7 @@ prototypes() {
 	echo '@end'
 }
 
-# A script must use the keys and arguments that it declares: EVAL takes keys for arguments, without a word.
+# A script must use the keys and arguments that it declares: EVAL silently passes further keys as arguments.
 functions() {
 	cat <<'HEAD'
 /* Made from the heads of src/redis/script/lua by scripts/gen-lua.sh, which says how: change the scripts there. */

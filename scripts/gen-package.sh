@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Writes the list of files in package.xml from what git knows, the version from php_dlock.h, and packages/debian/changelog with that version.
-# With --check it writes nothing and fails when they differ, when the changelog does not begin with that version, or when composer.json does
-# not offer PIE the options of config.m4, or requires what it does not know.
+# Writes the list of files in package.xml from git's files, the version from php_dlock.h, and packages/debian/changelog
+# with that version. With --check it writes nothing. It then fails if they differ, or if the changelog does not begin
+# with that version. It also fails if composer.json does not offer PIE the options of config.m4, or requires what PIE
+# does not know.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,13 +16,13 @@ role_of() {
 	esac
 }
 
-# What a source package needs; what only a checkout needs (CI, scripts) stays out.
+# The files of a source package, without files that only a checkout needs (CI, scripts).
 contents() {
 	{ git ls-files; git ls-files --others --exclude-standard; } | sort -u |
 		grep -vE '^(\.ci/|\.git|package\.xml$|composer\.json$|scripts/|packages/debian/|examples/demo/|tests/faults/|RELEASING\.md$)' | while IFS= read -r file; do
 		[ -e "$file" ] || continue
 		case $file in
-			# pecl puts the PHP that it installs for into the first line, and tells where it puts data.
+			# pecl writes the PHP for which it installs into the first line, and the place of its data into another.
 			bin/*) printf '   <file name="%s" role="script">\n    %s\n    %s\n   </file>\n' "$file" \
 				'<tasks:replace from="/usr/bin/env php" to="php_bin" type="pear-config"/>' \
 				'<tasks:replace from="@data_dir@" to="data_dir" type="pear-config"/>' ;;
@@ -30,7 +31,7 @@ contents() {
 	done
 }
 
-# The one place for it.
+# php_dlock.h is the only place of the version.
 version() {
 	sed -nE 's/^#define PHP_DLOCK_VERSION "([^"]+)"$/\1/p' php_dlock.h
 }
@@ -41,27 +42,27 @@ generate() {
 	sed -n '/<\/dir>/,$p' package.xml
 }
 
-# Debian's order has 1.0.0~RC1 before 1.0.0, and 1.0.0RC1 after it.
+# Debian sorts 1.0.0~RC1 before 1.0.0, but 1.0.0RC1 after it.
 generate_debian() {
 	printf 'php-dlock (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
 		"$(version | sed -E 's/-?([A-Za-z])/~\1/')" "$(sed -n 's/^Maintainer: //p' packages/debian/control)" \
 		"$(date -Rud "$(sed -nE 's/^ *<date>(.*)<\/date>$/\1/p' package.xml)")"
 }
 
-# What comes first in the changelog is this version, released or to be.
+# The changelog begins with this version, whether it is released or not.
 changelog_has_version() {
 	[ "$(grep -m 1 '^## ' CHANGELOG.md | sed -E 's/^## ([^ ,]+).*/\1/')" = "$(version)" ] ||
 		{ echo "CHANGELOG.md does not begin with version $(version), which php_dlock.h has" >&2; return 1; }
 }
 
-# By their names: with-zookeeper, enable-dlock-tls; PIE enables the extension itself.
+# Compares the options by their names: with-zookeeper, enable-dlock-tls. PIE itself enables the extension.
 composer_has_options() {
 	diff <(sed -nE 's/^PHP_ARG_(WITH|ENABLE)\(\[([a-z-]+)\],$/\L\1\E-\2/p' config.m4 | grep -vx enable-dlock | sort) \
 		<(sed -nE 's/^ *"name": "((with|enable)-[a-z-]+)",$/\1/p' composer.json | sort) ||
 		{ echo "composer.json does not have the options of config.m4" >&2; return 1; }
 }
 
-# PIE finds PHP and extensions only: with "php-64bit" it refuses to install. configure looks at that.
+# PIE finds only PHP and extensions: with "php-64bit" it refuses to install. configure checks that instead.
 composer_requires_little() {
 	! sed -n '/^    "require"/,/^    }/p' composer.json | sed -nE 's/^        ("[^"]*").*/\1/p' | grep -vE '^"(php|ext-[a-z_]+)"$' ||
 		{ echo "composer.json requires what PIE does not know" >&2; return 1; }

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Makes src/database/sql/sql_generated.h from the files in sql/, which create=1 in an address runs. --check: is it up to date?
+# Makes src/database/sql/sql_generated.h from the files in sql/, which create=1 in an address runs. --check: fails if it
+# is out of date.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."
 out=src/database/sql/sql_generated.h
 
-# Comments and indentation are for readers of the file. DELIMITER is of MySQL's client; statements end with // throughout.
+# Removes comments and indentation, which only readers need. DELIMITER belongs to MySQL's client; all statements end
+# with //.
 text_of() {
 	sed -E -e '/^[[:space:]]*--/d' -e 's/[[:space:]]+-- [^'"'"']*$//' -e 's/^[[:space:]]+//' -e '/^$/d' "$1" |
 		awk -v mysql="$2" '/^DELIMITER/ { on = 1; next } mysql && !on { sub(/;$/, " //") } { print }' |

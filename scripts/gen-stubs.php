@@ -1,8 +1,8 @@
 #!/usr/bin/env php
 <?php
-/* Writes packages/stubs/dlock.php from stubs/dlock.stub.php: declarations that PHP can load, in an order in which it can, with the
- * generics of synchronized() that PHPStan, Psalm and IDEs read, and without what only gen_stub.php needs. With --check it writes
- * nothing and fails when they differ. */
+/* Writes packages/stubs/dlock.php from stubs/dlock.stub.php: declarations that PHP can load, in an order in which it
+ * can. They have the generics of synchronized() that PHPStan, Psalm and IDEs read, and lack what only gen_stub.php
+ * needs. With --check it writes nothing and fails if they differ. */
 declare(strict_types=1);
 
 chdir(dirname(__DIR__));
@@ -20,16 +20,17 @@ preg_match('/^#define PHP_DLOCK_VERSION "(.*)"$/m', file_get_contents('php_dlock
 $text = file_get_contents(STUB);
 $text = replaced('/^#(?:ifdef|endif).*\n/m', '', $text);
 $text = replaced('~^ *\*? *@(?:generate-class-entries|strict-properties|not-serializable|cvalue .*)\n~m', '', $text);
-$text = replaced('~^( *)/\*\* @(?:implementation-)?alias (\S+) \*/\n~m', '', $text); // analysers inherit the interface's comment
+// Analyzers inherit the interface's comment.
+$text = replaced('~^( *)/\*\* @(?:implementation-)?alias (\S+) \*/\n~m', '', $text);
 $text = replaced('~(?<=^     \*\n)(?: +\*\n)+|^ +\*\n(?= +\*/)~m', '', $text); // empty lines at the end of a comment
 $text = replaced('/= UNKNOWN;/', "= '$version[1]';", $text);
 
-// What synchronized() returns is what its callback returns.
+// synchronized() returns what its callback returns.
 $text = replaced('~^( +)\* @param callable \$criticalSection~m', "$1* @template T\n$1* @param callable(Lease): T \$criticalSection", $text, 2);
 $text = replaced('~(@param callable\(Lease\): T \$criticalSection.*?)(\n +)(\* @throws)~s', '$1$2* @return T$2$3', $text, 2);
 $text = replaced('~\s*\*/\n( +)(?=final class OrderPage )~', "\n$1 * @implements \\IteratorAggregate<int, Order>\n$1 */\n$1", $text);
 
-// PHP declares a class when it reaches it: interfaces come first.
+// PHP declares a class when it reaches it, so interfaces come first.
 preg_match('/^namespace \{\n.*?^\}\n/ms', $text, $global) && preg_match('/^namespace Dlock \{\n.*?^\}\n/ms', $text, $dlock)
     || throw new Exception(STUB . ' has not its two namespaces');
 $text = "<?php\n\n/* Made by scripts/gen-stubs.php from " . STUB . ": do not edit. For IDEs and static analysers, not to be loaded with the extension. */\n\n"

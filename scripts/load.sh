@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Many php-fpm workers at a time, against servers of its own: what a worker takes with locks and without (connections,
-# memory, descriptors, threads), requests per second, that nobody connects anew after the first requests and nothing is left,
-# and what happens at maxclients, maxClientCnxns and RLIMIT_NOFILE. Prints the figures; the last line is the result:
-# "N passed, N failed". Fails on what does not hold, not on how fast it is.
+# Many php-fpm workers at a time, on its own servers. Measures what a worker uses with and without locks (connections,
+# memory, descriptors, threads), and requests per second. Checks that no worker connects again after the first requests,
+# that nothing is left, and what happens at maxclients, maxClientCnxns and RLIMIT_NOFILE. Prints the figures; the last
+# line is the result: "N passed, N failed". Its speed cannot make it fail.
 #
-#   scripts/load.sh [--workers N]       some three minutes with 500 workers, the default; 150 or more
+#   scripts/load.sh [--workers N]       about three minutes with 500 workers, the default; 150 or more
 #
-#   DLOCK_MODULE=/path/dlock.so         that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so         test that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."

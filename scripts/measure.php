@@ -1,7 +1,7 @@
 #!/usr/bin/env php
 <?php
-/* Measures the sources: how much there is, how wide, in how many places the same thing is done.
- * Lines "at 120 columns" count a wider line as the lines that it takes when it is wrapped there, with tabs of 4 columns.
+/* Measures the sources: how much there is, how wide, in how many places the same thing is done. "At 120 columns", a
+ * wider line counts as its lines when it is wrapped there, with tabs of 4 columns.
  */
 declare(strict_types=1);
 
@@ -53,7 +53,7 @@ function show(string $what, string $format, mixed ...$values): void
     echo str_pad($what, 62), vsprintf($format, $values), "\n";
 }
 
-/** How often the pattern occurs in the code of the files, comments and strings left out; and in how many files. */
+/** How often the pattern occurs in the files' code, without comments and strings; and in how many files. */
 function occurrences(string $pattern, array $files): array
 {
     $counts = array_filter(array_map(fn (string $file) => preg_match_all($pattern, bare_code(file_get_contents($file))), $files));

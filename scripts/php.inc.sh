@@ -1,7 +1,8 @@
 # shellcheck shell=bash
-# To be sourced by scripts that run PHP with "-n", so that no php.ini of the machine changes what they test or measure.
+# Source this file in scripts that run PHP with "-n", so that no php.ini of the machine changes what they test or
+# measure.
 
-# module_options NAME …: options with which $php loads these of PHP's own modules, as far as it has them as shared ones.
+# module_options NAME …: options with which $php loads these modules of PHP, if it has them as shared modules.
 module_options() {
 	local name title option builtin dir
 	builtin=$("$php" -n -m)
@@ -13,7 +14,7 @@ module_options() {
 	done
 }
 
-# Unless the script has its own: ends what run_php runs, and removes the folder of the run.
+# Ends what run_php runs, and removes the folder of the run. A script may define its own function instead.
 clean_up() {
 	trap '' INT TERM HUP
 	if [ -n "${job-}" ]; then
@@ -23,9 +24,9 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# begin_run NAME [PACKAGE …]: what is to be installed is, and the extension is built, where DLOCK_MODULE names no other build.
-# $run is a folder for this run with a copy of it, dlock.so: a build meanwhile must not change what is tested or measured.
-# However the script ends, clean_up is called.
+# begin_run NAME [PACKAGE …]: installs what is missing, and builds the extension unless DLOCK_MODULE names another
+# build. $run is a folder for this run with a copy of the module, dlock.so: a later build must not change what is tested
+# or measured. However the script ends, clean_up is called.
 begin_run() {
 	run=$PWD/build/$1.$$
 	shift
@@ -40,8 +41,9 @@ begin_run() {
 	cp "${DLOCK_MODULE:-${DLOCK_BUILD_DIR:-build/ext}/modules/dlock.so}" "$run/dlock.so"
 }
 
-# run_php MODULES SCRIPT [ARGUMENT …]: with the extension of begin_run, and with these modules of PHP's own. The servers that the program starts
-# end with it: it is told to end when this script ends, in whatever way. The status is the program's; with time_limit, 124 after so many seconds.
+# run_php MODULES SCRIPT [ARGUMENT …]: runs PHP with the extension of begin_run and these modules. When this script
+# ends, in whatever way, the program is told to end, and its servers end with it. Returns the program's status; with
+# time_limit, 124 after that many seconds.
 run_php() {
 	local status=0 modules=$1
 	shift

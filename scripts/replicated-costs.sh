@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What locks cost that replicas confirm: 1,000 names over all slots of a cluster after its masters were replaced, and one lock beside a plain one; with
-# --before, a plain one beside that of another build. Starts servers of its own, installs what is missing, and builds. Fails when it cannot measure, not
-# when a bar is missed.
+# What locks cost that replicas confirm: 1,000 names over all slots of a cluster after its masters were replaced, and
+# one lock compared with a plain one. With --before, a plain one is compared with that of another build. Starts its own
+# servers, installs what is missing, and builds. Fails if it cannot measure, not if a bar is missed.
 #
 #   scripts/replicated-costs.sh [--rounds N] [--before MODULE]     5 rounds, a minute and a half
 #
-#   DLOCK_MODULE=/path/dlock.so                                    that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so                                    measure that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."

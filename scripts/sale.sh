@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The big sale (tests/permits/sale.phpt with larger numbers): 200 processes buy 1,000 units with 100,000 requests; buyers are killed, many of them between
-# reserve and confirm, one payment in ten fails, and the server is killed and comes back with its data (`appendfsync always`). A watcher asks for the counts
-# all the time. Half a minute on two cores. The last line says what
-# has happened.
+# The big sale (tests/permits/sale.phpt with larger numbers): 200 processes buy 1,000 units with 100,000 requests.
+# Buyers are killed, many of them between reserve and confirm. One payment in ten fails. The server is killed and
+# restarts with its data (`appendfsync always`). A watcher asks for the counts all the time. Takes half a minute on two
+# cores. The last line tells what has happened.
 #
 #   scripts/sale.sh [PROCESSES [UNITS [REQUESTS]]]
 set -euo pipefail

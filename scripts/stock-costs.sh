@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# What a sale of a stock costs the server beside a script that only decrements a counter, and beside the scripts of an earlier
-# commit: server CPU for each request, all ways in turn, against a Redis of its own. Prints medians and their ratios. Fails when
-# it cannot measure, not when a target is missed.
+# What a sale of a stock costs the server, compared with a script that only decrements a counter, and with the scripts
+# of an earlier commit: server CPU for each request, all ways in turn, on its own Redis. Prints medians and their
+# ratios. Fails if it cannot measure, not if a target is missed.
 #
 #   scripts/stock-costs.sh [--rounds N] [--before COMMIT] [--document]     9 rounds, a few minutes
 #
 #   --document                      writes the table into docs/performance/details.md; needs --before
-#   DLOCK_MODULE=/path/dlock.so     that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so     measure that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."

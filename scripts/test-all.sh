@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs scripts/test.sh and all that takes too long for it: hours of faults in virtual and in real time, mistakes made on purpose, other
-# checkers of memory and threads, other systems, load. Needs root, and most of a day. Goes on after a failure. Logs are in build/all.
-# The last line is the result: "N passed, N failed", in parts.
+# Runs scripts/test.sh and all that takes too long for it: hours of faults in virtual and in real time, deliberate bugs,
+# other checkers of memory and threads, other systems, load. Needs root, and most of a day. Continues after a failure.
+# Logs are in build/all. The last line is the result: "N passed, N failed", in parts.
 #
-#   scripts/test-all.sh [PART …]    just these; --list names all
+#   scripts/test-all.sh [PART …]    only these parts; --list names all
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."

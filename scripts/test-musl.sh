@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Compiles what is below PHP with musl, the C library of Alpine, and runs its C tests; without TLS and ZooKeeper, whose libraries are
-# glibc's here. Needs the Debian packages musl-tools and libhiredis-dev. The last line is the result: "N passed, N failed".
+# Compiles the layers below PHP with musl, the C library of Alpine, and runs their C tests, without TLS and ZooKeeper,
+# whose libraries are glibc's here. Needs the Debian packages musl-tools and libhiredis-dev. The last line is the
+# result: "N passed, N failed".
 #
 #   scripts/test-musl.sh [TEST]    as tests/c/run.sh; default: all
 set -euo pipefail
@@ -13,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/include"
 ln -s /usr/include/hiredis "$work/include/hiredis"
 
-# Debian's libhiredis.a is compiled for glibc, with checks of buffers that musl has not. Nothing else in it is glibc's alone.
+# Debian's libhiredis.a is compiled for glibc, with checks of buffers that musl lacks. Nothing else in it needs glibc.
 cat > "$work/checks.c" <<'C'
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,9 +52,9 @@ void *__memcpy_chk(void *to, const void *from, size_t len, size_t room)
 }
 C
 mkdir "$work/lib"
-# A shared one, since tests take the place of its functions.
+# Shared, because tests replace its functions.
 musl-gcc -O1 -fPIC -shared "$work/checks.c" -Wl,--whole-archive "$(gcc -print-file-name=libhiredis.a)" -Wl,--no-whole-archive \
 	-o "$work/lib/libhiredis.so"
 
-# No OpenSSL is found in an empty directory of pkg-config's.
+# In an empty directory, pkg-config finds no OpenSSL.
 CC=musl-gcc SANITIZE=none PKG_CONFIG_LIBDIR=$work FLAGS="-isystem $work/include -L$work/lib -Wl,-rpath,$work/lib" tests/c/run.sh "$@"

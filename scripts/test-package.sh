@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Tests the package as it is installed by others: makes the tarball with `pecl package`, and on a fresh Debian 12 and a fresh
-# Debian 13, each in a chroot of its own, installs it with `pecl install`, runs the first example of the README against a Redis,
-# and some of the tests that come with the package against servers of their own. Then it makes the Debian package in another such
-# chroot, and installs it, runs the example and purges it in a third one. Needs root. What is packed is the tracked files as they
-# are in the checkout. The last line is the result: "N passed, N failed". Logs are in build/package, and the Debian packages.
+# Tests the package as users install it. Makes the tarball with `pecl package`. Then it uses a fresh Debian 12 and a
+# fresh Debian 13, each in its own chroot. There it runs `pecl install`, the first example of the README, and some of
+# the package's tests, on servers of their own. It makes the Debian package in another such chroot, and in a third one
+# installs it, runs the example and purges it. Needs root. It packs the tracked files as they are in the checkout. The
+# last line is the result: "N passed, N failed". Logs and Debian packages are in build/package.
 #
 #   scripts/test-package.sh [bookworm|trixie …]    default: both
 #
 #   DLOCK_DEBIAN_MIRROR=URL    make the chroots from there (default: the mirror in this machine's apt sources)
 #
-# Kept in build/package for the next run: chroots with nothing in them but Debian's base, and the packages fetched for them.
+# build/package keeps chroots with nothing but Debian's base, and the packages fetched for them, for the next run.
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ tests=(tests/api/distributed_lock_basic.phpt tests/api/lease_basic.phpt tests/ap
 	tests/zk/basic.phpt tests/zk/ensemble.phpt)
 passed=0 failed=0
 
-# check NAME COMMAND …: its output is shown when it fails.
+# check NAME COMMAND …: if the command fails, its output is shown.
 check() {
 	local name=$1 code=0
 	shift
@@ -40,9 +40,10 @@ check() {
 	return "$code"
 }
 
-# ---- here ---------------------------------------------------------------------------------------------------------------
+# ---- here ------------------------------------------------------------------------------------------------------------
 
-# The tarball, in build/package. PEAR says in so many words what it does not like, and goes on. A date that is not today's is RELEASING.md's business.
+# Makes the tarball in build/package. PEAR only prints warnings and errors, and continues. A date other than today's
+# does not fail here; see RELEASING.md.
 make_tarball() {
 	copy_checkout "$work/source"
 	(cd "$work/source" && pecl package) | tee "$work/pecl"
@@ -50,7 +51,7 @@ make_tarball() {
 	mv "$work/source/$tarball" "$work/"
 }
 
-# The tarball has the files that package.xml names (test.sh compares these with the checkout's), as they are in the checkout.
+# The tarball has the files that package.xml names (test.sh compares these with the checkout), with their content there.
 tarball_is_complete() {
 	local packed=$work/unpacked/${tarball%.tgz}
 	rm -rf "$work/unpacked"
@@ -62,9 +63,9 @@ tarball_is_complete() {
 	[ ! -s "$work/differ" ]
 }
 
-# ---- in the chroot: what is called there --------------------------------------------------------------------------------
+# ---- functions that run in the chroot --------------------------------------------------------------------------------
 
-# The packages that the README names; and pecl, composer, and servers for the example and the tests.
+# Installs the packages that the README names; also pecl, composer, and servers for the example and the tests.
 inside_prepare() {
 	apt-get -qq update
 	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends "$@"
@@ -73,7 +74,7 @@ inside_prepare() {
 }
 
 inside_install() {
-	# Nobody is there to answer a question.
+	# Without input, so pecl must not ask.
 	pecl install "/srv/$1" < /dev/null | tee /srv/pecl-install.out
 	if grep -E '\[.*\] : ' /srv/pecl-install.out; then
 		return 1
@@ -93,7 +94,7 @@ inside_version() {
 	[ "$(pecl list | awk '$1 == "dlock" { print $2 }')" = "$1" ]
 }
 
-# The one of the README that comes first, as it stands there. The functions that it calls, and does not have, are these.
+# Runs the README's first example unchanged, with the functions that it calls and does not have.
 inside_example() {
 	cat > /tmp/prepend.php <<-'PHP'
 		<?php
@@ -109,7 +110,7 @@ inside_example() {
 	[ -z "$(redis-cli --raw keys 'Lock:*')" ]
 }
 
-# By PHP's own run-tests.php, with the installed extension: from the place where PEAR puts a package's tests.
+# Runs PHP's own run-tests.php with the installed extension, in the place where PEAR puts a package's tests.
 inside_tests() {
 	local dir code=0
 	dir=$(pecl config-get test_dir)/dlock
@@ -133,7 +134,7 @@ inside_uninstall() {
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
 
-# All that the README says, line by line, and back as docs/installation.md has it.
+# Does all that the README says, line by line, and then removes it as docs/installation.md says.
 inside_by_hand() {
 	local php
 	apt-get -qq update
@@ -153,8 +154,8 @@ inside_by_hand() {
 	inside_list | diff /srv/before -
 }
 
-# The Debian image of docs/docker.md: its RUN and COPY lines, in a system with Debian's PHP. Of what the PHP image has, this stands in for
-# the one command that they use.
+# The Debian image of docs/docker.md: runs its RUN and COPY lines in a system with Debian's PHP. A script replaces the
+# one command of the PHP image that they use.
 inside_docker() {
 	apt-get -qq update
 	apt-get -qq -o Dpkg::Use-Pty=0 install --yes --no-install-recommends php-cli php-dev make redis-server
@@ -172,7 +173,7 @@ inside_docker() {
 	[ ! -e /usr/src/dlock ]
 }
 
-# Debian's own: made in one chroot, as docs/installation.md says, and used in another.
+# Debian's package: made in one chroot, as docs/installation.md says, and used in another.
 inside_debian_build() {
 	apt-get -qq update
 	cd /srv/dlock
@@ -181,7 +182,8 @@ inside_debian_build() {
 	ls -l /srv/php-dlock_*.deb
 }
 
-# What is there, but for the records of apt and dpkg, and PHP's of what was switched off, which each extension of Debian leaves.
+# All files, except the records of apt and dpkg, and PHP's record of disabled modules, which each extension of Debian
+# leaves.
 inside_list() {
 	find / -xdev \( -path /srv -o -path /var/cache -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \
 		-o -path '/var/lib/php/modules/*/*abled_by_*' \) -prune -o -printf '%p %l\n' | sort
@@ -213,15 +215,15 @@ inside_debian_purge() {
 	inside_list | diff /srv/before -
 }
 
-# Composer knows a PHP extension's section from 2.8 on.
+# Composer knows the section of a PHP extension since 2.8.
 inside_composer() {
 	cp /srv/composer.json /tmp/composer.json
 	COMPOSER_ALLOW_SUPERUSER=1 composer validate --strict --no-interaction /tmp/composer.json
 }
 
-# ---- the chroots --------------------------------------------------------------------------------------------------------
+# ---- the chroots -----------------------------------------------------------------------------------------------------
 
-# A copy of Debian's base, of which nothing is kept but the packages that were fetched.
+# A copy of Debian's base. After the run, only the packages that were fetched are kept.
 fresh_chroot() {
 	local release=$1 base=$work/$1.base
 	[ -e "$base/etc/debian_version" ] || make_chroot "$release" "$base"
@@ -237,7 +239,7 @@ fresh_chroot() {
 	chmod 755 "$root/usr/sbin/policy-rc.d"
 	cp "$work/$tarball" composer.json "$root/srv/"
 	awk '/^```php$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/srv/example.php"
-	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # what pecl leaves to do
+	sed -n '/^phpize/,/^```/{/^phpize\|^install\|^```/!p}' README.md > "$root/srv/enable.sh" # the rest, after pecl
 	awk '/^```dockerfile$/ { inside = 1; next } /^```$/ && inside { exit } inside && !/^FROM/ { sub(/^RUN /, ""); sub(/^COPY \. /, "cp -r /srv/dlock "); print }' \
 		docs/docker.md > "$root/srv/docker.sh"
 	sed -n '/^apt-get update && apt-get install make/,/^```/{/^```/!p}' README.md > "$root/srv/by-hand.sh"
@@ -254,7 +256,7 @@ remove_chroot() {
 	[ -z "${root-}" ] || rm -rf --one-file-system "$root"
 }
 
-# inside FUNCTION ARGUMENT …: one of the functions above, in the chroot.
+# inside FUNCTION ARGUMENT …: calls one of the functions above in the chroot.
 inside() {
 	# shellcheck disable=SC2046 # names
 	{ echo 'set -euo pipefail'; declare -f $(compgen -A function inside_); echo '"$@"'; } > "$root/srv/run.sh"
@@ -262,7 +264,7 @@ inside() {
 	wait $!
 }
 
-# Here, 127.0.0.1 and all its ports are its own.
+# The same with its own 127.0.0.1, where all ports are free.
 inside_alone() {
 	own_network=1 inside "$@"
 }
@@ -292,7 +294,7 @@ test_release() {
 	test_debian "$release"
 }
 
-# Is there nothing in the checkout but what is to be, and what git ignores?
+# True: besides files that git ignores, the checkout has only staged files.
 checkout_is_clean() {
 	local status
 	status=$(git -C "$root/srv/dlock" status --porcelain) || return 1
@@ -346,7 +348,7 @@ main() {
 	[ $# -gt 0 ] || set -- bookworm trixie
 	mkdir -p "$work"
 	exec 8> "$work.lock"
-	flock 8 # one at a time
+	flock 8 # one run at a time
 	trap clean_up EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM

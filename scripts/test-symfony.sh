@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Symfony's own tests of stores for locks (AbstractStoreTestCase, and what it has for stores that block, expire, have readers,
-# or whose keys cannot be serialized), on packages/symfony/DlockStore.php with each of the three classes and on
-# ReadWriteStore.php, against servers of its own. The last line is the result: "N passed, N failed".
+# Runs Symfony's own tests of lock stores (AbstractStoreTestCase, and those for stores that block, expire, have readers,
+# or whose keys cannot be serialized). It tests packages/symfony/DlockStore.php with each of the three classes, and
+# ReadWriteStore.php, on its own servers. The last line is the result: "N passed, N failed".
 #
 #   scripts/test-symfony.sh DIRECTORY [PHPUnit's arguments …]
 #
-# DIRECTORY is a checkout of Symfony Lock with its tests, which packages come without (5.4 and later):
+# DIRECTORY is a checkout of Symfony Lock with its tests, which packages lack (5.4 and later):
 #   git clone --branch 7.1 https://github.com/symfony/lock DIRECTORY
 #
-#   DLOCK_MODULE=/path/dlock.so   that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so   test that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/.."
@@ -27,7 +27,7 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# From the first suite of PHPUnit's report, which has the numbers of all. What is skipped has not passed.
+# Reads the first suite of PHPUnit's report, which has the numbers of all suites. A skipped test has not passed.
 result() {
 	local name
 	for name in tests errors failures skipped; do

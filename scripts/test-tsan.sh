@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Builds the layers below PHP and their tests (tests/c) with ThreadSanitizer, and runs them against servers of their own.
-# Takes a minute. Not a part of scripts/test.sh. The last line is the
-# result: "N passed, N failed".
+# Builds the layers below PHP and their tests (tests/c) with ThreadSanitizer, and runs them on their own servers. Takes
+# a minute. Not a part of scripts/test.sh. The last line is the result: "N passed, N failed".
 #
-#   scripts/test-tsan.sh [TEST [WORD]]    see tests/c/run.sh; what is not reported as the project's own is in
-#                                         tests/c/thread_sanitizer.c
+#   scripts/test-tsan.sh [TEST [WORD]]    see tests/c/run.sh; tests/c/thread_sanitizer.c has what is not reported,
+#                                         because it is not the project's
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/.."

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Tests the extension with a PHP that is thread-safe, has debug checks and AddressSanitizer: first many threads of one
-# process (tests/zts), then .phpt tests. PHP is built for it once, from Debian's source package, in some minutes; after that
-# it takes less than ten. Not a part of scripts/test.sh, for that reason. The last line is the result: "N passed, N failed".
+# Tests the extension with a PHP that is thread-safe and has debug checks and AddressSanitizer: first many threads of
+# one process (tests/zts), then .phpt tests. That PHP is built once, from Debian's source package, in some minutes;
+# later runs take less than ten. Therefore it is not a part of scripts/test.sh. The last line is the result: "N passed,
+# N failed".
 #
 #   scripts/test-zts.sh [file or directory below tests/ …]   default: all .phpt tests
 #
 #   DLOCK_ZTS_SECONDS=30     how long each round of threads lasts
-#   DLOCK_ZTS_PARTS=threads  just the threads; or "phpt"
+#   DLOCK_ZTS_PARTS=threads  only the threads; or "phpt"
 #   DLOCK_ZTS_REBUILD, DLOCK_TEST_JOBS, …   see scripts/build-zts-php.sh and scripts/test.sh
 set -euo pipefail
 export LC_ALL=C
@@ -19,7 +20,7 @@ passed=0 failed=0
 
 step() { printf '\n== %s\n' "$*"; }
 
-# Whatever a sanitizer finds ends the process. A stack needs the module: it is not unloaded.
+# Any finding of a sanitizer ends the process. The module is not unloaded, because stacks need it.
 export UBSAN_OPTIONS=print_stacktrace=1 ZEND_DONT_UNLOAD_MODULES=1
 export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
 
@@ -38,20 +39,20 @@ clean_up_earlier() {
 	done
 }
 
-# ---- threads ------------------------------------------------------------------------------------------------------------
+# ---- threads ---------------------------------------------------------------------------------------------------------
 
 build_threads() {
 	local includes libs
-	includes=$("$PHP_CONFIG" --includes | sed 's/-I/-isystem /g') # its headers' warnings are not ours
+	includes=$("$PHP_CONFIG" --includes | sed 's/-I/-isystem /g') # ignores warnings of PHP's headers
 	libs=$("$PHP_CONFIG" --libs)
-	# All of libphp.a, exported: the module takes from it what the program itself may not use.
+	# All of libphp.a, exported, because the module uses functions of it that the program itself may not use.
 	# shellcheck disable=SC2086 # several words
 	"${CC:-cc}" -std=gnu17 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined -Wall -Wextra \
 		-Werror -Wno-unused-parameter $includes tests/zts/threads.c -o "$zts/threads" -rdynamic \
 		-Wl,--whole-archive "$prefix/lib/libphp.a" -Wl,--no-whole-archive $libs -lresolv
 }
 
-# One round, and what it counted. Zend's own leak reports, which do not end the process, count as well.
+# One round, and its counts. Zend's own leak reports count, too, although they do not end the process.
 threads_round() {
 	local name=$1 code=0 counts
 	shift
@@ -80,17 +81,17 @@ run_threads() {
 	tests/setup/servers.sh start "$run" $$
 	# shellcheck disable=SC1091
 	. "$run/env"
-	# malloc() in place of Zend's heap, so that ASAN sees each block. A fatal error leaves its request's memory to that heap,
-	# which would be leaks here: the second round has those, and the heap's own debug checks.
+	# malloc() replaces Zend's heap, so that ASAN sees each block. A fatal error leaves its request's memory to that
+	# heap, which would be a leak here. The second round has fatal errors, and the heap's own debug checks.
 	threads_round "each block by itself" USE_ZEND_ALLOC=0 "${program[@]}" "$script"
 	threads_round "Zend's heap, fatal errors" "${program[@]}" --fatal "$script"
 	threads_round "opcache, many threads" "${program[@]}" --threads 24 -d "zend_extension=opcache" -d opcache.enable_cli=1 "$script"
 	tests/setup/servers.sh stop "$run"
 }
 
-# ---- .phpt tests --------------------------------------------------------------------------------------------------------
+# ---- .phpt tests -----------------------------------------------------------------------------------------------------
 
-# The given tests, or all; those that use ZooKeeper or fork with "threads", the others without. Paths have no blanks.
+# The given tests, or all: with "threads" tests that use ZooKeeper or fork, otherwise the rest. Paths have no blanks.
 phpt_files() {
 	local kind=$1 option=-L
 	shift
@@ -99,8 +100,9 @@ phpt_files() {
 	find "$@" -name '*.phpt' | sort -u | xargs -r grep "$option" -E 'ZkLock|zk\.inc|DLOCK_TEST_ZK|fork' || true
 }
 
-# USE_TRACKED_ALLOC: each block by itself as in the first round, but what a fatal error leaves is freed at the request's end.
-# Modules of Debian's own PHP cannot be loaded, so tests that need other clients in PHP are skipped.
+# USE_TRACKED_ALLOC: each block is allocated by itself, as in the first round, but what a fatal error leaves is freed at
+# the end of the request. Modules of Debian's own PHP cannot be loaded, so tests that need other PHP clients are
+# skipped.
 phpt_round() {
 	local name=$1 leaks=$2 code=0 counts
 	shift 2
@@ -119,8 +121,9 @@ phpt_round() {
 	fi
 }
 
-# A forked child leaves its parent's ZooKeeper sessions alone, so it cannot free them; and the leak checker says that it could not
-# stop their threads, or the one that renews leases, which a child does not have. Those leaks are for the rounds of threads to find.
+# A forked child does not touch its parent's ZooKeeper sessions, so it cannot free them. The leak checker also reports
+# that it could not stop their threads, or the renewal thread, which a child does not have. The rounds of threads find
+# such leaks.
 run_phpt() {
 	# shellcheck disable=SC2046 # several paths
 	phpt_round ".phpt tests without ZooKeeper and children, with the leak checker" 1 $(phpt_files others "$@")

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Tests all that a change may break, in five minutes on two processors: installs what is missing, builds, starts private servers,
-# and runs side by side the simulator (tests/sim), the C unit tests and the .phpt tests. The last line is the result:
-# "N passed, N failed". What passes is counted, not listed; at the end it says how the failed tests differ from what was
-# expected. All the rest is in build/last-logs. What takes longer is in scripts/test-all.sh.
+# Tests all that a change may break, in five minutes on two processors. Installs what is missing, builds, starts private
+# servers, and runs the simulator (tests/sim), the C unit tests and the .phpt tests at the same time. The last line is
+# the result: "N passed, N failed". Passed tests are counted, not listed. For failed tests it shows at the end how their
+# output differs from what was expected. All other output is in build/last-logs. scripts/test-all.sh has what takes
+# longer.
 #
-#   scripts/test.sh [file or directory below tests/ …]    just these .phpt tests
+#   scripts/test.sh [file or directory below tests/ …]    only these .phpt tests
 #
 #   DLOCK_TEST_JOBS=4           .phpt tests that run at a time (default: 16; they wait more than they compute)
-#   DLOCK_TEST_SEED=7           the first seed of the simulator (default: 1); 100 virtual hours are run from there on
-#   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides those in tests/setup/allowed-skips
+#   DLOCK_TEST_SEED=7           the first seed of the simulator (default: 1), from which it runs 100 virtual hours
+#   DLOCK_ALLOW_SKIP='a|b'      reasons for skipping that do not fail the run, besides tests/setup/allowed-skips
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
-#   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT, without those that stop or kill processes which share its memory
+#   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT, without tests that stop or kill processes which
+#                               share its memory
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
 #   DLOCK_MODULE=/path/dlock.so test that build instead of making one
@@ -44,7 +46,7 @@ check() {
 	fi
 }
 
-# Of lines that begin with a result shows those that are no success, and now and then how far it is.
+# Shows lines with any result except success, and now and then the progress.
 progress() {
 	local every=$1 things=$2 line n=0 bad=0 start=$SECONDS
 	while IFS= read -r line; do
@@ -60,13 +62,13 @@ progress() {
 	done
 }
 
-# ---- what is left of this run or of earlier ones ------------------------------------------------------------------------
+# ---- what is left of this run or of earlier ones ---------------------------------------------------------------------
 
-# Processes that were given this run's environment: whatever a test started, and did not end.
+# Processes with this run's environment, which tests have started and not ended.
 leftovers() {
 	local file
 	for file in /proc/[0-9]*/environ; do
-		# Processes end while we look.
+		# A process may end meanwhile.
 		! grep -qzFx "DLOCK_TEST_DIR=$run" "$file" 2> /dev/null || { file=${file%/environ}; echo "${file#/proc/}"; }
 	done
 }
@@ -75,7 +77,7 @@ clean_up() {
 	local code=$? pids
 	trap '' INT TERM HUP
 	pids=$(leftovers)
-	if [ "$code" -lt 128 ] && [ -d "$run" ]; then # for whoever looks for the reason
+	if [ "$code" -lt 128 ] && [ -d "$run" ]; then # keeps logs, except after a signal
 		rm -rf build/last-logs
 		mkdir -p build/last-logs
 		(cd "$run" && find . -maxdepth 2 \( -name '*log' -o -name results -o -name '*.out' -o -name '*.diff' \) \
@@ -87,7 +89,7 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# Of runs that were killed.
+# Cleans up after runs that were killed.
 clean_up_earlier() {
 	local dir
 	for dir in build/run.*; do
@@ -98,15 +100,16 @@ clean_up_earlier() {
 	done
 }
 
-# ---- steps --------------------------------------------------------------------------------------------------------------
+# ---- steps -----------------------------------------------------------------------------------------------------------
 
-# run-tests.php takes a test that calls one of these, or says so, for one that may fail by chance: it runs it again, and hides
-# why it failed. (Not as run by this script, but with `make test`.) The functions of tests/inc/process.inc do the same.
+# If a test contains one of these words, run-tests.php assumes that it may fail by chance: it runs the test again, and
+# hides why it failed (with `make test`; not in this script). The functions of tests/inc/process.inc do the same as
+# these calls.
 no_test_is_flaky() {
 	! grep -rnE --include='*.phpt' 'hrtime|microtime|sleep|disk_free_space|SKIP_PERF_SENSITIVE|^--FLAKY--' tests
 }
 
-# Runs what others keep up to date by hand, and might forget.
+# Checks what developers keep up to date manually, and might forget.
 run_checks() {
 	passed=0 failed=0
 	[ ! -x scripts/gen-arginfo.sh ] || check "arginfo is what the stubs give" scripts/gen-arginfo.sh --check
@@ -115,7 +118,7 @@ run_checks() {
 	[ ! -x bench/document.php ] || check "docs/performance.md and its plots are what the measured data give" bench/document.php --check
 	[ ! -x scripts/gen-lua.sh ] || check "the header of scripts is what the Lua files give" scripts/gen-lua.sh --check
 	[ ! -x scripts/gen-sql.sh ] || check "the header of SQL is what the SQL files give" scripts/gen-sql.sh --check
-	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git to ask
+	if [ -x scripts/gen-package.sh ] && git ls-files > /dev/null 2>&1; then # a release has no git repository
 		check "package.xml names every file; it and both changelogs have the version" scripts/gen-package.sh --check
 	fi
 	check "configure refuses a PHP with 32-bit integers, and packages/debian/control names no architecture with them" scripts/check-64-bit.sh "$build"
@@ -124,10 +127,10 @@ run_checks() {
 	[ "$failed" -eq 0 ]
 }
 
-# Programs with checks of their own, which run beside the .phpt tests.
+# Programs with their own checks, which run beside the .phpt tests.
 parts=() part_logs=() part_pids=()
 
-# The last line of a part, "N passed, N failed", is added to ours; without one it counts as one.
+# The last line of a part, "N passed, N failed", is added to the result. A part without that line counts as one test.
 begin_part() {
 	local name=$1 log=$run/$2.log
 	shift 2
@@ -139,7 +142,7 @@ begin_part() {
 end_part() {
 	local name=${parts[$1]} log=${part_logs[$1]} code=0 counts
 	wait "${part_pids[$1]}" || code=$?
-	# The shell forgets how a child ended when another one gets its pid.
+	# The shell forgets how a child ended if another child gets its pid.
 	if [ "$code" -eq 127 ] && tail -n 1 "$log" | grep -qE '^[0-9]+ passed, 0 failed$'; then code=0; fi
 	step "$name"
 	counts=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1) || true
@@ -154,17 +157,18 @@ end_part() {
 	fi
 }
 
-# What needs no build of the extension runs beside it, too: no processor is idle before the .phpt tests are. They go first, then the C tests.
+# Parts that need no build of the extension run during the build, too, so that no processor is idle before the .phpt
+# tests. The .phpt tests go first, then the C tests.
 begin_parts() {
 	begin_part "C unit tests" c env JOBS=6 nice -n 5 tests/c/run.sh
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
-	# In virtual time it is no matter to wait for whatever the others need.
+	# The simulator can wait while other parts need the processors: its time is virtual.
 	begin_part "A failing seed of the simulator is shrunk" shrink nice tests/sim/shrink_test.sh
 	begin_part "Simulator" sim nice tests/sim/run.sh --hours 100 "first=${DLOCK_TEST_SEED:-1}"
 }
 
-# Nothing else is left that the nice ones could hold up. Only root may do so; trials that are begun from now on inherit it.
+# No other part is left that the nice ones could delay. Only root may change that; new trials inherit it.
 end_parts() {
 	local i
 	renice -n 0 -p "${part_pids[@]}" > /dev/null 2>&1 || true
@@ -173,8 +177,9 @@ end_parts() {
 	done
 }
 
-# PHP's JIT compiles into memory that forked processes and the workers of a php-fpm share, under a lock: who is stopped there holds up the
-# others for as long, and who is killed there leaves it torn, so that others crash. That is PHP's, whatever the extension does.
+# PHP's JIT compiles into memory that forked processes and the workers of a php-fpm share, under a lock. A process that
+# is stopped there delays all of them. A process that is killed there leaves the memory torn, so that other processes
+# crash. PHP does that, whatever the extension does.
 without_torn_memory() {
 	local file
 	while read -r file; do
@@ -182,8 +187,8 @@ without_torn_memory() {
 	done
 }
 
-# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them: those that wait for long first,
-# so that others compute meanwhile. Those in tests/long are run by scripts/test-all.sh.
+# The .phpt files to run, as paths in the build directory, to which scripts/build.sh copied them. Tests that wait for
+# long come first, so that other tests compute meanwhile. scripts/test-all.sh runs tests/long.
 # shellcheck disable=SC2046 # the paths have no blanks
 test_files() {
 	[ $# -gt 0 ] || set -- tests/permits/everywhere.phpt tests/{lease,runtimes,database,permits,replicated,zk,memcached,handover} \
@@ -196,9 +201,9 @@ test_files() {
 	done | awk '!seen[$0]++' | without_torn_memory
 }
 
-# A PHP that was built with sanitizers needs nothing but an allocator that they see; one that was built without can load a
-# module that has them when their run time is there before it.
-# LD_PRELOAD is for PHP alone: the servers and the tools that tests start are not meant to run with it.
+# A PHP with sanitizers only needs an allocator that they see. A PHP without them can load a module that has them if
+# their runtime is loaded first. LD_PRELOAD is for PHP alone, because the servers and tools that tests start are not
+# meant to run with it.
 sanitized_php() {
 	local cc=${CC:-gcc}
 	export USE_ZEND_ALLOC=0 UBSAN_OPTIONS=print_stacktrace=1
@@ -222,17 +227,18 @@ run_phpt() {
 	if [ -n "${DLOCK_TEST_JIT-}" ]; then
 		# shellcheck disable=SC2207 # words
 		options+=($(module_options opcache) -d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing
-			-d opcache.jit_hot_loop=64 -d opcache.jit_hot_func=127 -d opcache.jit_hot_return=8 -d opcache.jit_hot_side_exit=8) # PHP's own defaults
+			# These are PHP's own defaults.
+			-d opcache.jit_hot_loop=64 -d opcache.jit_hot_func=127 -d opcache.jit_hot_return=8 -d opcache.jit_hot_side_exit=8)
 	fi
-	# A busy machine may stand still for a second; an answer that is late then is no more than a late answer.
+	# A busy machine may stand still for a second; an answer that is then late is not an error.
 	options+=(-d dlock.connect_timeout=10 -d dlock.read_timeout=10)
 	# shellcheck disable=SC2206 # words
 	options+=(${DLOCK_TEST_PHP_ARGS-} ${DLOCK_TEST_RUN_ARGS-})
 
 	step "$files .phpt tests"
 	: > "$run/results"
-	# It would also run tests again whose output has certain words, such as "timed out"; it sorts them by name; and it hands
-	# them out by the dozen, so that at the end one worker has all the long ones.
+	# run-tests.php would also repeat tests whose output has certain words, such as "timed out". It sorts tests by name,
+	# and hands them out in batches, so that at the end one worker would have all the long ones.
 	sed -e 's/error_may_be_retried(\$test, \$output)/false/' -e 's/usort(\$test_files, .*//' -e 's/\$maxBatchSize = .*/$maxBatchSize = 0;/' \
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
@@ -242,7 +248,7 @@ run_phpt() {
 	count_phpt "$files"
 }
 
-# run-tests.php writes "RESULT<tab>file" for each test; leaks, warnings and expected failures are no successes to us.
+# run-tests.php writes "RESULT<tab>file" for each test. Leaks, warnings and expected failures are not successes here.
 count_phpt() {
 	local files=$1 n allowed reasons
 	[ "$(grep -c . "$run/results")" -eq "$files" ] || { echo "run-tests.php did not run them all. It ended with:"; tail -n 40 "$run/phpt.log"; }
@@ -263,7 +269,7 @@ count_phpt() {
 	fi
 }
 
-# How what the failed tests put out differs from what was expected of them.
+# Shows how the output of failed tests differs from what was expected.
 show_diffs() {
 	local test diff lines
 	sed -nE "/^(PASSED|SKIPPED)/d; s|^.*\t($build/)?(.*)\.phpt\$|\2|p" "$run/results" | while IFS= read -r test; do

@@ -32,7 +32,7 @@ final class FastCgi
         foreach ($params as $name => $value) {
             $body .= $this->length($name) . $this->length($value) . $name . $value;
         }
-        // Responder, and the connection ends with the answer.
+        // Responder; php-fpm closes the connection after the answer.
         fwrite($stream, $this->record(self::BEGIN, "\0\1\0\0\0\0\0\0") . $this->record(self::PARAMS, $body)
             . $this->record(self::PARAMS, '') . $this->record(self::STDIN, ''));
         stream_set_blocking($stream, false);
@@ -47,20 +47,20 @@ final class FastCgi
         return count($this->streams);
     }
 
-    /** How many of those under way have said at least so much: the response's header does not count. */
+    /** How many requests under way have sent a byte after the response's header. */
     public function begun(): int
     {
         return count(array_filter($this->answers, fn (array $answer) => strlen($this->body($answer['out'])) > 0));
     }
 
-    /** What the only request under way has said so far. */
+    /** What the only request under way has sent so far. */
     public function said(): string
     {
         return $this->answers === [] ? '' : $this->body(current($this->answers)['out']);
     }
 
     /**
-     * Waits until something comes, at most so long, and returns the answers that are complete by then.
+     * Waits until something arrives, at most $timeout s, and returns the answers that are complete by then.
      * @return array<int, array{body: string, error: string, seconds: float}> by number of the request
      */
     public function collect(float $timeout): array
@@ -76,7 +76,7 @@ final class FastCgi
             $bytes = fread($stream, 65536);
             $ended = $bytes === false || $bytes === '' && feof($stream);
             $this->pending[$id] .= $bytes;
-            if ($this->take($id) || $ended) { // ended without an end: the worker died
+            if ($this->take($id) || $ended) { // ended without an END record: the worker died
                 $answer = $this->answers[$id];
                 $done[$answer['number']] = ['body' => $this->body($answer['out']), 'error' => $answer['err'], 'seconds' => now() - $answer['began']];
                 fclose($stream);
@@ -86,7 +86,7 @@ final class FastCgi
         return $done;
     }
 
-    /** Takes up the whole records. True: the request's last one was among them. */
+    /** Reads the whole records. True: the request's last record was among them. */
     private function take(int $id): bool
     {
         $pending = &$this->pending[$id];

@@ -1,6 +1,6 @@
 <?php
-/* php-fpm with many workers, of which each uses locks: what that takes, whether it stays so, and what happens where something
- * runs out.
+/* php-fpm with many workers that all use locks: what that costs, whether it stays the same, and what happens if a
+ * resource runs out.
  *
  *   load.php WORKERS SECONDS MODULE     SECONDS: of each measurement of throughput; MODULE: dlock.so
  */
@@ -16,12 +16,15 @@ foreach (['fastcgi', 'measure', 'servers'] as $part) {
 const SHARED = 20;
 /** Lease times, and ZkLock's session timeout; seconds. */
 const TTL = ['none' => 0.0, 'DistributedLock' => 60.0, 'RedLock' => 60.0, 'ZkLock' => 6.0];
-/** Its third is waited for. Where an attempt to renew may take as long as SERVER_TIME, all leases share a connection. */
+/**
+ * The test waits for a third of it. It leaves an attempt to renew the whole SERVER_TIME, so all leases share a
+ * connection.
+ */
 const RENEWED_TTL = 21.0;
 const SHORT_TTL = 2.0;
-/** A busy machine may stand still for a second; an answer that is late then is no more than a late answer. */
+/** A busy machine may stand still for a second; an answer that is then late is not an error. */
 const SERVER_TIME = 4;
-/** A machine that is busy may add this to any time. */
+/** A busy machine may add this to any time. */
 const MARGIN = 15.0;
 
 final class Checks
@@ -35,7 +38,7 @@ final class Checks
     }
 }
 
-/** The php-fpm of one class ("none": without the extension), and what is asked of its workers. */
+/** The php-fpm of one class ("none": without the extension), and the requests to its workers. */
 final class Pool
 {
     public readonly Fpm $fpm;
@@ -57,7 +60,7 @@ final class Pool
     }
 
     /**
-     * One request to each worker: all have begun before the first one goes on.
+     * One request to each worker. All requests have begun before the first one continues.
      * @param callable(int): array $query by number
      * @return array{results: list<string>, pids: list<int>, longest: float, seconds: float}
      */
@@ -83,7 +86,10 @@ final class Pool
         return ['seconds' => now() - $start] + $this->results($answers);
     }
 
-    /** As many requests at a time as there are workers, for so long. $resource gets a number that no other one under way has. */
+    /**
+     * For $seconds, as many requests at a time as there are workers. $resource gets a number that no other request
+     * under way has.
+     */
     public function throughput(array $query, callable $resource, float $seconds): array
     {
         $start = now();
@@ -105,7 +111,7 @@ final class Pool
         return ['per_second' => count($answers) / (now() - $start), 'cpu_ms' => (cpu_of($pids) - $cpu) / count($answers) * 1000] + $this->results($answers);
     }
 
-    /** A worker that has the lock, and keeps it until it is killed. */
+    /** Returns the pid of a worker that holds the lock until it is killed. */
     public function holder(array $query): int
     {
         flock($this->lock, LOCK_EX);
@@ -156,7 +162,7 @@ final class Pool
     }
 }
 
-/** How often each result. @param list<string> $results  @return array<string, int> */
+/** How often each result occurs. @param list<string> $results  @return array<string, int> */
 function tally(array $results): array
 {
     return array_count_values($results);
@@ -225,11 +231,12 @@ final class LoadTest
     public function withLocks(string $class, Servers $servers): void
     {
         $n = $this->workers;
-        // Those that will be full. RedLock's servers have no vote while they are young.
+        // The servers that will be full. They start now because RedLock's servers have no vote while they are young.
         $limited = $servers instanceof RedisSet ? new RedisSet(count($servers->connections())) : new ZooKeeper();
         $pool = new Pool($class, $n, $this->module);
         $pids = $pool->fpm->workerPids();
-        $idle = max(array_column($this->settledBelongings($pids), 'descriptors')); // some of them this process has left to its children
+        // The workers have inherited some of these descriptors from this process.
+        $idle = max(array_column($this->settledBelongings($pids), 'descriptors'));
         $query = ['servers' => $servers->addresses(), 'do' => 'lock'];
         $shared = array_map(fn (int $i) => "shared-$i", range(0, SHARED - 1));
         $own = fn (array $more = []) => $pool->all(fn (int $i) => ['resource' => "own-$i"] + $more + $query);
@@ -237,7 +244,7 @@ final class LoadTest
         $redis = $servers instanceof RedisSet;
         $say = fn (bool $good, string $what, mixed ...$values) => Checks::that($good, "$class: $what", ...$values);
 
-        // ---- one after the other, what takes connections ----
+        // ---- each use that opens connections, one after the other ----
         $round = $own(['renew' => 0]);
         $say(all_ok($round, $n) && count($round['pids']) === $n, "a lock in each of $n workers", tally($round['results']), count($round['pids']));
         $say($per_worker() === (string) $n, 'one connection per worker to each server, for commands', $per_worker());
@@ -250,7 +257,8 @@ final class LoadTest
         };
         $round = $wait(['renew' => 0]);
         $say(all_ok($round, $n), "$n waiters at a time get their locks", tally($round['results']));
-        // Where a server had refused a lock that is then held for a while, as on a busy machine, it is repaired over the third one.
+        // On a busy machine, a server may refuse a lock that is then held for a while. The worker repairs it over its
+        // third connection.
         $good = $class === 'RedLock' ? array_filter($servers->connections(), fn (array $ids) => count($ids) < 2 * $n || count($ids) > 3 * $n) === []
             : $per_worker() === (string) ($redis ? 2 * $n : $n);
         $say($good, $redis ? 'a second one where it has waited' : 'no other one for waiting', $per_worker());
@@ -260,7 +268,7 @@ final class LoadTest
             $say($per_worker() === (string) (3 * $n), 'a third one where it has renewed', $per_worker());
         }
 
-        // ---- and from then on nothing more ----
+        // ---- from then on, no worker needs more ----
         $connections = $servers->connections();
         $accepted = $servers->accepted();
         $belongings = $this->settledBelongings($pids);
@@ -272,7 +280,8 @@ final class LoadTest
         $figures = $pool->throughput($query, fn (int $slot) => $shared[$slot % SHARED], $this->seconds);
         $this->noteThroughput($class, SHARED . ' locks', $figures);
         $say(array_keys(tally($figures['results'])) === ['ok'], "requests for $this->seconds s on " . SHARED . ' locks', tally($figures['results']));
-        // A waiter that the machine lets stand still for 3 s is taken for dead, and closes the connection that it waited on.
+        // If a busy machine stops a waiter for 3 s, the waiter is taken for dead, and closes the connection on which it
+        // waited.
         $new = array_map('array_diff', $servers->connections(), $connections);
         $say(array_filter($new) === [], 'no other connections at the end', $new);
         $say($servers->accepted() === $accepted, 'nobody has connected meanwhile', $accepted, $servers->accepted());
@@ -308,20 +317,22 @@ final class LoadTest
         $say(array_filter($servers->connections()) === [], 'nobody is connected when php-fpm has ended');
     }
 
-    /** What runs out, and comes back. $servers are others, to which nobody is connected yet. */
+    /** What runs out, and is available again later. $servers are separate servers, which have no clients yet. */
     private function limits(string $class, Pool $pool, Servers $servers, callable $say): void
     {
         $n = $this->workers;
         wait_for(fn () => count($pool->fpm->workerPids()) === $n, 30, 'another worker for the one that was killed');
         $pids = $pool->fpm->workerPids();
-        $query = ['servers' => $servers->addresses(), 'do' => 'try'] + ($class === 'ZkLock' ? [] : ['ttl' => 10.0]); // so old are they by now
+        // By now, the servers have been up for this lease time.
+        $query = ['servers' => $servers->addresses(), 'do' => 'try'] + ($class === 'ZkLock' ? [] : ['ttl' => 10.0]);
         $each = fn (array $more = []) => $pool->all(fn (int $i) => ['resource' => "limit-$i"] + $more + $query, timeout: 120);
         $name = $class === 'ZkLock' ? 'maxClientCnxns' : 'maxclients';
         $place = '127\.0\.0\.1:\d+';
         $full = match ($class) {
             'DistributedLock' => "/^Dlock.ConnectionException: Redis at $place: ERR max number of clients reached; see maxclients in its configuration$/",
             'RedLock' => "/^Dlock.QuorumException: [23] of 3 servers failed.*?(; Redis at $place: ERR max number of clients reached; see maxclients in its configuration){2,3}$/",
-            // So many try again and again that a server's queue of new connections may be full as well, or that it does not come to close one.
+            // Workers retry so often that a server's queue of new connections may be full, too, or that the server has
+            // not closed one yet.
             'ZkLock' => "/^Dlock.ConnectionException: ZooKeeper at $place: no connection for .* s \($place: (closes connections as soon as .*maxClientCnxns|does not accept|accepts connections but opens no session)/",
         };
         $room = $servers->limit();
@@ -331,7 +342,7 @@ final class LoadTest
             $longest = max($longest, $round['longest']);
             $refused = array_values(array_filter($round['results'], fn (string $result) => $result !== 'ok'));
             $ok = count($round['results']) - count($refused);
-            // Each of RedLock's servers lets in others.
+            // Each of RedLock's servers may accept other workers.
             [$least, $most] = $class === 'RedLock' ? [1, intdiv(3 * $room, 2)] : [$room, $room];
             $say($ok >= $least && $ok <= $most, "$name$again: as many as there is room for have a lock", $ok, $room);
             $unclear = tally(array_filter($refused, fn (string $result) => !preg_match($full, $result)));
@@ -341,7 +352,8 @@ final class LoadTest
         $class === 'ZkLock' && $say(str_contains(implode($refused), $name), "$name: named");
         $this->note("longest answer with $name reached, s", $class, $longest);
         $servers->unlimit();
-        $round = $each(['timeout' => $class === 'ZkLock' ? TTL[$class] : 0]); // for the connection, which is made in the background
+        // ZkLock connects in the background.
+        $round = $each(['timeout' => $class === 'ZkLock' ? TTL[$class] : 0]);
         $say(all_ok($round, $n), "$name raised: all have a lock", tally($round['results']));
 
         $round = $each(['do' => 'try without descriptors']);

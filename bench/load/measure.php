@@ -1,5 +1,5 @@
 <?php
-/* What processes have: memory, descriptors, threads. */
+/* What processes use: memory, descriptors, threads. */
 declare(strict_types=1);
 
 /** @return array{pss: int, private: int} KiB */
@@ -24,7 +24,7 @@ function belongings_of(array $pids): array
     return array_combine($pids, array_map(belongings(...), $pids));
 }
 
-/** "3", or "3 to 5" where they differ. @param list<int> $values */
+/** "3", or "3 to 5" if they differ. @param list<int> $values */
 function range_of(array $values): string
 {
     return min($values) === max($values) ? (string) min($values) : min($values) . ' to ' . max($values);

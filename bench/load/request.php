@@ -1,8 +1,8 @@
 <?php
-/* What a php-fpm worker does for one request of load.php. The answer begins with its pid, ahead of all else. */
+/* What a php-fpm worker does for one request of load.php. The answer begins with the worker's pid. */
 declare(strict_types=1);
 
-/** What a request does beside locking, to have it to compare with. */
+/** The work of a request without locking, for comparison. */
 function work(): string
 {
     $rows = [];
@@ -12,13 +12,13 @@ function work(): string
     return hash('sha256', json_encode($rows));
 }
 
-/** One step of all workers at a time: goes on when load.php opens the gate. */
+/** Waits until load.php opens the gate, so that all workers start a step at once. */
 function wait_at(string $gate): void
 {
     flock(fopen($gate, 'r'), LOCK_SH);
 }
 
-/** @param string $variant another one makes it other connections */
+/** @param string $variant another variant uses other connections */
 function manager(string $class, string $servers, float $ttl, string $variant = ''): Dlock\LockManager
 {
     $list = array_map(fn (string $server) => "redis://$server$variant", explode(',', $servers));
@@ -30,7 +30,7 @@ function manager(string $class, string $servers, float $ttl, string $variant = '
     };
 }
 
-/** @return array{string, float} "ok", or what was thrown, and the seconds that it took */
+/** @return array{string, float} "ok", or the exception, and the seconds that it took */
 function attempt(callable $do): array
 {
     $start = hrtime(true);
@@ -43,7 +43,7 @@ function attempt(callable $do): array
     return [$result, (hrtime(true) - $start) / 1e9];
 }
 
-/** Runs $do, and proves that nobody else does so with this resource: the directory can be made once. */
+/** Runs $do, and proves that no other process does so with this resource: the directory can be created only once. */
 function alone(string $resource, callable $do): void
 {
     $mark = dirname($_GET['gate']) . "/held-$resource";
@@ -52,7 +52,7 @@ function alone(string $resource, callable $do): void
     rmdir($mark);
 }
 
-/** All descriptors that the process may have are taken while $do runs. */
+/** Runs $do while the process can open no more descriptors. */
 function without_descriptors(callable $do): array
 {
     $taken = [];
@@ -86,13 +86,13 @@ $answer = function (): array {
         case 'try':
             return $try();
         case 'try without descriptors':
-            $variant = '?read_timeout=4.001'; // which is a part of what makes a connection
+            $variant = '?read_timeout=4.001'; // another timeout needs another connection
             return [...without_descriptors(fn () => $try($variant)), ...$try($variant)];
         case 'hold':
             $lease = manager($class, $servers, (float) $ttl)->acquire($resource, 60);
             echo ' held';
             flush();
-            wait_at($_GET['gate']); // which stays closed: it is killed there
+            wait_at($_GET['gate']); // the gate stays closed until the process is killed
     }
     throw new ValueError("no such thing to do: $do");
 };

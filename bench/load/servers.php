@@ -1,29 +1,32 @@
 <?php
-/* The servers behind each class, as the test looks at them: what their clients have there. */
+/* The servers of each class, as the test sees them: what their clients have there. */
 declare(strict_types=1);
 
 interface Servers
 {
-    /** "host:port", with commas between. */
+    /** "host:port", separated by commas. */
     public function addresses(): string;
 
-    /** The workers' connections (for ZooKeeper: sessions) on each server, by something that a new one has anew. @return list<list<int>> */
+    /**
+     * The workers' connections (for ZooKeeper: sessions) on each server, by an id that no later one has.
+     * @return list<list<int>>
+     */
     public function connections(): array;
 
-    /** What tells that somebody connected meanwhile, be it for a moment only. */
+    /** Another value if a client connected meanwhile, even for a moment. */
     public function accepted(): array;
 
-    /** Takes the locks as somebody else would. @param list<string> $resources */
+    /** Acquires the locks as another client would. @param list<string> $resources */
     public function take(array $resources): void;
 
     public function giveBack(): void;
 
     public function waiters(): int;
 
-    /** Is nothing left that a lock is made of? */
+    /** No lock, queue or node is left. */
     public function areEmpty(): bool;
 
-    /** Takes so many connections and no more; returns how many clients that lets in. */
+    /** Limits the server's connections; returns how many more clients it accepts. */
     public function limit(): int;
 
     public function unlimit(): void;
@@ -91,7 +94,7 @@ final class RedisSet implements Servers
         foreach ($this->raws as $redis) {
             $redis->cmd('CONFIG', 'SET', 'maxclients', 100);
         }
-        return 99; // and the one that has just said so
+        return 99; // this connection is the 100th
     }
 
     public function unlimit(): void
@@ -115,7 +118,7 @@ final class ZooKeeper implements Servers
     public function __construct()
     {
         $this->server = zk_private(['maxSessionTimeout' => 600_000]);
-        $this->raw = new ZkRaw($this->server->hosts(), 600_000); // which sends no pings
+        $this->raw = new ZkRaw($this->server->hosts(), 600_000); // it sends no pings
     }
 
     public function addresses(): string
@@ -130,7 +133,7 @@ final class ZooKeeper implements Servers
         return [$sessions];
     }
 
-    /** Sessions have numbers in their order: the last one is another when there was a new one. */
+    /** Session ids grow: after a new session, the last id is another one. */
     public function accepted(): array
     {
         preg_match_all('/^\s*(0x[0-9a-f]+)/m', $this->server->ask('dump'), $found);
@@ -157,7 +160,7 @@ final class ZooKeeper implements Servers
         return count($found[0]) - count($this->taken);
     }
 
-    /** The nodes above the locks are the server's to remove. */
+    /** The server itself removes the nodes above the locks. */
     public function areEmpty(): bool
     {
         return !str_contains($this->server->ask('dump'), '/locks/');
@@ -166,7 +169,8 @@ final class ZooKeeper implements Servers
     public function limit(): int
     {
         $this->server->restart(['maxClientCnxns' => self::LIMIT]);
-        // It counts a connection a little after it has accepted it, so that it lets in any number that come at once.
+        // The server counts a connection a little after it has accepted it, so it would accept any number of
+        // connections at once. These fill it first.
         for ($i = 0; $i < self::LIMIT; $i++) {
             $this->others[] = new ZkRaw($this->server->hosts(), 600_000);
         }

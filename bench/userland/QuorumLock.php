@@ -2,8 +2,8 @@
 declare(strict_types=1);
 
 /**
- * Redlock in PHP, as published: asks one server after the other, is content with a majority, and where it has none, pauses for
- * a random part of $retryDelay and tries again.
+ * Redlock in PHP, as published: asks one server after the other, and needs a majority. If it has none, it pauses for a
+ * random part of $retryDelay and tries again.
  */
 final class QuorumLock
 {

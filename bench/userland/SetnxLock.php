@@ -2,14 +2,14 @@
 declare(strict_types=1);
 
 /**
- * A lock as many applications have carried around: SETNX with the time of its end as the value, GETSET where that time has
- * passed, and a pause of 100 ms between attempts. (Who is late may delete another's lock. It is here to be measured.)
+ * A lock as many applications have had it: SETNX with its end time as the value, GETSET if that time has passed, and a
+ * pause of 100 ms between attempts. (A late holder may delete another holder's lock. The class is here to be measured.)
  */
 final class SetnxLock
 {
     private const PAUSE = 100_000; // µs
 
-    /** @var array<string, int> key => the end that we wrote */
+    /** @var array<string, int> key => the end that this object wrote */
     private array $held = [];
 
     public function __construct(private readonly Redis $redis, private readonly int $expire = 20)

@@ -1,5 +1,5 @@
 <?php
-/* memory://, which is no server. */
+/* memory://, which is not a server. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;

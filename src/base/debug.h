@@ -1,7 +1,8 @@
 #ifndef DLOCK_DEBUG_H
 #define DLOCK_DEBUG_H
 
-/* What must hold whatever comes from outside. It is checked in builds with DLOCK_DEBUG, as those of the C tests are. */
+/* Asserts what holds for any input from users and servers. Only builds with DLOCK_DEBUG check it, such as the C
+ * tests. */
 #ifdef DLOCK_DEBUG
 #include <assert.h>
 #define dlock_assert(condition) assert(condition)

@@ -10,7 +10,7 @@ static bool continues(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* The bytes of the character that the text begins with, which has `len` bytes; 0: it is none of UTF-8, or is cut. */
+/* The size of the first character of a text of `len` bytes; 0: it is incomplete, or not UTF-8. */
 static size_t character(const unsigned char *text, size_t len)
 {
 	unsigned char first = text[0], second = len > 1 ? text[1] : 0;
@@ -21,7 +21,7 @@ static size_t character(const unsigned char *text, size_t len)
 	if (first >= 0xc2 && first <= 0xdf) {
 		return continues(second) ? 2 : 0;
 	}
-	if (first >= 0xe0 && first <= 0xef) { /* nothing that a shorter form has, and no half of a pair */
+	if (first >= 0xe0 && first <= 0xef) { /* no overlong form, no surrogate */
 		bool good = continues(second) && (first != 0xe0 || second >= 0xa0) && (first != 0xed || second < 0xa0);
 		return good && len > 2 && continues(text[2]) ? 3 : 0;
 	}
@@ -32,7 +32,7 @@ static size_t character(const unsigned char *text, size_t len)
 	return 0;
 }
 
-/* Resources are any bytes, and servers say what they like: in a log it must stay one line, and text. */
+/* Names of resources and answers of servers may have any bytes. A message must stay one line of text in a log. */
 static void keep_readable(char *text, size_t len)
 {
 	for (size_t at = 0, size; at < len; at += size) {
@@ -44,7 +44,7 @@ static void keep_readable(char *text, size_t len)
 	}
 }
 
-/* How much of a text that is too long: whole characters. */
+/* The length of the longest prefix of at most `most` bytes that ends after a whole character. */
 static size_t cut(const char *text, size_t len, size_t most)
 {
 	if (len <= most) {
@@ -69,12 +69,12 @@ dlock_shown dlock_show(const char *text, size_t len)
 	return shown;
 }
 
-/* `written`: what vsnprintf() would have written. */
+/* `written` is what vsnprintf() returned. */
 static void finish(char *text, size_t room, int written)
 {
 	size_t len = strlen(text);
 
-	if (written >= 0 && (size_t) written > len && room > 4) { /* it was cut: what is left of a character goes */
+	if (written >= 0 && (size_t) written > len && room > 4) { /* cut: an incomplete last character is removed */
 		size_t back = 1;
 		while (back < 4 && back < len && continues((unsigned char) text[len - back])) {
 			back++;

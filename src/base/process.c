@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Kept rather than asked for: it is looked at in every operation, and changes only in forked(). */
+/* Cached, because every operation reads it and only forked() changes it. */
 static _Atomic dlock_process current;
 
-/* Runs in the child between fork() and its return, where little more than this is allowed. */
+/* Runs in the child before fork() returns. Little more than this is allowed there. */
 static void forked(void)
 {
 	dlock_process generation = (atomic_load(&current) >> 32) + 1;

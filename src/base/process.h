@@ -3,12 +3,12 @@
 
 #include <stdint.h>
 
-/* Names this process among its ancestors and descendants. Connections, sessions and claims are stamped with it, and are
- * left alone wherever the stamp is not the current one: there they belong to the parent.
- * The pid alone would not do (pids come again), so a generation that every fork raises is part of it. */
+/* Identifies this process among its ancestors and descendants. Connections, sessions and claims carry it as a stamp. If
+ * that is not the current one, they belong to a parent, and the process leaves them alone. The system reuses pids, so
+ * the stamp also has a generation, which every fork raises. */
 typedef uint64_t dlock_process;
 
-/* Registers the fork handler; once, before the first dlock_process_current(). */
+/* Registers the fork handler, before the first dlock_process_current(). Further calls do nothing. */
 void dlock_process_init(void);
 
 dlock_process dlock_process_current(void);

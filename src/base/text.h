@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Bytes of another owner's memory, which may be any; no zero byte ends them. */
+/* Any bytes, in memory of another owner. No zero byte ends them. */
 typedef struct {
 	const char *text;
 	size_t len;

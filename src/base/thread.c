@@ -20,7 +20,7 @@ int dlock_thread_start(pthread_t *thread, void *(*run)(void *context), void *con
 		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	}
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits it */
+	pthread_sigmask(SIG_SETMASK, &all, &before); /* the thread inherits the mask */
 	problem = pthread_create(thread ? thread : &unjoined, &attributes, run, context);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);

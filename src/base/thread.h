@@ -3,8 +3,9 @@
 
 #include <pthread.h>
 
-/* Starts a thread on which no signal handler ever runs, nor on those that it starts: all signals are blocked there. Its
- * stack has room for glibc's resolver. `thread` NULL: it is detached. 0, or an errno. */
+/* Starts a thread that runs `run`. All signals are blocked in it and in the threads that it starts, so no signal
+ * handler runs there. Its stack has room for glibc's resolver. If `thread` is NULL, the thread is detached. Returns 0
+ * or an errno. */
 int dlock_thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
 
 #endif

@@ -39,15 +39,16 @@ static void write_number(char *out, uint64_t number, int count)
 
 /* ---- the time in a token ---- */
 
-/* In units of 1/32 ms, of which 40 bits are those of 397 days: longer than a lease. A process makes one token in each
- * unit, if it has to. */
+/* In units of 1/32 ms: 40 bits of them last 397 days, longer than a lease. A process makes at most one token per
+ * unit. */
 #define UNITS_PER_SECOND 32000
 #define UNITS_MASK ((UINT64_C(1) << 40) - 1)
 
-/* Where more are made than there are units, for so long the time runs ahead; then two tokens may have the same. */
+/* If a process makes more tokens than there are units, their time runs ahead, at most by this. After that, two tokens
+ * may have the same time. */
 #define MOST_AHEAD UNITS_PER_SECOND
 
-/* A host whose clock is ahead by no more than this. */
+/* The clock of the host that made a token may be ahead of the reader's by at most this. */
 #define AHEAD_SECONDS (7 * 24 * 3600)
 
 static uint64_t units_now(void)

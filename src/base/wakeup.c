@@ -1,5 +1,5 @@
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* pipe2() */
+#define _GNU_SOURCE
 #endif
 
 #include "wakeup.h"
@@ -42,7 +42,7 @@ void dlock_wakeup_send(const dlock_wakeup *wakeup)
 {
 	uint64_t once = 1;
 
-	/* Where it is full, it rings already. */
+	/* If the descriptor is full, it rings already. */
 	ssize_t written = write(wakeup->write_fd, &once, sizeof once);
 	(void) written;
 }

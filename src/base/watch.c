@@ -47,7 +47,7 @@ static watched *add(dlock_watch *watch, int fd)
 	return one;
 }
 
-/* Without memory it is not watched: who polls the set looks when its time has come. */
+/* Without memory the descriptor is not watched. The caller that polls the set looks when its time has come. */
 void dlock_watch_add(dlock_watch *watch, int fd, short events)
 {
 	watched *one = fd >= 0 ? find(watch, fd) : NULL;
@@ -61,7 +61,7 @@ void dlock_watch_add(dlock_watch *watch, int fd, short events)
 	}
 }
 
-/* Its descriptors are polled no more; a child of fork() has it closed by its own. */
+/* Closes the set. A child of fork() closes only its own copy. */
 static void discard(dlock_watch *watch)
 {
 	if (watch->process != 0) {
@@ -100,7 +100,7 @@ static bool open_set(dlock_watch *watch)
 	return watch->process != 0;
 }
 
-/* A descriptor may have been closed since, and its number be another's: that is not in the set. */
+/* If the descriptor was closed, its number may belong to another one, which is not in the set yet. */
 static void put(dlock_watch *watch, watched *one)
 {
 	struct epoll_event event = { .data.fd = one->fd };

@@ -3,45 +3,47 @@
 
 #include "lock.h"
 
-/* How a lock is acquired: asked for once, then from within the queue. There a waiter sleeps until it is told that the
- * lock is its own, or that it is to ask; it asks as a sign of life, and when the lease before it should be over.
- * PostgreSQL tells by a notification. In MySQL the call itself sleeps, over a session of the waiter's own, and is
- * interrupted. A session that breaks is opened again, and the same token and ticket asked for, for as long as the
- * waiter waits. */
+/* How a client acquires a lock: by one request at first, then by requests from within the queue. There the waiter
+ * sleeps until the database tells it that it holds the lock, or that it must ask. It also asks as a sign of life, and
+ * when the lease before its own should expire.
+ *
+ * PostgreSQL tells the waiter by a notification. In MySQL the call itself sleeps, over a session of the waiter's own,
+ * and the server interrupts it. If a session breaks, the waiter opens it again and asks with the same token and ticket,
+ * for as long as it waits. */
 
 typedef struct dlock_db_waiter {
 	dlock_task task;
 	dlock_db_claim *claim;
 	dlock_db_question question;
 	dlock_db_listener listener;
-	dlock_db_session *spare; /* in which it sleeps; NULL: in none */
+	dlock_db_session *spare; /* the session in which it sleeps; NULL: none */
 	dlock_nanos deadline;
 	dlock_error *error;
 	int64_t number;  /* of the last request */
-	bool queue;      /* it is in the queue, or is to be */
-	bool last;       /* the last attempt: the time is over */
-	bool may_have;   /* the database may have something of it */
-	bool trouble;    /* the last attempt failed, for a reason that may be over soon */
+	bool queue;      /* it is in the queue, or enters it with the next request */
+	bool last;       /* this is the last attempt: the deadline has passed */
+	bool may_have;   /* the database may have a row for it */
+	bool trouble;    /* the last attempt failed, for a reason that may end soon */
 	dlock_nanos trouble_since, refused_at, next;
 	dlock_status said;
 } waiter;
 
-/* The sign of life; after 3 s without one the functions take a waiter for dead. */
+/* The interval of the signs of life. After 3 s without one, the functions consider a waiter dead. */
 #define LOOK_AGAIN (2000 * DLOCK_MS)
 #define LOOK_AGAIN_JITTER 500 /* ms */
 
-/* While the database cannot be asked. */
+/* The pause after an attempt that failed. */
 #define PAUSE (50 * DLOCK_MS)
 #define PAUSE_JITTER 50 /* ms */
 #define LONGEST_TROUBLE (60 * DLOCK_SECOND)
 
-/* How long a lock is handed over for. */
+/* The lease time of a lock that was handed over. */
 #define GRANT_TTL (3 * DLOCK_SECOND)
 
-/* A lock that was handed over is accepted without asking when so much of that is left for sure. */
+/* A waiter accepts a lock that was handed over without asking if at least this much of the lease is left. */
 #define GRANT_LEFT DLOCK_SECOND
 
-/* When an attempt took longer than the lease lasts. */
+/* The pause after an attempt that lasted longer than the lease. */
 #define TRY_AGAIN (20 * DLOCK_MS)
 
 static dlock_db_session *session_of(const waiter *own)
@@ -65,7 +67,7 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 	own->listener.told = false;
 	own->number++;
 	if (call) {
-		strcpy(call->other, own->queue && !own->last ? "inbox" : ""); /* the session knows its name */
+		strcpy(call->other, own->queue && !own->last ? "inbox" : ""); /* a placeholder: the session knows its channel */
 		call->numbers[0] = dlock_db_ms(claim->base.ttl);
 		call->numbers[1] = dlock_db_ms(session_of(own)->base.server->guard);
 		call->numbers[2] = claim->ticket;
@@ -82,7 +84,7 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 	own->may_have = true;
 }
 
-/* What was asked for may be executed later than its release: that token is not used again. */
+/* The database may execute the request after the release, so the waiter does not use that token again. */
 static dlock_status begin_again(waiter *own, dlock_error *error)
 {
 	dlock_claim *claim = &own->claim->base;
@@ -123,7 +125,7 @@ static void explain(waiter *own, const dlock_db_call *call)
 			session->client->name, session->base.server->label, (double) call->answer[1] / 1000);
 	} else if (claim->explained) {
 		dlock_fail(own->error, DLOCK_TIMEOUT,
-			"The lock \"%s\" is free, but a transaction that relies on its last holder is not over yet",
+			"The lock \"%s\" is free, but a transaction that relies on its last holder has not ended yet",
 			dlock_claim_name(claim).text);
 	}
 }
@@ -137,7 +139,7 @@ static void take_refusal(waiter *own, dlock_nanos now)
 	own->claim->ticket = own->queue && !own->last ? call->answer[2] : 0;
 	own->may_have = own->claim->ticket > 0 || dlock_db_question_may_run_later(&own->question);
 	own->refused_at = own->question.first_sent_at;
-	own->next = own->spare ? now : again > now && again < look ? again : look; /* the call has slept */
+	own->next = own->spare ? now : again > now && again < look ? again : look; /* the call itself has slept */
 	explain(own, call);
 }
 
@@ -195,9 +197,10 @@ static bool is_its_turn(const waiter *own, dlock_loop *loop, dlock_nanos now)
 		|| dlock_loop_is_time(loop, dlock_earlier(own->next, own->deadline), now);
 }
 
-/* One that names the last request was handed over after that was refused: so it lasts, by this process' own clock, at
- * least as long from the sending of that request, however late the notification is read. The full lease time is left to
- * the renewal thread: most locks are released before. */
+/* If the notification names the last request, the lock was handed over after that request was refused. So the grant
+ * lasts at least GRANT_TTL from the sending of that request, by this process's own clock. It does not matter how late
+ * the waiter reads the notification. The renewal thread requests the full lease time: most holders release their lock
+ * before that. */
 static bool accept_grant(waiter *own, dlock_nanos now)
 {
 	dlock_claim *claim = &own->claim->base;
@@ -248,7 +251,7 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	return own->said;
 }
 
-/* ---- the back end's ---- */
+/* ---- for the back end ---- */
 
 static waiter *waiter_new(dlock_db_claim *claim)
 {
@@ -274,7 +277,7 @@ void dlock_db_end_waiter(dlock_claim *base)
 	} else if (own->queue) {
 		dlock_db_unlisten(session_of(own), &own->listener);
 	}
-	if (own->task.at != 0 && own->may_have && dlock_claim_is_mine(base)) { /* dropped in the middle */
+	if (own->task.at != 0 && own->may_have && dlock_claim_is_mine(base)) { /* the caller dropped it in the middle */
 		dlock_db_give_back(base);
 	}
 	dlock_db_question_end(&own->question);

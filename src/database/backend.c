@@ -5,10 +5,10 @@
 
 #include "lock.h"
 
-/* Whichever the token has. */
+/* Stands for any ticket that the token has. */
 #define ANY_TICKET (-1)
 
-/* How often it is looked whether a transaction that relies on the holder before is over. */
+/* How often attach() asks whether a transaction that relies on the last holder has ended. */
 #define LOOK_AGAIN (50 * DLOCK_MS)
 
 static bool have_name(dlock_db_claim *claim)
@@ -39,7 +39,7 @@ dlock_db_call *dlock_db_resource_call(
 	return call;
 }
 
-/* ---- without waiting ---- */
+/* ---- without waiting for the answer ---- */
 
 static void call_without_waiting(dlock_claim *claim, dlock_db_call *call, dlock_nanos useful_until)
 {
@@ -81,7 +81,7 @@ static void top_up(dlock_claim *claim)
 	}
 }
 
-/* ---- with ---- */
+/* ---- waiting for the answer ---- */
 
 dlock_status dlock_db_ask(
 	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error)
@@ -123,7 +123,7 @@ static dlock_status extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *err
 		set_deadline(claim, call->sent_at, ttl);
 		claim->ttl = ttl;
 	} else if (dlock_db_question_may_run_later(&question) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
-		/* A shorter lease that may have been set must be believed even without an answer. */
+		/* The database may have set a shorter lease, so the holder must believe it even without an answer. */
 		claim->deadline = begun + ttl - dlock_drift(ttl);
 	}
 	if (dlock_db_question_may_run_later(&question)) {
@@ -158,7 +158,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 	if (status == DLOCK_OK && call->answer[0] > 0) {
 		claim->handed_over = call->answer[0] > 1;
 	} else if (status == DLOCK_OK && question.repeated && dlock_now() < atomic_load(&claim->deadline)) {
-		/* by the first, whose answer was lost */
+		/* The first call released it; its answer was lost. */
 	} else if (status == DLOCK_OK) {
 		status = dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
 	} else {
@@ -191,11 +191,11 @@ static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call,
 		return dlock_claim_came_late(claim, error);
 	case DLOCK_DB_NOT_YET:
 		return dlock_fail(error, DLOCK_CONNECTION,
-			"The lock \"%s\" cannot be attached yet: a transaction that relies on its holder is not over",
+			"The lock \"%s\" cannot be attached yet: a transaction that relies on its holder has not ended",
 			dlock_claim_name(claim).text);
 	case DLOCK_DB_NOT_SETTLED:
 		return dlock_fail(error, DLOCK_CONNECTION,
-			"%s at %s crashed or was replaced: no lock is attached until its guard is over", session->client->name,
+			"%s at %s crashed or was replaced: no lock is attached until its guard has ended", session->client->name,
 			session->base.server->label);
 	default:
 		claim->fencing_token = call->answer[1];

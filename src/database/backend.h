@@ -5,9 +5,11 @@
 #include "../net/pool.h"
 
 /* Locks in a database: tables of leases by the server's clock, behind functions (postgresql.sql, mysql.sql).
- * docs/database.md has what they promise, and what the database has to be like. */
+ * docs/database.md tells what they promise, and what they need from the database. */
 
-/* `prefix` is put before each resource to make its name. NULL when out of memory. */
+/* Makes a back end for this server. The name of a lock is `prefix`, of any bytes, and its resource. Its lease times are
+ * DLOCK_TTL_MIN to server->guard. The back end copies `prefix`, and connects on first use. Returns NULL if out of
+ * memory. */
 dlock_backend *dlock_db_new(dlock_net_pool *pool, dlock_endpoint *server, const char *prefix, size_t prefix_len);
 
 #endif

@@ -6,7 +6,7 @@ typedef struct {
 	dlock_background base;
 	dlock_db_session *session;
 	dlock_db_call *call;
-	bool missed; /* there was nothing, once */
+	bool missed; /* one call has found nothing */
 } background;
 
 static void send_again(dlock_background *base)
@@ -33,7 +33,7 @@ static bool take(dlock_background *base, dlock_nanos now)
 		return call->transient || !call->refused;
 	}
 	bool exchanges = call->function == DLOCK_DB_EXCHANGE;
-	if (exchanges && call->answer[0] < DLOCK_DB_NOT_OURS) { /* not yet */
+	if (exchanges && call->answer[0] < DLOCK_DB_NOT_OURS) { /* the database cannot exchange it yet */
 		return true;
 	}
 	bool found_nothing = exchanges ? call->answer[0] == DLOCK_DB_NOT_OURS : call->answer[0] == 0;

@@ -3,9 +3,11 @@
 
 #include "session.h"
 
-/* Calls it again and again, until it is answered or its time is over; no caller waits. Takes over the reference, and
- * NULL. What gives back may come before what it is to give back, which was sent over a session that broke: so it is
- * called once more where there was nothing. */
+/* Repeats the call until the database answers it or refuses it for good, or until `useful_until`. No caller waits. The
+ * reference of `call`, which may be NULL, belongs to this function from now on.
+ *
+ * A release may arrive before the request that it undoes, if that was sent over a session that broke. So a call that
+ * finds nothing is repeated once. */
 void dlock_db_call_in_background(
 	dlock_net_pool *pool, dlock_db_session *session, dlock_db_call *call, dlock_nanos useful_until);
 

@@ -4,9 +4,9 @@
 
 #include "lock.h"
 
-/* What an operator sees of locks, and how one is broken. */
+/* What an operator sees of locks, and how an operator breaks one. */
 
-/* The bytes that are written there in hexadecimal digits; how many. */
+/* Decodes hexadecimal digits to at most `most` bytes. Returns how many there are. */
 static size_t read_hex(char *out, size_t most, const char *hex)
 {
 	size_t len = 0;
@@ -18,7 +18,7 @@ static size_t read_hex(char *out, size_t most, const char *hex)
 	return len;
 }
 
-/* What a process has said of itself. */
+/* Adds what a process tells of itself. */
 static void describe(dlock_party *party, const char *hex)
 {
 	char text[DLOCK_DESCRIPTION_MAX];
@@ -26,7 +26,8 @@ static void describe(dlock_party *party, const char *hex)
 	dlock_party_describe(party, text, read_hex(text, sizeof text, hex));
 }
 
-/* "h ID LEFT FENCE SAID", or "b ID LEFT FENCE BY". A fencing token is the time of its grant. */
+/* Reads "h ID LEFT FENCE SAID" or "b ID LEFT FENCE BY", with LEFT in us. A fencing token is the time of its grant in
+ * us. Returns false if out of memory. */
 static bool read_holder(dlock_inspection *out, const char *line)
 {
 	char id[DLOCK_TOKEN_ID_LEN + 1] = "";
@@ -54,7 +55,7 @@ static bool read_holder(dlock_inspection *out, const char *line)
 	return true;
 }
 
-/* "AT WAITING", of a holder, or "w ID SAID" of a waiter. False: out of memory. */
+/* Reads "AT WAITING", the line of a holder, or "w ID SAID" of a waiter. Returns false if out of memory. */
 static bool read_line(dlock_inspection *out, const char *line)
 {
 	long long at, waiting;
@@ -111,11 +112,11 @@ dlock_status dlock_db_inspect(dlock_backend *base, const char *resource, size_t 
 
 enum {
 	MOST_LISTED = 1000,
-	LOOKED_AT = 500, /* names in one call, so that each is short */
+	LOOKED_AT = 500, /* names in one call, so that each call is short */
 	STORED_NAME_MAX = 255
 };
 
-/* "l NAME" of each lock, and behind it what is told of one. False: out of memory. */
+/* Reads "l NAME" of each lock, and the lines about it that follow. Returns false if out of memory. */
 static bool read_list(dlock_listing *out, const char *line, size_t prefix_len)
 {
 	char name[STORED_NAME_MAX];

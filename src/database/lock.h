@@ -13,15 +13,15 @@ struct dlock_db_waiter;
 typedef struct {
 	dlock_backend base;
 	dlock_net_pool *pool;
-	dlock_db_session *session; /* the pool's */
+	dlock_db_session *session; /* owned by the pool */
 } dlock_db_backend;
 
 typedef struct {
 	dlock_claim base;
-	char *name; /* prefix . resource */
+	char *name; /* prefix and resource */
 	size_t name_len;
 	int64_t ticket; /* its place in the queue; 0: none */
-	struct dlock_db_waiter *waiter; /* while it is acquired; NULL otherwise */
+	struct dlock_db_waiter *waiter; /* during an acquisition; NULL otherwise */
 } dlock_db_claim;
 
 static inline dlock_db_backend *dlock_db_backend_of(const dlock_claim *claim)
@@ -29,21 +29,22 @@ static inline dlock_db_backend *dlock_db_backend_of(const dlock_claim *claim)
 	return (dlock_db_backend *) claim->backend;
 }
 
-/* A call for the claim's lock. NULL when out of memory. */
+/* Makes a call for the claim's lock. Returns NULL if out of memory. */
 dlock_db_call *dlock_db_claim_call(const dlock_claim *claim, dlock_db_function function, const char *token);
 
-/* Asks, and waits for the answer. DLOCK_CONNECTION or DLOCK_FAILED: with a message. */
+/* Sends the call and waits for its answer. The question owns the call from now on; NULL means out of memory. DLOCK_OK:
+ * the call has its answer. DLOCK_CONNECTION or DLOCK_FAILED: with a message. The caller ends the question. */
 dlock_status dlock_db_ask(
 	const dlock_db_backend *backend, dlock_db_question *question, dlock_db_call *call, dlock_error *error);
 
-/* A call about a resource, not about one claim. NULL when out of memory. */
+/* Makes a call about a resource, not about one claim. Returns NULL if out of memory. */
 dlock_db_call *dlock_db_resource_call(
 	const dlock_db_backend *backend, dlock_db_function function, const char *resource, size_t len, const char *token);
 
-/* Leaves the queue and gives back what may be its own, without waiting. */
+/* Leaves the queue and releases what the claim may hold, without waiting for the answer. */
 void dlock_db_give_back(dlock_claim *claim);
 
-/* The back end's: see lock/backend.h. */
+/* These implement the back-end interface (lock/backend.h). */
 dlock_status dlock_db_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 
 dlock_status dlock_db_inspect(dlock_backend *backend, const char *resource, size_t len, int most, dlock_inspection *out,
@@ -52,10 +53,11 @@ dlock_status dlock_db_list(dlock_backend *backend, int most, dlock_listing *out,
 dlock_status dlock_db_break(dlock_backend *backend, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error);
 
-/* Ends the waiter; what it was about to ask for is given back. */
+/* Ends the waiter. If its attempt was dropped in the middle, releases what that may have acquired. */
 void dlock_db_end_waiter(dlock_claim *claim);
 
-/* How the renewal thread renews a lease, and says there whose it is. `description` may be NULL. */
+/* Makes the round by which the renewal thread renews a lease. `description` tells the database which process holds it,
+ * and may be NULL. Returns NULL if out of memory. */
 dlock_renewal_round *dlock_db_round_new(dlock_endpoint *server, const char *name, size_t name_len, const char *token,
 	dlock_description *description);
 

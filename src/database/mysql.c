@@ -13,19 +13,20 @@
 #include "session.h"
 #include "sql/sql_text.h"
 
-/* MySQL and MariaDB by libmariadb, whose calls are begun and continued: it switches stacks of its own. One call at a
- * time: its query, its result, and the end of what a procedure sends. */
+/* MySQL and MariaDB by libmariadb. This file begins each of its calls and continues it later; for that, the library
+ * switches stacks of its own. A link has one call at a time: its query, its result, and the end of what a procedure
+ * sends. */
 
 typedef enum {
 	MY_CONNECTING,
-	MY_SETTING_UP, /* `statement` of the set-up is under way */
-	MY_CREATING,   /* a statement of mysql.sql */
+	MY_SETTING_UP, /* setup[statement] is under way */
+	MY_CREATING,   /* a statement of mysql.sql is under way */
 	MY_IDLE,
 	MY_CALLING,
-	MY_UNDOING /* a call has failed, and its transaction may be open: others would wait for its locks */
+	MY_UNDOING /* a call has failed, and its transaction may be open: other sessions would wait for its locks */
 } my_stage;
 
-/* What of a statement is under way. */
+/* The part of a statement that is under way. */
 typedef enum { MY_QUERY, MY_STORE, MY_NEXT } my_part;
 
 typedef struct {
@@ -37,12 +38,12 @@ typedef struct {
 	int statement;
 	int waits; /* what the library waits for: MYSQL_WAIT_...; 0: nothing is under way */
 	bool read_only, exists;
-	char *script, *rest; /* what is left to be created */
+	char *script, *rest; /* mysql.sql, and the part of it that is not executed yet */
 	MYSQL *connected;
 	int failed;
 	MYSQL_RES *result;
-	dlock_db_call *call; /* the session's */
-	char *text;          /* of the statement, while the library may read it */
+	dlock_db_call *call; /* owned by the session */
+	char *text;          /* the text of the statement, which the library may still read */
 } my_link;
 
 static const char *const setup[] = {
@@ -56,7 +57,8 @@ enum { SETUPS = sizeof setup / sizeof *setup };
 
 /* ---- messages ---- */
 
-/* What may be over soon: it starts or stops; a lock was in the way; the statement was woken. */
+/* True if the problem may end soon: the server starts or stops, another transaction was in the way, or the statement
+ * was woken. */
 static bool is_transient(unsigned code)
 {
 	return code == 1053 || code == 1205 || code == 1213 || code == 1317 || code == 1927 || code == 1062;
@@ -98,7 +100,7 @@ static bool broke(my_link *link)
 	return false;
 }
 
-/* ---- one part of a statement after the other ---- */
+/* ---- the parts of a statement ---- */
 
 static int events_of(my_link *link)
 {
@@ -164,7 +166,7 @@ static void take_row(my_link *link)
 
 typedef enum { GOES_ON, DONE, REFUSED } my_outcome;
 
-/* Goes on with the statement for as long as nothing has to be waited for. REFUSED: the error is the library's. */
+/* Continues the statement until it must wait for the server. REFUSED: the library has the error. */
 static my_outcome advance_statement(my_link *link)
 {
 	for (;;) {
@@ -208,7 +210,7 @@ static my_outcome advance_statement(my_link *link)
 
 /* ---- connecting ---- */
 
-/* mysql_init() has SIGPIPE ignored the first time. */
+/* The first mysql_init() sets SIGPIPE to be ignored; this restores the earlier action. */
 static MYSQL *init(void)
 {
 	struct sigaction before;
@@ -232,7 +234,7 @@ static void set_tls(MYSQL *mysql, const dlock_endpoint *server)
 		return;
 	}
 	mysql_ssl_set(mysql, server->tls_key ? server->tls_key : server->tls_cert, server->tls_cert,
-		!server->tls_verify_peer   ? NULL /* it compares what it has */
+		!server->tls_verify_peer   ? NULL /* with a file, the library checks the certificate */
 			: server->tls_cafile ? server->tls_cafile
 								 : "/etc/ssl/certs/ca-certificates.crt",
 		NULL, NULL);
@@ -258,12 +260,12 @@ static dlock_db_link *my_open(const dlock_endpoint *server, const char *host, co
 	mysql_optionsv(link->mysql, MYSQL_OPT_LOCAL_INFILE, &off);
 	mysql_optionsv(link->mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	mysql_optionsv(link->mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "dlock");
-	if (address) { /* otherwise "localhost" is some unix socket to the library */
+	if (address) { /* otherwise the library uses a unix socket of its own choice for "localhost" */
 		enum mysql_protocol_type tcp = MYSQL_PROTOCOL_TCP;
 		mysql_optionsv(link->mysql, MYSQL_OPT_PROTOCOL, &tcp);
 	}
 	set_tls(link->mysql, server);
-	/* A name is looked up by now. Where the certificate is to have it, the library looks it up again. */
+	/* The name is resolved by now. If the certificate must have the name, the library resolves it again. */
 	bool by_name = address && server->tls && server->tls_verify_peer && server->tls_verify_peer_name;
 	link->waits = mysql_real_connect_start(&link->connected, link->mysql, by_name ? host : address,
 		server->user, server->password, server->dbname, (unsigned) port, address ? NULL : server->path,
@@ -290,7 +292,7 @@ static dlock_db_progress refuse(my_link *link)
 	return DLOCK_DB_BROKEN;
 }
 
-/* The next statement of the script; false: there is none. */
+/* Begins the next statement of the script. Returns false if there is none. */
 static bool create_next(my_link *link)
 {
 	char *end = link->rest ? strstr(link->rest, "//\n") : NULL;
@@ -367,7 +369,7 @@ static bool my_has_room(const dlock_db_link *link)
 	return ((const my_link *) link)->stage == MY_IDLE;
 }
 
-/* All that is text is written as digits. */
+/* Writes a text in hexadecimal digits, so that it may have any bytes. */
 static size_t put_text(char *out, const char *text, size_t text_len)
 {
 	size_t len = (size_t) sprintf(out, "x'");
@@ -422,7 +424,7 @@ static bool my_send(dlock_db_link *base, dlock_db_call *call)
 	return true;
 }
 
-/* The library's own errors say that the connection is gone. */
+/* True if the server sent the error. The library's own errors mean that the connection is gone. */
 static bool is_of_server(unsigned code)
 {
 	return code < 2000 || code >= 3000;
@@ -445,7 +447,7 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 	my_link *link = (my_link *) base;
 	char byte;
 
-	if (link->stage == MY_IDLE) { /* what can be read without a call is the end, or what precedes it */
+	if (link->stage == MY_IDLE) { /* without a call, only the end, or what precedes it, can be read */
 		bool ended = dlock_wait_is_ready(my_fd(base), POLLIN)
 			|| recv(my_fd(base), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 		if (ended) {
@@ -471,7 +473,7 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 		return true;
 	}
 	if (outcome == REFUSED) {
-		broke(link); /* the end of the session undoes it */
+		broke(link); /* the end of the session undoes the transaction */
 	}
 	link->stage = MY_IDLE;
 	link->call = NULL;
@@ -493,7 +495,7 @@ static void free_link(my_link *link)
 	free(link);
 }
 
-/* In the middle of a call the library's stack goes as it is; the server is told nothing. */
+/* In the middle of a call, this drops the library's stack unfinished and tells the server nothing. */
 static void my_close(dlock_db_link *base)
 {
 	my_link *link = (my_link *) base;

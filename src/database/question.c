@@ -14,7 +14,7 @@ static void send_call(dlock_db_question *own)
 	own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
 }
 
-/* True: it is to be asked once more. */
+/* Returns true if the call must be sent once more. */
 static bool begin_repeat(dlock_db_question *own)
 {
 	const dlock_db_call *call = own->call;

@@ -9,14 +9,14 @@
 typedef struct {
 	dlock_renewal_round base;
 	dlock_endpoint *server;
-	dlock_db_call *call; /* of the round under way or last decided; NULL: none */
+	dlock_db_call *call; /* of the round under way, or of the last round; NULL: none */
 	dlock_description *description;
 	char token[DLOCK_TOKEN_MAX + 1];
 	size_t name_len;
 	char name[];
 } db_round;
 
-/* The answer to what is under way is not read. */
+/* Drops the call under way: the thread does not read its answer. */
 static void discard_call(db_round *round)
 {
 	dlock_db_call_release(round->call);

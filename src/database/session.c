@@ -6,7 +6,7 @@
 
 #include "../base/wait.h"
 
-/* An address that does not answer gets half of the time that is left, where there is another one to try. */
+/* If there is another address to try, an address that does not answer has half of the time that is left. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
 /* ---- closing ---- */
@@ -70,12 +70,12 @@ static void leave_to_parent(dlock_db_session *session)
 	if (is_inherited(session)) {
 		disconnect(session);
 		fail_all(session, false);
-		session->listeners = NULL; /* they are the parent's, too */
+		session->listeners = NULL; /* they belong to the parent's waiters */
 		session->process = dlock_process_current();
 	}
 }
 
-/* A listener has to ask: what was sent to it meanwhile is lost. */
+/* Each listener must ask: the session has lost the notifications that were sent meanwhile. */
 static void tell_listeners(dlock_db_session *session)
 {
 	session->base.source.news++;
@@ -85,7 +85,7 @@ static void tell_listeners(dlock_db_session *session)
 	}
 }
 
-/* What a server says may repeat what it was sent. */
+/* A server's message may repeat what the client sent, so dlock_endpoint_quote() hides passwords. */
 static void name_server(const dlock_db_session *session, dlock_error *error, const char *what)
 {
 	char shown[sizeof error->message];
@@ -106,7 +106,7 @@ static void fail(dlock_db_session *session, const char *what, bool transient)
 
 static void note_obstacle(dlock_db_session *session, const char *what, bool transient)
 {
-	if (!*session->obstacle || transient) { /* the first says most, unless another one may be there soon */
+	if (!*session->obstacle || transient) { /* the first obstacle says most, unless a later one may end soon */
 		snprintf(session->obstacle, sizeof session->obstacle, "%s", what);
 	}
 	session->transient |= transient;
@@ -135,7 +135,7 @@ static void take_lookup(dlock_db_session *session)
 	}
 }
 
-/* Before a host is tried for the first time. */
+/* Prepares the first attempt at a host. */
 static void begin_host(dlock_db_session *session)
 {
 	const char *host = host_of(session);
@@ -180,7 +180,7 @@ static void open_address(dlock_db_session *session, dlock_nanos now)
 
 static void connect_on(dlock_db_session *session, dlock_nanos now);
 
-/* Tries the next address, of the next host where there is none. */
+/* Tries the next address. If a host has no more addresses, tries the next host. */
 static void try_next(dlock_db_session *session, dlock_nanos now)
 {
 	session->state = DLOCK_DB_RESOLVING;
@@ -223,7 +223,7 @@ static void open_session(dlock_db_session *session, dlock_nanos now)
 	try_next(session, now);
 }
 
-/* Gives up what is under way, for what is next. */
+/* Ends the attempt under way, and tries what is next. */
 static void try_other(dlock_db_session *session, const char *why, bool transient, dlock_nanos now)
 {
 	note_obstacle(session, why, transient);
@@ -282,7 +282,7 @@ static void enqueue(dlock_db_session *session, dlock_db_call *call)
 	session->unsent = session->unsent ? session->unsent : call;
 }
 
-/* Of an idle session: what can be read is a notification, or the end. */
+/* For an idle session: only a notification, or the end, can be read. */
 static void look(dlock_db_session *session)
 {
 	if (session->state == DLOCK_DB_OPEN && dlock_wait_is_ready(session->client->fd(session->link), POLLIN)) {
@@ -290,7 +290,7 @@ static void look(dlock_db_session *session)
 	}
 }
 
-/* Before what waits; behind what was sent. */
+/* Listens behind the calls in the queue, and before the next call. */
 static void begin_listening(dlock_db_session *session)
 {
 	char token[DLOCK_TOKEN_PLAIN_LEN + 1];
@@ -346,7 +346,7 @@ void dlock_db_unlisten(dlock_db_session *session, dlock_db_listener *listener)
 		return;
 	}
 	*at = listener->next;
-	/* Every session that listens is woken by each notification. */
+	/* Each notification wakes every session that listens, so a session without listeners stops listening. */
 	dlock_db_call *call = session->listeners || is_inherited(session) || session->state != DLOCK_DB_OPEN
 			|| !*session->inbox
 		? NULL
@@ -486,7 +486,7 @@ static void expire(dlock_source *source)
 	}
 }
 
-/* While it has calls of this process under way, or listeners. */
+/* True while the session has listeners, or calls of this process under way. */
 static bool poll_session(const dlock_source *source, struct pollfd *fd)
 {
 	const dlock_db_session *session = (const dlock_db_session *) source;

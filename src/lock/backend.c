@@ -8,7 +8,7 @@ dlock_nanos dlock_drift(dlock_nanos ttl)
 	return ttl / 100 + 2 * DLOCK_MS;
 }
 
-/* FNV-1a, which goes on from where it was. */
+/* FNV-1a, continued from `hash`. */
 static uint64_t hash(uint64_t hash, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

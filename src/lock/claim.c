@@ -13,10 +13,10 @@ int dlock_name_compare(const void *a, const void *b)
 	return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
 }
 
-/* Between the names of several. */
+/* Joins the names of several resources. */
 #define COMMA ", "
 
-/* The names, and as one text. */
+/* Copies the names, and joins them to one text for messages. */
 static void set_names(dlock_claim *claim, dlock_name *room, const dlock_name *names, int count)
 {
 	char *out = (char *) (room + count);
@@ -100,8 +100,8 @@ bool dlock_claim_is_for(const dlock_claim *claim, dlock_backend *backend, const 
 
 /* ---- state ---- */
 
-/* From each row to the columns that are set. An acquire may end in a state before WAITING; what was held is never new
- * again; and the two ends are final. */
+/* A move leads from a row to each column that is true. An acquisition may return to NEW from WAITING. A claim that was
+ * held never becomes NEW again. LOST and RELEASED are final. */
 static const bool moves[][DLOCK_CLAIM_RELEASED + 1] = {
 	/*                             NEW    WAITING HELD  UNCERTAIN LOST  RELEASED */
 	[DLOCK_CLAIM_NEW]       = { true,  true,  true,  false, false, true },
@@ -143,7 +143,7 @@ dlock_claim_state dlock_claim_refresh(dlock_claim *claim, dlock_nanos *remaining
 			return claim->state;
 		}
 	}
-	/* The state stays HELD when it is over: a release must still try to delete what may be left on the server. */
+	/* The state stays HELD after expiry: a release must still try to delete a key that may be left on the server. */
 	dlock_nanos deadline = dlock_claim_expire_if_due(claim) ? DLOCK_OVER : atomic_load(&claim->deadline),
 				now = dlock_now();
 	if (deadline <= now) {
@@ -175,8 +175,8 @@ bool dlock_claim_expire_if_due(dlock_claim *claim)
 	return deadline == DLOCK_OVER;
 }
 
-/* By comparing and setting: between a look at the old deadline and the setting of the new one, the claim's owner may
- * have found the lease over. A deadline that has passed unseen may still move: then the lease went on. */
+/* Compares and sets, because the claim's owner may find the lease expired after this function has read the old
+ * deadline. A deadline that passed before any thread found it expired may still move: the lease continued. */
 static bool set_deadline(dlock_claim *claim, dlock_nanos to, bool earlier)
 {
 	dlock_nanos deadline = atomic_load(&claim->deadline);

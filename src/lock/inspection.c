@@ -120,7 +120,7 @@ bool dlock_inspection_add_server(dlock_inspection *inspection, const char *name,
 	return server->name && server->state;
 }
 
-/* ---- what is said ---- */
+/* ---- descriptions ---- */
 
 static void copy(char *out, size_t most, const char *text, size_t len)
 {
@@ -143,7 +143,7 @@ void dlock_party_describe(dlock_party *party, const char *text, size_t len)
 	}
 }
 
-/* The number at the beginning of *text, which is moved behind it and the space; 0: there is none. */
+/* Reads the number at the beginning of *text, and moves *text behind it and a space. 0: there is no number. */
 static int64_t read_number(const char **text, size_t *len)
 {
 	int64_t number = 0;
@@ -226,7 +226,7 @@ dlock_listed *dlock_listing_add(dlock_listing *listing, const char *resource, si
 	return listed;
 }
 
-/* When it was acquired, or asked for; 0: not known; INT64_MAX: no holder. */
+/* µs since 1970, when its first holder acquired or requested it; 0: not known; INT64_MAX: no holder. */
 static int64_t since(const dlock_listed *listed)
 {
 	const dlock_party *holder = listed->inspection.holders > 0 ? listed->inspection.parties : NULL;

@@ -16,7 +16,7 @@ dlock_status dlock_claim_attach(dlock_claim *claim, const char *token, dlock_err
 {
 	dlock_status status = claim->backend->ops->attach(claim, token, error);
 
-	if (status == DLOCK_OK && dlock_claim_expire_if_due(claim)) { /* it took longer than the lease lasts */
+	if (status == DLOCK_OK && dlock_claim_expire_if_due(claim)) { /* attaching took longer than the lease lasted */
 		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
 		return dlock_claim_came_late(claim, error);
 	}
@@ -30,12 +30,12 @@ static dlock_status lost(dlock_claim *claim, dlock_error *error)
 	return DLOCK_LOST;
 }
 
-/* What the servers said of a held claim; a lease that was over before the answer came is none. Of a lost one nothing is
- * left to renew. */
+/* Applies the servers' answer to a held claim. A lease that expired before the answer came is lost as well. The renewal
+ * of a lost claim ends. */
 static dlock_status apply_answer(dlock_claim *claim, dlock_status status, dlock_error *error)
 {
 	if (status == DLOCK_LOST) {
-		if (claim->count > 1) { /* a part is lost, and so is all: the rest is given back */
+		if (claim->count > 1) { /* one lost lock loses them all: release the rest */
 			claim->backend->ops->abandon(claim);
 		}
 		dlock_claim_move(claim, DLOCK_CLAIM_LOST);
@@ -48,8 +48,8 @@ static dlock_status apply_answer(dlock_claim *claim, dlock_status status, dlock_
 	return status;
 }
 
-/* Before the servers are asked about a held claim. A renewal that was answered meanwhile would count for a lease time
- * that is no longer true; and a loss that the thread reports after the look could be taken back. */
+/* Prepares a question to the servers about a held claim. A renewal that is answered meanwhile would count for an
+ * outdated lease time. If the thread reports a loss after this check, the servers' answer could contradict it. */
 static bool begin(dlock_claim *claim)
 {
 	dlock_nanos remaining;
@@ -65,7 +65,8 @@ static bool begin(dlock_claim *claim)
 
 dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error *error)
 {
-	/* What was lost by the clock stays lost, even where the key is still there: its loss may be reported already. */
+	/* A lease that has expired by the clock stays lost, even if its key still exists: the loss may have been
+	 * reported. */
 	if (!begin(claim)) {
 		return lost(claim, error);
 	}
@@ -115,7 +116,7 @@ dlock_status dlock_claim_downgrade(dlock_claim *claim, dlock_error *error)
 	return status;
 }
 
-/* Abandons what there may be, without waiting. */
+/* Abandons everything that the claim may have, without waiting. */
 static void discard(dlock_claim *claim, dlock_claim_state to)
 {
 	dlock_renewal_end(claim, true);
@@ -136,9 +137,9 @@ dlock_status dlock_claim_release(dlock_claim *claim, dlock_error *error)
 		discard(claim, DLOCK_CLAIM_LOST);
 		return lost(claim, error);
 	}
-	dlock_renewal_end(claim, true); /* before the release is sent: nothing is renewed after it */
+	dlock_renewal_end(claim, true); /* before the release is sent: no renewal may follow it */
 	dlock_status status = claim->backend->ops->release(claim, error);
-	/* If the answer is missing, the lock may be gone: no caller may rely on it from here. */
+	/* If the answer is missing, the lock may be free: no caller may rely on it from here. */
 	dlock_claim_move(claim, status == DLOCK_OK ? DLOCK_CLAIM_RELEASED : DLOCK_CLAIM_LOST);
 	return status;
 }

@@ -4,8 +4,8 @@
 
 #include "../base/debug.h"
 
-/* When the servers that refused a lock are looked at for the first time. A waiter that has lost the race for it has
- * released it there by then, and a short section is over. */
+/* How soon the thread first asks the servers that refused a lock. By then, a waiter that lost the race has released its
+ * keys, and a short section has ended. */
 #define FIRST_LOOK (10 * DLOCK_MS)
 
 /* ---- the list ---- */
@@ -59,8 +59,8 @@ void dlock_renewal_list_remove(dlock_renewal_list *list, dlock_renewal *renewal)
 
 /* ---- states ---- */
 
-/* From each row to the columns that are set. A round begins from IDLE or KEPT, and its end is known before the next one
- * begins; ENDED is final. */
+/* A move leads from a row to each column that is true. A round begins from IDLE or KEPT, and ends before the next one
+ * begins. ENDED is final. */
 static const bool moves[][DLOCK_RENEWAL_ENDED + 1] = {
 	/*                               IDLE  CHECKING EXTENDING KEPT  ENDED */
 	[DLOCK_RENEWAL_IDLE]      = { false, true,  true,  false, true },
@@ -93,14 +93,14 @@ void dlock_renewal_discard_answer(dlock_renewal *renewal)
 	}
 }
 
-/* ---- when ---- */
+/* ---- times ---- */
 
 static bool is_renewing(const dlock_renewal *renewal, dlock_nanos now)
 {
 	return renewal->renew && now < renewal->until;
 }
 
-/* Of more time: again and again, or for the rest of a short lease, once. */
+/* Is more time to be requested: repeatedly, or once for the rest of a short lease? */
 static bool is_to_extend(const dlock_renewal *renewal, dlock_nanos now)
 {
 	return is_renewing(renewal, now) || now < renewal->full;
@@ -118,14 +118,15 @@ static bool is_asked_about(const dlock_renewal *renewal, dlock_nanos now)
 	return is_to_extend(renewal, now) || renewal->incomplete;
 }
 
-/* A third of the time that is left; that of a lock just handed over is shorter than its ttl. */
+/* A third of the time that is left, which is less than the ttl if the lock was just handed over. */
 dlock_nanos dlock_renewal_next_due(const dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_nanos pause = dlock_earlier(time_left(renewal, now), renewal->ttl) / 3;
-	return now + (pause < DLOCK_MS ? DLOCK_MS : pause); /* however short it is, not as fast as servers can answer */
+	/* Even for a very short lease, renewals are slower than servers can answer. */
+	return now + (pause < DLOCK_MS ? DLOCK_MS : pause);
 }
 
-/* Soon, but not so soon that a server which comes back is met by a crowd. */
+/* Soon, and still late enough that a returning server does not meet a crowd. */
 static dlock_nanos retry_after(const dlock_renewal *renewal, dlock_nanos now)
 {
 	bool is_short = renewal->claim && renewal->full > 0;
@@ -144,7 +145,7 @@ dlock_nanos dlock_renewal_next_wake(const dlock_renewal *renewal, dlock_nanos no
 	return dlock_earlier(due, now + (renewal->claim->incomplete ? FIRST_LOOK : retry_after(renewal, now)));
 }
 
-/* When a round has taken so long, its holder may know. */
+/* When a round has lasted so long that its holder is to know. */
 static dlock_nanos uncertain_at(const dlock_renewal *renewal)
 {
 	dlock_nanos started = renewal->round->started, deadline = atomic_load(&renewal->claim->deadline);
@@ -152,7 +153,7 @@ static dlock_nanos uncertain_at(const dlock_renewal *renewal)
 	return started + dlock_earlier(renewal->asked_ttl / 6, deadline > started ? (deadline - started) / 2 : 0);
 }
 
-/* ---- what was answered ---- */
+/* ---- answers ---- */
 
 static void report_loss(dlock_renewal *renewal)
 {
@@ -186,13 +187,13 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 	}
 	renewal->incomplete = false;
 	renewal->due = dlock_renewal_next_due(renewal, dlock_now());
-	/* Once the loss is reported to the holder, the lease gets no more keys. */
+	/* After the loss is reported to the holder, no server is sent the key again. */
 	dlock_renewal_move(renewal, lives && round->repairable ? DLOCK_RENEWAL_KEPT : DLOCK_RENEWAL_IDLE);
 }
 
 static void apply_failed(dlock_renewal_list *list, dlock_renewal *renewal)
 {
-	if (renewal->state == DLOCK_RENEWAL_EXTENDING) { /* a check has asked for nothing */
+	if (renewal->state == DLOCK_RENEWAL_EXTENDING) { /* a check requests no time */
 		list->failures++;
 		atomic_store(&renewal->claim->uncertain, true);
 	}
@@ -229,7 +230,7 @@ static bool is_under_way(const dlock_renewal *renewal)
 							   : round->ops->result(round) == DLOCK_ROUND_OPEN;
 }
 
-/* Takes in what was answered, or has failed. */
+/* Reads answers and failures. */
 static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_renewal_round *round = renewal->round;
@@ -256,7 +257,7 @@ static void collect(dlock_renewal_list *list, dlock_renewal *renewal, dlock_nano
 	}
 }
 
-/* Brings the claim up to date. Returns when that is to be done next. */
+/* Updates the claim. Returns when to do so next. */
 static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_claim *claim = renewal->claim;
@@ -265,8 +266,8 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	if (claim->backend->ops->session_lease) {
 		dlock_claim_move_deadline(claim, claim->backend->ops->bound(claim));
 	}
-	/* Where the loss is not to be reported, a deadline that passes unseen is not the end yet: an answer may be on its
-	 * way which proves that the lease went on. */
+	/* If no caller wants to know of the loss, a deadline that no thread saw pass does not end the lease. An answer
+	 * under way may prove that it continued. */
 	bool ends = renewal->lost || (renewal->round && renewal->round->late_proves_nothing);
 	if (ends ? dlock_claim_expire_if_due(claim) : atomic_load(&claim->deadline) == DLOCK_OVER) {
 		report_loss(renewal);
@@ -274,7 +275,7 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	}
 	if (renewal->lost) {
 		dlock_nanos deadline = atomic_load(&claim->deadline);
-		wake = deadline == DLOCK_OVER ? now : deadline; /* the holder may just have found it over */
+		wake = deadline == DLOCK_OVER ? now : deadline; /* the holder may just have found it expired */
 	}
 	if (!dlock_renewal_is_asking(renewal)) {
 		return is_asked_about(renewal, now) ? dlock_earlier(wake, renewal->due) : wake;
@@ -287,11 +288,11 @@ static dlock_nanos update(dlock_renewal *renewal, dlock_nanos now)
 	return wake;
 }
 
-/* ---- what is to be done ---- */
+/* ---- requests ---- */
 
-/* Those that are due soon come along with one that is due now, so that many leases cost one batch: within half of
- * the time between two renewals, leases that were taken at any time meet in the end. What is incomplete is looked at
- * often enough. */
+/* Leases that are due soon are asked about together with leases that are due now, so that many leases cost one batch.
+ * Within half of the time between two renewals, leases that were acquired at any time meet in the end. Incomplete
+ * leases are asked about often enough anyway. */
 static bool is_due(const dlock_renewal *renewal, dlock_nanos now, bool soon)
 {
 	return renewal->claim && !renewal->paused && !dlock_renewal_is_asking(renewal) && is_asked_about(renewal, now)
@@ -306,7 +307,7 @@ bool dlock_renewal_has_to_roll_back(const dlock_renewal *renewal)
 		&& round->ops->may_yet_repair(round);
 }
 
-/* For how long a server is to have the key that is given it again. */
+/* The lease time of a repaired key. */
 static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 {
 	dlock_nanos deadline = atomic_load(&renewal->claim->deadline);
@@ -316,7 +317,7 @@ static dlock_nanos repair_time(const dlock_renewal *renewal, dlock_nanos now)
 	return is_renewing(renewal, now) ? renewal->ttl : dlock_earlier(left, renewal->ttl);
 }
 
-/* With the first round that asks for more time, and then once in each lease time. */
+/* Reports the description with the first round that requests more time, then once in each lease time. */
 static void plan_description(dlock_renewal *renewal, dlock_nanos now)
 {
 	bool is_due = renewal->since != 0 && (renewal->described == 0 || now - renewal->described >= renewal->ttl);
@@ -325,7 +326,7 @@ static void plan_description(dlock_renewal *renewal, dlock_nanos now)
 	renewal->described = is_due ? now : renewal->described;
 }
 
-/* What is to be sent about one lease; nothing of it is on its way. */
+/* Decides which request to send for one lease. None is under way. */
 static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 {
 	if (dlock_renewal_has_to_roll_back(renewal)) {
@@ -337,13 +338,13 @@ static void plan(dlock_renewal *renewal, dlock_nanos now, bool due)
 		renewal->todo = extends ? DLOCK_SEND_EXTEND : DLOCK_SEND_CHECK;
 		renewal->asked_ttl = is_renewing(renewal, now) || !extends ? renewal->ttl
 																   : dlock_earlier(renewal->full - now, renewal->ttl);
-		if (renewal->round) { /* the claim is changed by a holder that has paused this */
+		if (renewal->round) { /* a holder pauses this entry before it changes the claim */
 			renewal->round->permits = renewal->claim->permits;
 			renewal->round->fencing_token = renewal->claim->fencing_token;
 			plan_description(renewal, now);
 			renewal->round->within = renewal->full > 0 ? time_left(renewal, now) : renewal->asked_ttl;
 		}
-		renewal->due = now + retry_after(renewal, now); /* should its owner interfere */
+		renewal->due = now + retry_after(renewal, now); /* in case its owner interferes */
 		dlock_renewal_move(renewal, extends ? DLOCK_RENEWAL_EXTENDING : DLOCK_RENEWAL_CHECKING);
 	} else if (renewal->state == DLOCK_RENEWAL_KEPT && renewal->round->ops->has_gaps(renewal->round)) {
 		renewal->todo = DLOCK_SEND_REPAIR;
@@ -363,7 +364,7 @@ dlock_renewal *dlock_renewal_list_scan(dlock_renewal_list *list, dlock_process p
 	for (dlock_renewal *renewal = list->first; renewal; renewal = next) {
 		next = renewal->next;
 		if (renewal->process != process) {
-			continue; /* it came over a fork */
+			continue; /* a fork copied it from the parent */
 		}
 		collect(list, renewal, now);
 		if (renewal->claim && !renewal->paused) {

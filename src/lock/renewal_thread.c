@@ -13,35 +13,35 @@
 #include "../net/loop.h"
 #include "../net/resolve.h"
 
-/* How long the end of the process waits for the thread. Nothing that it does waits for longer than DRAIN_TIME then, but
- * a machine or a disk with TLS certificates may stand still. */
+/* How long the end of the process waits for the thread. No step of the thread then waits for longer than DRAIN_TIME,
+ * except if the machine or a disk with TLS certificates stalls. */
 #define JOIN_TIME (2 * DLOCK_SECOND)
 #define DRAIN_TIME (100 * DLOCK_MS)
 
 static pthread_mutex_t awake = PTHREAD_MUTEX_INITIALIZER, mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static dlock_renewal_list list; /* under the second mutex */
+static dlock_renewal_list list; /* under the second mutex, `mutex` */
 
 static struct {
 	/* Under the list's mutex. */
-	dlock_process process; /* whose thread there is; 0: none was started */
-	dlock_nanos wakes;     /* when it looks again by itself */
+	dlock_process process; /* in which the thread runs; 0: none was started */
+	dlock_nanos wakes;     /* when the thread looks again by itself */
 	bool stop, ended;
-	dlock_renewer *renewers; /* one of each kind, in front of those that were there before */
+	dlock_renewer *renewers; /* one of each kind, the newest first */
 	pthread_cond_t end;
 
-	/* Fixed while there is a thread. */
+	/* Unchanged while the thread runs. */
 	pthread_t thread;
 	dlock_wakeup wakeup;
 
-	/* The thread's. */
+	/* Used by the thread alone. */
 	dlock_loop loop;
 	dlock_bell bell;
 
 	_Atomic unsigned long connections, reconnections;
 } service;
 
-/* ---- what it sends ---- */
+/* ---- sending ---- */
 
 static dlock_renewer *renewer_of(dlock_renewer *renewers, const dlock_renewer_ops *ops)
 {
@@ -99,7 +99,7 @@ static void count_connections(const dlock_renewer *renewers)
 	atomic_store(&service.reconnections, sum.reconnections);
 }
 
-/* The thread's task: everything that can be done now. DLOCK_OK: it is to end. */
+/* The thread's task: does everything that can be done now. DLOCK_OK: the thread is to end. */
 static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_renewal *chain;
@@ -111,7 +111,8 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	do {
 		pthread_mutex_lock(&mutex);
 		chain = dlock_renewal_list_scan(&list, service.process, &wake);
-		/* What it was woken for may be over: it looks then all the same, or each short section would wake it anew. */
+		/* The lease for which it was woken may have ended. It still keeps that time, or each short section would wake
+		 * it again. */
 		wake = service.wakes > now && service.wakes < wake ? service.wakes : wake;
 		service.wakes = wake;
 		stop = service.stop;
@@ -127,7 +128,7 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	return stop ? DLOCK_OK : DLOCK_PENDING;
 }
 
-/* What is under way is worth waiting for, for a moment. */
+/* Waits a moment for requests under way that are worth it. */
 static dlock_status finish(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_status status = DLOCK_OK;
@@ -203,13 +204,14 @@ static void after_fork(void)
 
 static void watch_forks(void)
 {
-	dlock_resolve_watch_forks(); /* whose mutex is taken under these: the handlers before a fork run in the reverse
-									order */
+	/* Register its handlers first, because its mutex is locked while these two are held: prepare handlers run in
+	 * reverse order. */
+	dlock_resolve_watch_forks();
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* What is left of a parent's thread: its connections are closed without a word. The parent's leases stay in the list
- * until their owners in this process end them. */
+/* Closes what is left of a parent's thread, without sending anything. The parent's leases stay in the list until their
+ * owners in this process end them. */
 static void discard_parents_thread(void)
 {
 	if (service.process != 0) {
@@ -220,7 +222,7 @@ static void discard_parents_thread(void)
 	}
 }
 
-/* On the monotonic clock, where there is one for it. */
+/* Waits go by the monotonic clock, if the system supports that. */
 static void init_idle(void)
 {
 	pthread_condattr_t attributes;
@@ -253,7 +255,7 @@ void dlock_renewal_thread_wait_idle(dlock_nanos most)
 static int start_thread(void)
 {
 	service.stop = service.ended = false;
-	service.wakes = 0; /* it looks at once */
+	service.wakes = 0; /* look at once */
 	pthread_cond_init(&service.end, NULL);
 	init_idle();
 	if (!dlock_wakeup_open(&service.wakeup)) {
@@ -303,7 +305,7 @@ void dlock_renewal_thread_stop(void)
 	service.stop = true;
 	dlock_wakeup_send(&service.wakeup);
 	while (!service.ended
-		&& dlock_now() < until) { /* in slices: the time of day, which the condition goes by, may be set */
+		&& dlock_now() < until) { /* in slices: the time of day, by which the condition waits, may be changed */
 		struct timespec slice;
 		clock_gettime(CLOCK_REALTIME, &slice);
 		slice.tv_sec++;
@@ -318,7 +320,7 @@ void dlock_renewal_thread_stop(void)
 	pthread_join(service.thread, NULL);
 	dlock_wakeup_close(&service.wakeup);
 	service.process = 0;
-	discard_renewers(); /* of leases that came after its end */
+	discard_renewers(); /* those of leases that began after its end */
 	while (list.first) {
 		if (list.first->claim) {
 			list.first->claim->renewal = NULL;
@@ -353,7 +355,7 @@ void dlock_renewal_thread_wake(void)
 void dlock_renewal_thread_wake_by(dlock_nanos time)
 {
 	if (time < service.wakes) {
-		service.wakes = time; /* no caller has to wake it for a later time meanwhile */
+		service.wakes = time; /* until then, no caller has to wake the thread for a later time */
 		dlock_wakeup_send(&service.wakeup);
 	}
 }

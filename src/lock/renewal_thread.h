@@ -3,37 +3,38 @@
 
 #include "renewal_list.h"
 
-/* The thread that keeps the leases of renewal_list.h: its life, its sleep, and the renewers whose connections it has.
+/* The thread that renews the leases of renewal_list.h: its life, its sleep, and the renewers whose connections it uses.
  *
- * Two mutexes, taken in this order. The thread holds the first except while it sleeps, so that fork() copies the
- * connections in a consistent state; it does not block while it holds it. The second is the list's, held briefly. */
+ * There are two mutexes, locked in this order. The thread holds the first except while it sleeps, so that fork() copies
+ * connections in a consistent state. It does not block while it holds it. The second is the list's, which every thread
+ * holds only briefly. */
 
-/* Starts the thread, where this process has none yet: 0, or the system's error. */
+/* Starts the thread, if this process has none. Returns 0, or an errno. */
 int dlock_renewal_thread_start(void);
 
-/* Ends it, and forgets all leases. */
+/* Ends the thread and removes all leases from the list. */
 void dlock_renewal_thread_stop(void);
 
-/* The list, with its mutex. */
+/* Locks the list's mutex, and returns the list. */
 dlock_renewal_list *dlock_renewal_thread_lock(void);
 void dlock_renewal_thread_unlock(void);
 
 /* ---- with the list's mutex held ---- */
 
-/* Has this process the thread? */
+/* Does the thread run in this process? */
 bool dlock_renewal_thread_is_mine(void);
 
-/* Has the thread look at once; or by then, where it would look later. */
+/* The first wakes the thread at once. The second wakes it if it would sleep beyond `time`. */
 void dlock_renewal_thread_wake(void);
 void dlock_renewal_thread_wake_by(dlock_nanos time);
 
-/* Creates the renewer that the round needs, where there is none of its kind yet. False when out of memory. */
+/* Creates the renewer that the round needs, if there is none of its kind. False: out of memory. */
 bool dlock_renewal_thread_add_renewer(const dlock_renewal_round *round);
 
-/* Gives the mutex back until something in the list is settled, or until `most` has passed. */
+/* Unlocks the mutex until an entry is no longer busy, or until `most` has passed. */
 void dlock_renewal_thread_wait_idle(dlock_nanos most);
 
-/* ---- without ---- */
+/* ---- without it ---- */
 
 dlock_renewer_counts dlock_renewal_thread_count(void);
 

@@ -6,15 +6,15 @@
 #include "../net/loop.h"
 #include "../net/pool.h"
 
-/* What a back end gives to the renewal thread (renewal.h), so that this knows no server:
+/* What a back end provides for the renewal thread (renewal.h), so that the thread knows no server:
  *
- *   a round for each lease, which asks its servers for more time and reads what they answer;
- *   a renewer for each kind of server: the connections of the thread, which all rounds of that kind share.
+ * - a round for each lease, which asks its servers for more time and reads their answers;
+ * - a renewer for each kind of server, with the thread's connections, which all rounds of that kind share.
  *
  * Each is the first member of the back end's own struct. Members that are marked as optional may be NULL.
  *
- * The thread calls nothing here that waits. What sends is called without the mutex of the leases, and only by the
- * thread; what is said to be called under that mutex must be done in moments. */
+ * The thread calls no function here that waits. It alone calls the functions that send, without the mutex of the
+ * leases. A function that is called under that mutex returns at once. */
 
 typedef struct dlock_renewer dlock_renewer;
 typedef struct dlock_renewal_round dlock_renewal_round;
@@ -27,17 +27,17 @@ typedef struct {
 } dlock_renewer_counts;
 
 typedef struct {
-	/* Called when the first lease of this kind comes, by its holder. NULL when out of memory. */
+	/* The holder of the first lease of this kind calls it. NULL if out of memory. */
 	dlock_renewer *(*create)(void);
 
-	/* Optional. By the thread, before it uses it: its connections are a source of this loop from now on. */
+	/* Optional. The thread calls it before it uses the renewer, whose connections are sources of this loop from then
+	 * on. */
 	void (*join)(dlock_renewer *renewer, dlock_loop *loop);
 
-	/* Closes the connections; those of a parent process without a word. */
+	/* Closes the connections, and those of a parent process without sending anything. */
 	void (*destroy)(dlock_renewer *renewer);
 
-	/* Optional. In each turn before the thread ends: DLOCK_PENDING while something is under way that is worth the
-	 * wait. */
+	/* Optional. The thread calls it in each turn before it ends. DLOCK_PENDING: requests under way are worth a wait. */
 	dlock_status (*finish)(dlock_renewer *renewer);
 
 	/* Optional. */
@@ -46,11 +46,11 @@ typedef struct {
 
 struct dlock_renewer {
 	const dlock_renewer_ops *ops;
-	dlock_renewer *next; /* the thread's, as the next */
+	dlock_renewer *next; /* the thread's, like the next member */
 	bool joined;
 };
 
-/* Of servers whose protocols share a pool (net/pool.h). */
+/* For servers whose protocols share a pool (net/pool.h). */
 extern const dlock_renewer_ops dlock_pool_renewer_ops;
 
 dlock_net_pool *dlock_pool_renewer_pool(dlock_renewer *renewer);
@@ -58,55 +58,54 @@ dlock_net_pool *dlock_pool_renewer_pool(dlock_renewer *renewer);
 /* ---- one lease ---- */
 
 typedef enum {
-	DLOCK_ROUND_OPEN,  /* not decided yet */
-	DLOCK_ROUND_KEPT,  /* the lease is the claim's, on as many servers as it takes */
-	DLOCK_ROUND_GONE,  /* it is not, and cannot become it again */
-	DLOCK_ROUND_FAILED /* it is not known */
+	DLOCK_ROUND_OPEN,  /* not decided */
+	DLOCK_ROUND_KEPT,  /* enough servers have the lease, and it is the claim's */
+	DLOCK_ROUND_GONE,  /* the lease is not the claim's, and cannot become so again */
+	DLOCK_ROUND_FAILED /* the outcome is unknown */
 } dlock_round_result;
 
 typedef struct {
 	/* The connections that begin() needs; NULL: none. */
 	const dlock_renewer_ops *renewer;
 
-	/* Asks the servers for the lease time `ttl` from now on, or, without `extends`, whether they have the lease. What
-	 * the round before has not sent yet is not sent any more. */
+	/* Asks the servers for the lease time `ttl` from now on, or, without `extends`, whether they have the lease.
+	 * Requests of the round before that are unsent stay unsent. */
 	void (*begin)(dlock_renewal_round *round, dlock_renewer *renewer, dlock_nanos ttl, bool extends);
 
 	/* Under the mutex. */
 	dlock_round_result (*result)(const dlock_renewal_round *round);
 
-	/* Optional: a round that is decided with its last answer has nothing more to collect. Under the mutex, as the next
-	 * two. Takes in what was answered. True while anything is under way. Once the lease is `released`, no answer
-	 * settles a repair any more. */
+	/* Optional: a round that its last answer decides has nothing more to collect. Under the mutex, like the next two.
+	 * Reads the answers. Returns true while a request is under way. Once the lease is `released`, an answer no longer
+	 * settles a repair. */
 	bool (*collect)(dlock_renewal_round *round, bool released);
 
-	/* Optional, as the next two: nothing is shared, and no time taken, by a round that is decided within begin(). The
-	 * holder asks for another lease time and waits: what is not sent yet is not to be, and nothing is sent
-	 * again. */
+	/* Optional, like the next two: a round that begin() decides shares nothing and takes no time. A holder waits to
+	 * request another lease time: unsent requests stay unsent, and none is repeated. */
 	void (*cancel)(dlock_renewal_round *round);
 
-	/* Has it calls that it shares with a connection, even if their time is over? Then only the thread may free it. */
+	/* Does it share calls with a connection, even if their time has passed? Then only the thread may free it. */
 	bool (*has_calls)(const dlock_renewal_round *round);
 
-	/* What asks for the lease time `ttl` is answered, or has failed, within this time. Called by any thread. */
+	/* The longest time until a request for the lease time `ttl` is answered or has failed. Any thread may call it. */
 	dlock_nanos (*longest_wait)(const dlock_renewal_round *round, dlock_nanos ttl);
 
-	/* Optional, as the next three: for a round that can be `repairable`. Under the mutex: is there a server that says
-	 * that it has not got the key, and was not given it since? It may say so after the round is decided. */
+	/* Optional, like the next three: for rounds that can be `repairable`. Under the mutex: has a server answered that
+	 * it lacks the key, without having been sent it since? Such an answer may follow the decision of the round. */
 	bool (*has_gaps)(const dlock_renewal_round *round);
 
-	/* Gives these servers the key again. */
+	/* Sets the key on these servers again, for `ttl`. */
 	void (*repair)(dlock_renewal_round *round, dlock_nanos ttl);
 
-	/* Under the mutex: may a repair yet set the key somewhere? */
+	/* Under the mutex: may a repair still set the key on a server? */
 	bool (*may_yet_repair)(const dlock_renewal_round *round);
 
-	/* The holder has released the lease, over other connections: undoes such repairs. Where the lease is not `over`,
-	 * but goes on elsewhere, servers that it may rest upon are left alone. */
+	/* Undoes such repairs, after the holder has released the lease over other connections. If the lease is not `over`,
+	 * it continues elsewhere, and servers on which it may rest keep the key. */
 	void (*roll_back)(dlock_renewal_round *round, dlock_nanos ttl, bool over);
 
-	/* Optional, under the mutex: the lease is gone, and its holder can see that by now. Gives back what is left of it,
-	 * where it is of several locks. */
+	/* Optional, under the mutex: releases the rest of a lease of several locks that is lost. The holder can already see
+	 * the loss. */
 	void (*give_back)(dlock_renewal_round *round);
 
 	void (*free)(dlock_renewal_round *round);
@@ -114,22 +113,23 @@ typedef struct {
 
 struct dlock_renewal_round {
 	const dlock_renewal_round_ops *ops;
-	/* Once the deadline has passed, "kept" proves nothing: the key may have been brought to a server after others had
-	 * held the lock. */
+	/* After the deadline, "kept" proves nothing: the key may have returned to a server after another client held the
+	 * lock. */
 	bool late_proves_nothing;
-	/* The lease can be held while servers lack its key, which are to be given it again. */
+	/* The lease can be held while servers lack its key, which are then to be repaired. */
 	bool repairable;
-	/* So much earlier than the answer says the lease ends, by what the server's clock was found to be; 0: it was
-	 * right. */
+	/* The lease ends so much earlier than the answer says, because the server's clock was late; 0: it was right. */
 	dlock_nanos late;
-	/* Set by collect(): a server that was to be given the key has another holder's. The thread clears it. */
+	/* collect() sets it when a server that was to be repaired has another holder's key. The thread clears it. */
 	bool refused;
-	int64_t since; /* the list's: those who look are to be told with this round that the lease has been held since then,
-					  in µs since 1970; 0: they are not */
-	int64_t permits, fencing_token; /* the list's, as begin() is to ask for them: a reader may have become the writer */
+	/* The list's: µs since 1970, when the lease was acquired, for this round to report to inspections; 0: nothing to
+	 * report. */
+	int64_t since;
+	int64_t permits, fencing_token; /* the list's, for begin() to request: an upgrade may change them */
 	dlock_nanos started; /* the thread's: just before begin() */
-	dlock_nanos within;  /* the list's: the answer is of use for so long. The lease time asked for, or what is left of a
-							short lease */
+	/* The list's: for how long the answer is of use. It is the lease time that is requested, or what is left of a short
+	 * lease. */
+	dlock_nanos within;
 };
 
 #endif

@@ -9,14 +9,14 @@
 #include "../lock/claim.h"
 #include "renewal.h"
 
-/* The lock is a key that is added if it is not there, with the token as its value, and is changed and deleted by its
- * CAS only: so no client changes another's lock, however late a request is executed. Source:
+/* A lock is a key that a request adds if it does not exist, with the token as its value. Requests change and delete it
+ * by its CAS only. So no client changes another client's lock, however late the server executes a request. Source:
  * https://github.com/memcached/memcached/blob/master/doc/protocol.txt, "Meta Commands". */
 
 typedef struct {
 	dlock_backend base;
 	dlock_net_pool *pool;
-	dlock_memcached_conn *conn; /* the pool's */
+	dlock_memcached_conn *conn; /* owned by the pool */
 	dlock_memcached_digest *digest;
 } memcached_backend;
 
@@ -24,18 +24,19 @@ typedef struct waiter waiter;
 
 typedef struct {
 	dlock_claim base;
-	dlock_memcached_item *item; /* NULL: not needed yet */
-	dlock_memcached_cas known;  /* of the key, while it is this claim's */
-	waiter *waiter;             /* NULL: it is not being acquired */
-	bool change_open; /* what a change has made of the key is not known, as long as the key has the same CAS */
-	dlock_nanos counted_ttl; /* by which the deadline counts, and a renewal asks; 0: the claim's */
+	dlock_memcached_item *item; /* NULL: not needed so far */
+	dlock_memcached_cas known;  /* of the key, while the claim holds it */
+	waiter *waiter;             /* NULL: the claim is not being acquired */
+	/* The effect of a change is unknown as long as the key has the same CAS. */
+	bool change_open;
+	dlock_nanos counted_ttl; /* the lease time of the deadline and of renewals; 0: the claim's */
 } memcached_claim;
 
-/* A waiter looks again after a random time up to this one, which doubles each time. */
+/* A waiter polls after a random pause up to this one, which doubles each time. */
 #define FIRST_PAUSE (5 * DLOCK_MS)
 #define LONGEST_PAUSE (100 * DLOCK_MS)
 
-/* A change is tried again where the key has got another CAS meanwhile, by a renewal; not for ever. */
+/* How often a change is tried if renewals give the key another CAS each time. */
 enum { TRIES = 8 };
 
 static memcached_backend *backend_of(const dlock_claim *claim)
@@ -79,12 +80,12 @@ static dlock_status no_cas(const memcached_backend *backend, dlock_error *error)
 		backend->conn->base.server->label);
 }
 
-/* One request, or two in a row. A task. */
+/* A task: one request, or two in a row. */
 typedef struct {
 	dlock_task task;
 	dlock_memcached_conn *conn;
-	dlock_memcached_request *first, *second; /* the second: NULL for none */
-	unsigned long over; /* the first has a CAS in it, which was learned over that connection; 0: it has none */
+	dlock_memcached_request *first, *second; /* `second` may be NULL */
+	unsigned long over; /* the generation of the connection that learned the CAS in `first`; 0: it contains none */
 } asking;
 
 static bool is_answered(const asking *own)
@@ -114,7 +115,7 @@ static dlock_status ask_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return DLOCK_OK;
 }
 
-/* Sends, and waits for the reply to the last. */
+/* Sends the requests, and waits for the reply to the last one. */
 static void ask_both(memcached_backend *backend, dlock_memcached_request *first, unsigned long over,
 	dlock_memcached_request *second)
 {
@@ -131,7 +132,7 @@ static void ask(memcached_backend *backend, dlock_memcached_request *request)
 	}
 }
 
-/* The same for what has a CAS in it, which was learned over that connection. */
+/* The same for a request with a CAS, which that connection has learned. */
 static void ask_over(memcached_backend *backend, dlock_memcached_request *request, unsigned long opened)
 {
 	if (request) {
@@ -139,7 +140,7 @@ static void ask_over(memcached_backend *backend, dlock_memcached_request *reques
 	}
 }
 
-/* Where there is no reply, or an error: why. */
+/* Explains a missing reply, or an error. */
 static dlock_status no_reply(
 	const memcached_backend *backend, const dlock_memcached_request *request, dlock_error *error)
 {
@@ -160,7 +161,7 @@ static bool has_code(const dlock_memcached_request *request, dlock_memcached_cod
 	return request && request->state == DLOCK_MEMCACHED_ANSWERED && request->reply.code == code;
 }
 
-/* Was it not executed, since the key has another CAS, or the connection is another one? */
+/* Was it not executed, because the key has another CAS or the connection was replaced? */
 static bool has_to_repeat(const dlock_memcached_request *request)
 {
 	return request
@@ -172,14 +173,14 @@ static dlock_nanos lasting(dlock_nanos ttl)
 	return ttl - ttl / 100 - DLOCK_MEMCACHED_MARGIN;
 }
 
-/* Until when a lease lasts that was set by this request. Where the clock was not known to be right, it is over
- * already. */
+/* Until when the lease lasts that this request has set. If it is not known how late the clock was, the lease counts as
+ * expired. */
 static dlock_nanos deadline_of(const dlock_memcached_request *request, dlock_nanos length)
 {
 	return request->late == DLOCK_FOREVER ? 0 : request->sent_at + length - request->late;
 }
 
-/* Deletes the key if it is the claim's, without waiting. */
+/* Deletes the key without waiting, if it is the claim's; with `instead`, sets it to that token. */
 static void discard(dlock_claim *claim, const char *instead, dlock_nanos now)
 {
 	memcached_backend *backend = backend_of(claim);
@@ -200,7 +201,7 @@ static int64_t wall_clock(void)
 	return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* A counter that the server has lost begins with the time, which has risen by more than the counter. */
+/* A counter that the server has lost begins with the time in µs, which has grown faster than the counter. */
 static dlock_memcached_request *count(void)
 {
 	return dlock_memcached_count(wall_clock());
@@ -231,9 +232,9 @@ struct waiter {
 	dlock_task task;
 	memcached_claim *claim;
 	asking asking;
-	dlock_memcached_request *add, *counted; /* of the attempt; NULL: none */
-	bool last;  /* the last attempt: the time is over */
-	bool again; /* it had the lock, but not for sure: that is worth another one at once */
+	dlock_memcached_request *add, *counted; /* of this attempt; NULL: none */
+	bool last;  /* the last attempt: the deadline has passed */
+	bool again; /* it acquired the lock with an uncertain lease: another attempt follows at once */
 	int repeated;
 	dlock_nanos deadline, pause, until;
 	dlock_error *error;
@@ -259,10 +260,10 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 		dlock_memcached_item_want(claim->item, claim->base.ttl)) : NULL;
 	own->asking = (asking) { .conn = backend_of(&claim->base)->conn, .first = own->add, .second = own->counted };
 	claim->known.cas = 0;
-	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING); /* what is sent now is to be given back, whatever comes */
+	dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING); /* what is sent now has to be undone in any case */
 }
 
-/* What is discarded must not hit the next attempt, which has another token. */
+/* Discards the key. The next attempt has another token, so that a late deletion spares it. */
 static dlock_status discard_and_rename(
 	memcached_claim *claim, dlock_status status, dlock_nanos now, dlock_error *error)
 {
@@ -274,7 +275,7 @@ static dlock_status discard_and_rename(
 	return status;
 }
 
-/* DLOCK_TIMEOUT: it is over already. */
+/* DLOCK_TIMEOUT: the lease has already expired. */
 static dlock_status take_lock(waiter *own, dlock_nanos now)
 {
 	memcached_claim *claim = own->claim;
@@ -286,7 +287,7 @@ static dlock_status take_lock(waiter *own, dlock_nanos now)
 	claim->counted_ttl = 0;
 	base->deadline = deadline_of(add, lasting(base->ttl));
 	dlock_status status = read_count(backend_of(base), own->counted, &base->fencing_token, own->error);
-	if (status == DLOCK_OK && now >= base->deadline) { /* it took longer than the lease lasts */
+	if (status == DLOCK_OK && now >= base->deadline) { /* the answer took longer than the lease lasts */
 		own->again = add->late > 0 && own->repeated++ < TRIES - 1;
 		status = DLOCK_TIMEOUT;
 	}
@@ -297,7 +298,7 @@ static dlock_status take_lock(waiter *own, dlock_nanos now)
 	return discard_and_rename(claim, status, now, own->error);
 }
 
-/* DLOCK_TIMEOUT: a client has it. */
+/* DLOCK_TIMEOUT: another client holds the lock. */
 static dlock_status take_attempt(waiter *own, dlock_nanos now)
 {
 	dlock_claim *base = &own->claim->base;
@@ -305,13 +306,13 @@ static dlock_status take_attempt(waiter *own, dlock_nanos now)
 	const dlock_memcached_request *add = own->add;
 	dlock_status status = DLOCK_TIMEOUT;
 
-	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* and so it cannot be deleted safely, either */
+	if (has_code(add, DLOCK_MEMCACHED_HD) && add->reply.cas == 0) { /* so the key cannot be deleted safely, either */
 		status = no_cas(backend, own->error);
 	} else if (has_code(add, DLOCK_MEMCACHED_HD)) {
 		status = take_lock(own, now);
 	} else if (!has_code(add, DLOCK_MEMCACHED_NS)) {
 		status = no_reply(backend, add, own->error);
-		if (add && add->sent) { /* a late success must not lock everyone out until the ttl */
+		if (add && add->sent) { /* a late success must not block all clients until the ttl ends */
 			discard(base, NULL, now);
 		}
 	}
@@ -321,7 +322,7 @@ static dlock_status take_attempt(waiter *own, dlock_nanos now)
 	return status;
 }
 
-/* Nothing tells of a release. */
+/* The server does not report a release, so the waiter polls. */
 static void plan_pause(waiter *own, dlock_nanos now)
 {
 	own->claim->base.waited = true;
@@ -350,7 +351,7 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		if (own->said != DLOCK_TIMEOUT || (own->last && !own->again)) {
 			break;
 		}
-		if (own->again) { /* first what it has set is deleted */
+		if (own->again) { /* first delete what the attempt has set */
 			own->until = now + LONGEST_PAUSE;
 			DLOCK_AWAIT(&own->task, dlock_net_pool_is_at_rest(backend_of(&own->claim->base)->pool)
 				|| dlock_loop_is_time(loop, own->until, now));
@@ -409,20 +410,20 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 
 /* ---- while it is held ---- */
 
-/* What is left of a lease, in the worst case, by what the server says of its key. */
+/* The time that a lease lasts at least, if the server reports `left` seconds of its key. */
 static dlock_nanos believed(int64_t left)
 {
 	return lasting(left < 0 ? dlock_memcached_ttls.most : left * DLOCK_SECOND);
 }
 
-/* What was found out about a key. */
+/* What a question has found out about a key. */
 typedef struct {
 	dlock_memcached_cas known;
-	int64_t left;      /* seconds; -1: it has no end */
-	dlock_nanos deadline; /* of a lease that has so much left */
+	int64_t left;      /* seconds; -1: the key never expires */
+	dlock_nanos deadline; /* of a lease with so much time left */
 } finding;
 
-/* Asks whose the key is. DLOCK_OK: this token's. */
+/* Asks for the value of the key. DLOCK_OK: it is this token. DLOCK_LOST: it is not. */
 static dlock_status find(dlock_claim *claim, const char *token, finding *found, dlock_error *error)
 {
 	memcached_backend *backend = backend_of(claim);
@@ -449,11 +450,12 @@ static dlock_status find(dlock_claim *claim, const char *token, finding *found, 
 	return status;
 }
 
-/* Makes a request that changes the key if it has this CAS. Never 0: memcached would then change any holder's key. */
+/* Makes a request that changes the key if it has this CAS. It must not be 0: memcached would then change the key of any
+ * holder. */
 typedef dlock_memcached_request *maker(dlock_memcached_item *item, uint64_t cas, dlock_nanos ttl);
 
-/* Makes the change; where the key has got another CAS, by a renewal perhaps, or the connection is another one, its CAS
- * is asked for. DLOCK_LOST: the key is not the claim's. */
+/* Changes the key. If a renewal may have given it another CAS, or if the connection was replaced, it asks for the CAS
+ * first. DLOCK_LOST: the key is not the claim's. */
 static dlock_status change(
 	dlock_claim *claim, maker *make, dlock_nanos ttl, dlock_memcached_request **done, dlock_error *error)
 {
@@ -474,7 +476,7 @@ static dlock_status change(
 		ask_over(backend, *done, known->opened);
 		if (has_code(*done, DLOCK_MEMCACHED_HD)) {
 			*known = (dlock_memcached_cas) { (*done)->reply.cas, (*done)->opened };
-			/* By its CAS, what was asked for before is void. */
+			/* The new CAS makes all earlier requests void. */
 			((memcached_claim *) claim)->change_open = (*done)->timed && (*done)->late == DLOCK_FOREVER;
 			if (!((memcached_claim *) claim)->change_open) {
 				return DLOCK_OK;
@@ -506,9 +508,9 @@ static dlock_memcached_request *make_deletion(dlock_memcached_item *item, uint64
 	return dlock_memcached_delete(&item->key, cas);
 }
 
-/* A shorter lease that may have been set must be believed even without an answer. So must one that was not: renewals
- * ask for it, and set it. It counts from when the longer one was set: a server that stands still since then sets it by
- * the clock of that time. */
+/* Shortens the deadline after an unanswered request for a shorter lease. The server may have set it; if not, renewals
+ * request it from now on. It counts from when the longer lease was set, because a server that stands still since then
+ * sets it by the clock of that time. */
 static void believe_shorter(memcached_claim *claim, dlock_nanos ttl)
 {
 	dlock_nanos counted = claim->counted_ttl > 0 ? claim->counted_ttl : claim->base.ttl;
@@ -549,7 +551,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 
 	if (status == DLOCK_OK) {
 		own->known = found.known;
-		/* A shorter lease time that was asked for without an answer may be set yet. */
+		/* The server may still set a shorter lease time whose request was not answered. */
 		claim->deadline = own->change_open && claim->deadline < found.deadline ? atomic_load(&claim->deadline)
 																			 : found.deadline;
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD);
@@ -583,8 +585,8 @@ static void abandon(dlock_claim *claim)
 
 /* ---- handles ---- */
 
-/* Puts the claim's token in the place of the old one, by CAS, so that of several who try, one succeeds. DLOCK_LOST: it
- * is not the old one's, or is about to end. `*done` is to be repeated where the key has changed meanwhile. */
+/* Replaces the old token by the claim's, by CAS: if several processes try, one succeeds. DLOCK_LOST: the key has
+ * another token, or is about to expire. If the key has changed meanwhile, the caller repeats `*done`. */
 static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcached_request **done,
 	dlock_memcached_request **counted, int64_t *left, dlock_error *error)
 {
@@ -595,7 +597,7 @@ static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcac
 	if (status != DLOCK_OK) {
 		return status;
 	}
-	if (believed(found.left) <= 0 || found.left < 0) { /* nothing would be left of it; or it is no lease */
+	if (believed(found.left) <= 0 || found.left < 0) { /* no time would be left; or the key is no lease */
 		return DLOCK_LOST;
 	}
 	*left = found.left;
@@ -664,7 +666,7 @@ static dlock_status locked(dlock_backend *base, const char *resource, size_t len
 	return status;
 }
 
-/* ---- for those who look ---- */
+/* ---- inspections ---- */
 
 #define BROKEN "broken:"
 
@@ -673,8 +675,8 @@ static bool is_broken(const dlock_memcached_reply *reply)
 	return !strncmp(reply->value, BROKEN, strlen(BROKEN));
 }
 
-/* Nothing by which the key could be released: of a value that is no token, another program's, a digest; of what a break
- * has left the id of the one that had it. */
+/* Nothing in the id can release the key. A value that is no token, of another program, is shown as a digest. After a
+ * break, the id is that of the broken holder. */
 static void id_of(const memcached_backend *backend, const dlock_memcached_reply *reply, char id[64 + 1])
 {
 	if (is_broken(reply)) {
@@ -705,7 +707,7 @@ static dlock_status add_holder(
 	return DLOCK_OK;
 }
 
-/* There is no queue to be seen. */
+/* Waiters poll, so there is no queue to show. */
 static dlock_status inspect(dlock_backend *base, const char *resource, size_t len, int most, dlock_inspection *out,
 	dlock_error *error)
 {
@@ -727,7 +729,7 @@ static dlock_status inspect(dlock_backend *base, const char *resource, size_t le
 	return status;
 }
 
-/* The key gets another value and lasts for as long as it would have: memcached counts seconds, so perhaps one more. */
+/* Sets another value for the remaining time. The server counts whole seconds, so it may last a second longer. */
 static dlock_memcached_request *make_break(
 	const dlock_memcached_key *key, const dlock_memcached_reply *found, const dlock_break *how)
 {
@@ -757,7 +759,7 @@ static dlock_status break_claim(dlock_backend *base, const char *resource, size_
 	if (!strcmp(id, how->id) && found->reply.left < 0 && !how->now) {
 		status = dlock_fail(error, DLOCK_FAILED, "The lock has no lease time, so it would never be free; it can be "
 			"given on at once");
-	} else if (*id && !strcmp(id, how->id) && is_broken(&found->reply) && !how->now) { /* before */
+	} else if (*id && !strcmp(id, how->id) && is_broken(&found->reply) && !how->now) { /* broken before */
 		*left = (found->reply.left + 1) * DLOCK_SECOND;
 		status = DLOCK_OK;
 	} else if (*id && !strcmp(id, how->id)) {

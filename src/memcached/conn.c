@@ -6,7 +6,7 @@
 
 #include "../base/wait.h"
 
-/* The first version whose meta commands are as they are used here. */
+/* The first version with the meta commands as they are used here. */
 #define OLDEST_MAJOR 1
 #define OLDEST_MINOR 6
 
@@ -17,7 +17,7 @@ static bool is_connected(const dlock_memcached_conn *conn)
 	return conn->state >= DLOCK_MEMCACHED_HANDSHAKE;
 }
 
-/* Once the channel is closed. */
+/* Resets the state after the channel was closed. */
 static void forget_connection(dlock_memcached_conn *conn)
 {
 	conn->state = DLOCK_MEMCACHED_CLOSED;
@@ -62,7 +62,7 @@ static void conn_free(dlock_net_conn *base)
 	dlock_net_conn_free(base);
 }
 
-/* After a fork: closes the child's copy of the descriptor and discards what the parent waits for. */
+/* After a fork: closes the child's copy of the descriptor, and discards the parent's requests. */
 static void leave_to_parent(dlock_memcached_conn *conn)
 {
 	if (dlock_channel_is_inherited(&conn->channel)) {
@@ -92,7 +92,7 @@ static bool open_connection(dlock_memcached_conn *conn)
 
 /* ---- sending ---- */
 
-/* Until the version is known, it alone goes out. */
+/* Until the version is known, only the request for it may be sent. */
 static bool may_send(const dlock_memcached_conn *conn)
 {
 	return conn->unsent
@@ -100,7 +100,7 @@ static bool may_send(const dlock_memcached_conn *conn)
 			|| (conn->state == DLOCK_MEMCACHED_HANDSHAKE && conn->unsent == conn->first));
 }
 
-/* All of them in one piece. */
+/* Sends all requests in one flush. */
 static void send_requests(dlock_memcached_conn *conn)
 {
 	for (; may_send(conn); conn->unsent = conn->unsent->next) {
@@ -130,7 +130,7 @@ static void append(dlock_memcached_conn *conn, dlock_memcached_request *request)
 	conn->unsent = conn->unsent ? conn->unsent : request;
 }
 
-/* An idle connection has nothing to read: what can be read is its end. */
+/* An idle connection expects nothing: if it is readable, the server has closed it. */
 static bool has_ended(const dlock_memcached_conn *conn)
 {
 	return dlock_wait_is_ready(dlock_channel_fd(&conn->channel), POLLIN);
@@ -148,10 +148,10 @@ static void close_outdated(dlock_memcached_conn *conn)
 	}
 }
 
-/* Of the connection's own. */
+/* Appends one of the connection's own requests. */
 static void append_own(dlock_memcached_conn *conn, dlock_memcached_request *request)
 {
-	if (request) { /* otherwise the clock is not known to be right */
+	if (request) { /* without it, the clock is not known to be right */
 		append(conn, request);
 	}
 }
@@ -189,7 +189,7 @@ void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_reque
 
 /* ---- the handshake ---- */
 
-/* The version goes out before what waits. */
+/* The request for the version precedes all waiting requests. */
 static void ask_version(dlock_memcached_conn *conn)
 {
 	dlock_memcached_request *version = dlock_memcached_version();
@@ -204,7 +204,7 @@ static void ask_version(dlock_memcached_conn *conn)
 	conn->last = conn->last ? conn->last : version;
 }
 
-/* Before what waits, and while the server is known not to stand still. */
+/* The clock is read before the waiting requests: at this moment the server is known not to stand still. */
 static void read_clock_first(dlock_memcached_conn *conn)
 {
 	dlock_memcached_request *waiting = conn->first, *last = conn->last;
@@ -224,7 +224,7 @@ static void read_clock_first(dlock_memcached_conn *conn)
 static void take_clock(dlock_memcached_conn *conn, const dlock_memcached_request *request)
 {
 	conn->late = dlock_memcached_clock_read(&conn->clock, &request->reply, request->sent_at, dlock_now());
-	if (conn->clock.cas == 0) { /* evicted, or flushed */
+	if (conn->clock.cas == 0) { /* the server has evicted or flushed the key */
 		append_own(conn, dlock_memcached_make_clock());
 		append_own(conn, dlock_memcached_read_clock());
 		send_requests(conn);
@@ -268,12 +268,12 @@ static void take_reply(dlock_memcached_conn *conn, const dlock_memcached_reply *
 	} else if (conn->state == DLOCK_MEMCACHED_HANDSHAKE) {
 		take_version(conn, &request->reply);
 	} else if (reply->code == DLOCK_MEMCACHED_ERROR) {
-		fail(conn, reply->value); /* a request that was not understood may have more than one reply */
+		fail(conn, reply->value); /* a server may send several replies to a request that it does not understand */
 	}
 	dlock_memcached_release(request);
 }
 
-/* The value and its line end. How much of these bytes it has taken; what follows a failure is of no interest. */
+/* Takes the value and its line end, and returns how many of these bytes it used. After a failure it uses all. */
 static size_t take_value(dlock_memcached_conn *conn, dlock_memcached_reply *reply, const char *bytes, size_t len)
 {
 	size_t whole = reply->len + 2, taken = len < whole - conn->value_got ? len : whole - conn->value_got;
@@ -347,7 +347,7 @@ static void take_bytes(dlock_memcached_conn *conn, const char *bytes, size_t len
 	}
 }
 
-/* What is left for the next time, poll() tells of. */
+/* poll() reports what remains unread. */
 static void receive(dlock_memcached_conn *conn)
 {
 	char bytes[4096];
@@ -387,7 +387,7 @@ static void advance(dlock_source *source)
 	receive(conn);
 }
 
-/* The oldest request that was sent waits for its reply. */
+/* When the reply to the oldest request is overdue. */
 static dlock_nanos timer(const dlock_source *source)
 {
 	const dlock_memcached_conn *conn = (const dlock_memcached_conn *) source;
@@ -408,7 +408,7 @@ static void expire(dlock_source *source)
 	if (dlock_now() < timer(source)) {
 		return;
 	}
-	advance(source); /* what has arrived by now counts */
+	advance(source); /* bytes that have already arrived count */
 	if (is_connected(conn) && dlock_now() >= timer(source)) {
 		snprintf(what, sizeof what, "no answer within %.3g s",
 			(double) dlock_read_timeout(conn->base.server, conn->base.timeout_cap) / DLOCK_SECOND);

@@ -8,10 +8,10 @@ typedef struct {
 	dlock_memcached_conn *conn;
 	dlock_memcached_key key;
 	char token[DLOCK_TOKEN_MAX + 1], instead[DLOCK_TOKEN_MAX + 1];
-	dlock_memcached_cas known; /* where it is not, it is asked for */
-	int64_t left; /* seconds that the key had left when it was asked for */
-	bool missed;   /* nothing was found once */
-	dlock_memcached_request *request; /* under way, or answered; NULL: none */
+	dlock_memcached_cas known; /* if it is not known, the server is asked for it */
+	int64_t left; /* seconds that the key had left when the server was asked */
+	bool missed;   /* the server reported once that there is no key */
+	dlock_memcached_request *request; /* under way or answered; NULL: none */
 } discard;
 
 static void send_again(dlock_background *base)
@@ -40,8 +40,8 @@ static bool is_under_way(const dlock_background *base)
 	return request && request->state == DLOCK_MEMCACHED_PENDING;
 }
 
-/* What it is to be instead may be there still, while what would change it is on its way yet: then it gets another CAS,
- * so that this has no effect any more. */
+/* The key may still have the token `instead`, while an earlier request that would change it is under way. Setting it
+ * again gives it another CAS, so that the earlier request has no effect. */
 static bool is_to_change(const discard *own, const dlock_memcached_reply *reply)
 {
 	if (*own->instead) {
@@ -56,12 +56,12 @@ static bool goes_on(discard *own, dlock_nanos now)
 	const dlock_memcached_reply *reply = &own->request->reply;
 
 	if (own->request->state == DLOCK_MEMCACHED_FAILED) {
-		bool moved = own->known.cas > 0 && !own->request->sent; /* there is another connection */
+		bool moved = own->known.cas > 0 && !own->request->sent; /* the connection was replaced */
 		own->base.due = moved ? now : own->base.due;
 		own->known.cas = 0;
 		return true;
 	}
-	if (own->known.cas > 0 && reply->code == DLOCK_MEMCACHED_EX) { /* a renewal of ours, perhaps */
+	if (own->known.cas > 0 && reply->code == DLOCK_MEMCACHED_EX) { /* a renewal of this process may have changed it */
 		own->base.due = now;
 		own->known.cas = 0;
 		return true;
@@ -72,7 +72,7 @@ static bool goes_on(discard *own, dlock_nanos now)
 		own->left = reply->left;
 		return true;
 	}
-	/* The server reads its connections in any order: what was sent over one that is closed may be executed yet. */
+	/* The server reads its connections in any order: it may still execute a request from a closed connection. */
 	bool again = own->known.cas == 0 && reply->code == DLOCK_MEMCACHED_EN && !own->missed;
 	own->missed = true;
 	return again;
@@ -107,6 +107,6 @@ void dlock_memcached_discard_key(dlock_net_pool *pool, dlock_memcached_conn *con
 	own->key = *key;
 	strcpy(own->token, token);
 	strcpy(own->instead, instead ? instead : "");
-	own->known = instead ? (dlock_memcached_cas) { 0 } : known; /* the time that is left is asked for, too */
+	own->known = instead ? (dlock_memcached_cas) { 0 } : known; /* the remaining time is needed, too */
 	dlock_net_pool_begin_background(pool, &own->base, &ops, useful_until);
 }

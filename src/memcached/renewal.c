@@ -5,20 +5,20 @@
 #include "../lock/backend.h"
 #include "discard.h"
 
-/* A key that is changed all the time is left to the next round. */
+/* A key that changes all the time is left to the next round. */
 enum { TRIES = 8 };
 
 typedef struct memcached_round {
 	dlock_renewal_round base;
 	dlock_endpoint *server;
-	dlock_memcached_clock clock; /* as its holder has read it */
+	dlock_memcached_clock clock; /* as the holder's connection has read it */
 	dlock_memcached_item *item;
-	dlock_memcached_conn *conn;       /* the renewer's; NULL: none yet */
-	dlock_memcached_cas known;        /* of the key, over this connection */
+	dlock_memcached_conn *conn;       /* of the renewer; NULL: none so far */
+	dlock_memcached_cas known;        /* of the key, over `conn` */
 	dlock_memcached_request *request; /* under way; NULL: none */
 	bool extends, cancelled;
 	int tries;
-	bool asks;                       /* `request` asks for the key */
+	bool asks;                       /* `request` reads the key */
 	dlock_nanos ttl;
 	dlock_round_result result;
 	dlock_adopted adopted;
@@ -28,7 +28,7 @@ static void ask(memcached_round *round)
 {
 	dlock_memcached_item *item = round->item;
 
-	round->asks = !round->extends || round->known.cas == 0; /* without a CAS memcached would set any holder's key */
+	round->asks = !round->extends || round->known.cas == 0; /* with CAS 0 memcached would set any holder's key */
 	if (round->asks) {
 		round->request = dlock_memcached_get(&item->key);
 	} else {
@@ -92,7 +92,8 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 	case DLOCK_MEMCACHED_NF:
 		round->result = DLOCK_ROUND_GONE;
 		break;
-	case DLOCK_MEMCACHED_EX: /* another client has it, its holder changed it meanwhile, or an answer was lost */
+	/* Another client holds the lock, the holder has changed its key meanwhile, or an answer was lost. */
+	case DLOCK_MEMCACHED_EX:
 		ask_again(round);
 		break;
 	default:
@@ -100,7 +101,7 @@ static void take_change(memcached_round *round, const dlock_memcached_request *r
 	}
 }
 
-/* Takes in what was answered, and sends what follows from it. */
+/* Reads the replies, and sends the requests that follow from them. */
 static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 {
 	memcached_round *round = task;
@@ -111,7 +112,7 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 		dlock_memcached_request *request = round->request;
 		round->request = NULL;
 		if (request->state == DLOCK_MEMCACHED_FAILED && !round->asks
-			&& !request->sent) { /* there is another connection */
+			&& !request->sent) { /* the connection was replaced */
 			ask_again(round);
 		} else if (request->state == DLOCK_MEMCACHED_FAILED) {
 			round->result = DLOCK_ROUND_FAILED;
@@ -132,11 +133,11 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	dlock_nanos cap = dlock_timeout_cap(round->server, extends ? ttl - DLOCK_MEMCACHED_MARGIN : DLOCK_FOREVER);
 	dlock_memcached_conn *conn = dlock_memcached_conn_of(pool, round->server, cap);
 
-	if (conn && conn->state == DLOCK_MEMCACHED_CLOSED && conn->clock.cas == 0) { /* it has read none itself */
+	if (conn && conn->state == DLOCK_MEMCACHED_CLOSED && conn->clock.cas == 0) { /* it has not read the clock itself */
 		conn->clock = round->clock;
 		dlock_memcached_clock_reconnect(&conn->clock);
 	}
-	dlock_memcached_release(round->request); /* should it be under way yet, its answer is of no interest */
+	dlock_memcached_release(round->request); /* if it is still under way, its answer no longer counts */
 	round->request = NULL;
 	if (conn != round->conn) {
 		round->conn = conn;

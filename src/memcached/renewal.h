@@ -5,10 +5,10 @@
 #include "conn.h"
 #include "item.h"
 
-/* How the renewal thread renews a lease on memcached: with its CAS, so that of a renewal and what the holder does at
- * the same time, one counts. */
+/* Renews leases on memcached for the renewal thread. It uses the CAS, so that of a renewal and a simultaneous change by
+ * the holder only one takes effect. */
 
-/* `conn`: the holder's. */
+/* `conn` is the holder's connection. NULL if out of memory. */
 dlock_renewal_round *dlock_memcached_round_new(const dlock_memcached_conn *conn, dlock_memcached_item *item);
 
 #endif

@@ -8,8 +8,8 @@
 
 /* ---- keys ---- */
 
-/* The keys that are digests; others that begin so, and our own keys, become digests, too, so that none is another
- * resource's. */
+/* Digests begin with it. Other keys that begin so, and the keys of dlock itself, become digests as well, so that no two
+ * resources share a key. */
 static const char digest_prefix[] = "dlock:sha256:";
 
 enum { KEY_MAX = 250, DECODED_MAX = KEY_MAX / 4 * 3 };
@@ -144,7 +144,7 @@ dlock_memcached_request *dlock_memcached_read_clock(void)
 	return request;
 }
 
-/* For the longest time that is not taken for a date. */
+/* It lasts for the longest time that the server does not read as a date. */
 dlock_memcached_request *dlock_memcached_make_clock(void)
 {
 	return request_new("ms " DLOCK_MEMCACHED_CLOCK " 0 ME T2592000\r\n\r\n");
@@ -175,7 +175,7 @@ bool dlock_memcached_is_token(const dlock_memcached_reply *reply, const char *to
 	return reply->code == DLOCK_MEMCACHED_VA && reply->len == strlen(token) && !memcmp(reply->value, token, reply->len);
 }
 
-/* Digits alone, up to a space or the end. NULL: it is no such number. */
+/* Reads digits up to a space or the end, and returns that place. NULL: there is no such number. */
 static const char *read_number(const char *text, uint64_t *number)
 {
 	const char *at = text;
@@ -208,7 +208,7 @@ static bool read_flag(dlock_memcached_reply *reply, const char *text)
 		reply->left = (int64_t) seconds;
 		return true;
 	default:
-		return true; /* one that was not asked for */
+		return true; /* a flag that no request asked for */
 	}
 }
 

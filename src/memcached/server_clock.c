@@ -3,10 +3,10 @@
 /* The clock counts whole seconds. */
 #define TICK DLOCK_SECOND
 
-/* A server that goes on executes requests before its clock has caught up, in another thread. */
+/* A server that continues executes requests before another of its threads has let the clock catch up. */
 #define CATCH_UP (3 * DLOCK_SECOND)
 
-/* Is it as late over a new connection as a clock is that does not catch up any more? */
+/* Has the clock been late over a new connection for longer than catching up takes? */
 static bool stays_late(dlock_memcached_clock *clock, dlock_nanos late, dlock_nanos now)
 {
 	if (late <= TICK) {
@@ -14,7 +14,7 @@ static bool stays_late(dlock_memcached_clock *clock, dlock_nanos late, dlock_nan
 		clock->late = 0;
 		return false;
 	}
-	if (clock->late == 0 || late > clock->late + TICK) { /* the latter: it has stood still once more */
+	if (clock->late == 0 || late > clock->late + TICK) { /* if later than before, the server stood still once more */
 		clock->late = late;
 		clock->late_since = now;
 	}

@@ -3,28 +3,36 @@
 
 #include "request.h"
 
-/* The clock of a memcached server, as one connection sees it. It ticks once a second; a server that stood still, and
- * goes on, executes what it has received in the meantime by the time at which it stopped, and then lets the clock catch
- * up: what was set by it ends too early by the whole stop. So the clock is read before each lease that is set: how long
- * the key DLOCK_MEMCACHED_CLOCK, which never changes, is to last yet. */
+/* The clock of a memcached server, as one connection sees it. It ticks once a second.
+ *
+ * A server that stood still first executes the requests that it has received meanwhile, by the time at which it
+ * stopped. Then its clock catches up, so keys that it set by the old time expire too early by the whole stop. So a
+ * connection reads the clock before each lease that it sets: it asks for the remaining time of the key
+ * DLOCK_MEMCACHED_CLOCK, which never changes. */
 typedef struct {
-	uint64_t cas;            /* of the key; 0: not read yet */
-	dlock_nanos end;         /* of the key, by what was read so far, and no earlier than it is */
-	dlock_nanos latency;     /* of that reading: the end may be so much earlier, and a clock so much later unnoticed */
-	bool is_reconnected;     /* this was read over another connection */
-	dlock_nanos late;        /* as it was first, since it has been so without a break; 0: it is not */
+	uint64_t cas;            /* of the key; 0: not read */
+	dlock_nanos end;         /* when the key expires, at the latest, by the readings so far */
+	/* The duration of the reading that told `end`. The key may expire so much earlier, and the clock be so much later
+	 * unnoticed. */
+	dlock_nanos latency;
+	bool is_reconnected;     /* an earlier connection has read this */
+	dlock_nanos late;        /* how late it was at first, while it has been late without a break; 0: it is not late */
+	/* When it began to be late. */
 	dlock_nanos late_since;
 } dlock_memcached_clock;
 
-/* How late the clock was when the reply was given, to a request of then. DLOCK_FOREVER: it is not known, since the key
- * is another one. What is set after it ends so much earlier than it should. A clock that was late may have caught up,
- * or, where its machine was suspended, go on from there: that tells another connection, over which it stays as late for
- * longer than it takes to catch up. A process cannot know that reads it for the first time just as such a server goes
- * on, or whose last reading is so old that the server's clock has gained a second since. */
+/* Returns how late the clock was when the server gave this reply, to a request sent at `sent`. A key that is set after
+ * it expires so much too early. DLOCK_FOREVER: it is not known, because the key was replaced.
+ *
+ * A clock that was late catches up, except if the machine was suspended. A new connection tells these apart: over it,
+ * such a clock stays late for longer than catching up takes.
+ *
+ * A stop remains unnoticed in two cases. The process reads the clock for the first time just as the server continues.
+ * Or its last reading is so old that the server's clock has gained a second since. */
 dlock_nanos dlock_memcached_clock_read(
 	dlock_memcached_clock *clock, const dlock_memcached_reply *reply, dlock_nanos sent, dlock_nanos now);
 
-/* What comes next is read over another connection. */
+/* The next readings come over another connection. */
 void dlock_memcached_clock_reconnect(dlock_memcached_clock *clock);
 
 #endif

@@ -9,13 +9,13 @@
 
 typedef struct {
 	dlock_backend base;
-	bool fifo; /* writers are served in turn */
-} memory_backend; /* whose prefix is the table, a zero byte, and the locks' own */
+	bool fifo; /* writers wait in the order of arrival */
+} memory_backend; /* the prefix of `base` is the table, a zero byte and the prefix of the locks */
 
 typedef struct {
 	dlock_claim base;
-	dlock_memory_name *keys; /* the names of its pools; NULL: not made yet */
-	dlock_memory_waiter *waiters; /* of each */
+	dlock_memory_name *keys; /* the names of its pools; NULL: not made */
+	dlock_memory_waiter *waiters; /* one for each pool */
 	bool queued;
 } memory_claim;
 
@@ -139,7 +139,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		case DLOCK_MEMORY_REFUSED:
 			if (last) {
 				status = DLOCK_TIMEOUT;
-			} else if (!claim->queued) { /* and tries again: it may have become free in between */
+			} else if (!claim->queued) { /* then try again: it may have become free in between */
 				base->waited = true;
 				dlock_claim_move(base, DLOCK_CLAIM_WAITING);
 				status = queue(claim, error);
@@ -251,7 +251,7 @@ static void abandon(dlock_claim *base)
 
 /* ---- renewal ---- */
 
-/* It is decided at once: it waits for no server. */
+/* A round that begin() decides, because it waits for no server. */
 typedef struct {
 	dlock_renewal_round base;
 	dlock_round_result result;
@@ -344,7 +344,7 @@ static dlock_status locked(dlock_backend *backend, const char *resource, size_t 
 	return status;
 }
 
-/* None where others have more, by a higher capacity, than there are. */
+/* 0 if claims of a higher capacity hold more permits than this capacity. */
 static dlock_status available(
 	dlock_backend *backend, const char *resource, size_t len, int64_t *permits, dlock_error *error)
 {
@@ -387,7 +387,7 @@ static dlock_status break_claim(dlock_backend *backend, const char *resource, si
 	return done ? DLOCK_OK : DLOCK_LOST;
 }
 
-/* A wait that began in a parent is in no queue of this process. */
+/* A wait that began in a parent process is in no queue of this process. */
 static void dispose(dlock_claim *base)
 {
 	memory_claim *claim = (memory_claim *) base;

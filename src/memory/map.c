@@ -32,7 +32,7 @@ static void put(dlock_memory_entry **buckets, size_t count, dlock_memory_entry *
 	buckets[entry->hash & (count - 1)] = entry;
 }
 
-/* Doubles the buckets. Without memory all goes on, but slower; false: there are none at all. */
+/* Doubles the buckets. Without memory the map only becomes slower; false: it has no buckets at all. */
 static bool grow(dlock_memory_map *map)
 {
 	size_t count = map->buckets ? 2 * map->bucket_count : 16;

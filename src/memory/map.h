@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entries by name, which is any bytes. What is kept under a name is a struct that begins with its entry. */
+/* Entries by name: any bytes. An entry is a struct that begins with a dlock_memory_entry. */
 
 typedef struct dlock_memory_entry {
 	struct dlock_memory_entry *next; /* in its bucket */
@@ -15,21 +15,21 @@ typedef struct dlock_memory_entry {
 } dlock_memory_entry;
 
 typedef struct {
-	dlock_memory_entry **buckets; /* NULL: it is empty, and so was always */
-	size_t bucket_count, count;   /* the first is a power of two */
+	dlock_memory_entry **buckets; /* NULL: no entry was ever added */
+	size_t bucket_count, count;   /* bucket_count is a power of two */
 } dlock_memory_map;
 
-/* NULL: there is none. */
+/* Returns the entry with this name, or NULL. */
 void *dlock_memory_entry_of(const dlock_memory_map *map, const char *name, size_t len);
 
-/* One of `size` bytes, zeroed except its entry. NULL when out of memory. */
+/* Adds an entry of `size` bytes, zero except its first member. The name must be new. NULL if out of memory. */
 void *dlock_memory_add(dlock_memory_map *map, const char *name, size_t len, size_t size);
 
-/* What is given back in the end by dlock_memory_free(). */
+/* Removes the entry; the caller frees it. */
 void dlock_memory_remove(dlock_memory_map *map, dlock_memory_entry *entry);
 void dlock_memory_free(dlock_memory_entry *entry);
 
-/* All, in any order: NULL begins with the first; NULL is behind the last. */
+/* Returns the entry after this one, in no particular order. NULL stands for the beginning and for the end. */
 void *dlock_memory_next(const dlock_memory_map *map, const dlock_memory_entry *entry);
 
 #endif

@@ -9,11 +9,13 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static dlock_memory_room room;
-static int64_t epoch; /* the wall clock where dlock_now() is 0 */
+static int64_t epoch; /* the wall clock in µs when dlock_now() was 0 */
 
-/* Waiters are the parent's threads, and leases its own. The tables are left as they are, not freed: another thread may
- * have been at them. The mutex is not taken before a fork, since the renewal thread takes it under one that is taken
- * then: the order would be that of the first uses. */
+/* Gives a forked child an empty room: waiters are threads of the parent, and leases are the parent's. The old tables
+ * are not freed, because another thread may have been changing them.
+ *
+ * No handler locks the mutex before a fork. The renewal thread locks it under a mutex that a fork handler locks. The
+ * order of the two handlers would depend on which is registered first. */
 static void in_child(void)
 {
 	pthread_mutex_init(&mutex, NULL);

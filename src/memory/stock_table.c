@@ -21,7 +21,7 @@ static size_t buyer_len(const char *id)
 	return (size_t) (strchr(id, '/') - id);
 }
 
-/* Without memory the limit of a buyer is not kept; nothing else depends on it. */
+/* Without memory the limit of this buyer is not enforced; nothing else depends on the count. */
 static void count_for_buyer(dlock_memory_product *product, const char *id, int64_t units)
 {
 	dlock_memory_change *buyer = dlock_memory_entry_of(&product->buyers, id, buyer_len(id));
@@ -50,7 +50,7 @@ static void count(dlock_memory_product *product, const dlock_memory_order *order
 	}
 }
 
-/* Until when nothing becomes of it by itself. */
+/* Until when the order keeps its state unless a call changes it. */
 static int64_t stays_until(const dlock_memory_product *product, const dlock_memory_order *order)
 {
 	switch (order->state) {
@@ -99,7 +99,7 @@ dlock_memory_order *dlock_memory_add_order(dlock_memory_product *product, const 
 	return dlock_memory_add(&product->orders, id, strlen(id) + 1, sizeof(dlock_memory_order));
 }
 
-/* Ends what has ended, and forgets what is to be forgotten. */
+/* Ends expired reservations, and forgets orders that are remembered no longer. */
 static void settle(dlock_memory_product *product)
 {
 	int64_t now = now_ms();
@@ -156,9 +156,9 @@ int64_t dlock_memory_first_end(const dlock_memory_product *product)
 	return first;
 }
 
-/* ---- those that wait ---- */
+/* ---- waiting buyers ---- */
 
-/* Could it be given its units, if they were there? Otherwise it is about to hear why not, and blocks no other buyer. */
+/* Would it have its units if they were available? Otherwise it is about to be refused, and blocks no other buyer. */
 static bool can_have(const dlock_memory_product *product, const dlock_memory_buyer *buyer)
 {
 	const dlock_memory_order *order = dlock_memory_order_of(product, buyer->id);
@@ -168,8 +168,8 @@ static bool can_have(const dlock_memory_product *product, const dlock_memory_buy
 		&& (buyer->limit <= 0 || dlock_memory_units_of_buyer(product, buyer->id) + buyer->units <= buyer->limit);
 }
 
-/* First fit: who wants more than is available is passed by those that want less; not so a strict one, by who came
- * later. */
+/* First fit: a buyer that wants more than is available is passed by buyers that want less. No later buyer passes a
+ * strict one. */
 bool dlock_memory_has_turn(
 	const dlock_memory_product *product, int64_t units, const dlock_memory_buyer *buyer)
 {

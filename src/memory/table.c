@@ -14,11 +14,11 @@ typedef struct holder {
 
 typedef struct {
 	dlock_memory_entry entry;
-	holder *holders; /* what has ended is gone: settle() */
+	holder *holders; /* settle() removes holders whose leases have expired */
 	int64_t used;
 	dlock_memory_waiter *waiters; /* in the order of arrival */
-	uint64_t tickets;             /* the last one */
-	uint64_t phase;               /* readers that came no later are before writers */
+	uint64_t tickets;             /* the last ticket */
+	uint64_t phase;               /* readers with a ticket up to this one come before writers */
 } pool;
 
 /* ---- pools ---- */
@@ -46,7 +46,7 @@ static void settle(pool *own)
 	}
 }
 
-/* As it is now. */
+/* Returns the pool as of now, or NULL. */
 static pool *find(const dlock_memory_room *room, dlock_memory_name name)
 {
 	pool *own = dlock_memory_entry_of(&room->pools, name.text, name.len);
@@ -57,8 +57,8 @@ static pool *find(const dlock_memory_room *room, dlock_memory_name name)
 	return own;
 }
 
-/* Frees what no claim holds or waits for, where there is one for each bucket: so that there are calls enough to pay for
- * it. */
+/* Frees pools without holders and waiters, once there are as many pools as buckets, so that enough calls share the
+ * cost. */
 static void sweep(dlock_memory_map *pools)
 {
 	if (pools->count < pools->bucket_count) {
@@ -74,7 +74,7 @@ static void sweep(dlock_memory_map *pools)
 	}
 }
 
-/* False: one is missing. */
+/* False: a pool is missing. */
 static bool find_all(const dlock_memory_room *room, dlock_memory_names names, pool **pools)
 {
 	bool good = true;
@@ -93,7 +93,7 @@ static bool find_or_make(dlock_memory_room *room, dlock_memory_names names, pool
 	if (good) {
 		return true;
 	}
-	sweep(&room->pools); /* also of those that were found */
+	sweep(&room->pools); /* it may free pools that were found */
 	find_all(room, names, pools);
 	good = true;
 	for (int i = 0; i < names.count; i++) {
@@ -104,7 +104,7 @@ static bool find_or_make(dlock_memory_room *room, dlock_memory_names names, pool
 	return good;
 }
 
-/* The place of a holder; NULL: the token has none. */
+/* Returns the place of a holder; NULL: the token holds nothing. */
 static holder **held_by(pool *own, const char *token)
 {
 	for (holder **at = own ? &own->holders : NULL; at && *at; at = &(*at)->next) {
@@ -144,7 +144,7 @@ static const dlock_memory_waiter *first_present(const pool *own)
 	return it;
 }
 
-/* Is it one for several locks that is not the first in each of their queues? */
+/* Does it wait for several locks without being first in each of their queues? */
 static bool is_asleep(const dlock_memory_waiter *waiter)
 {
 	bool is_first = true;
@@ -155,7 +155,7 @@ static bool is_asleep(const dlock_memory_waiter *waiter)
 	return !is_first;
 }
 
-/* `asking`: that one itself is not passed. */
+/* `asking` itself is not passed, even if it sleeps. */
 static bool is_in(
 	const pool *own, const dlock_memory_waiter *waiter, group group, const dlock_memory_waiter *asking)
 {
@@ -183,7 +183,7 @@ static const dlock_memory_waiter *first_in(
 	return from;
 }
 
-/* Whose turn it is. */
+/* The group that has the turn. */
 static group group_of(const pool *own)
 {
 	return !first_in(own, own->waiters, WRITERS, NULL)            ? ANY_WAITER
@@ -191,8 +191,8 @@ static group group_of(const pool *own)
 																  : WRITERS;
 }
 
-/* The first who is given what it wants. One that asks with a higher capacity passes those that wait for less to be in
- * use. NULL: none is; then `*blocked` is the highest capacity of the group, and only a higher one passes. */
+/* Returns the first waiter whose permits are free. A waiter with a higher capacity passes waiters that a lower one
+ * blocks. NULL: none; then `*blocked` is the highest capacity of the group, and only a higher one passes. */
 static const dlock_memory_waiter *first_waiter(
 	const pool *own, int64_t *blocked, const dlock_memory_waiter *asking)
 {
@@ -209,7 +209,7 @@ static const dlock_memory_waiter *first_waiter(
 	return NULL;
 }
 
-/* If no waiter is next, those that wait for several locks look again: all of theirs may be free. */
+/* If no waiter is next, wakes the waiters for several locks: all their locks may be free. */
 static const dlock_memory_waiter *wake_first(const pool *own)
 {
 	int64_t blocked;
@@ -247,7 +247,7 @@ static holder *new_holder(pool *own, const char *token, int64_t permits, dlock_n
 	return it;
 }
 
-/* In all. Otherwise `*next_try` is set. */
+/* Does the caller have its turn in all pools? Otherwise sets `*next_try`. */
 static bool has_turns(pool *const *pools, int count, const dlock_memory_demand *demand,
 	const dlock_memory_waiter *waiter, dlock_nanos *next_try)
 {
@@ -297,7 +297,7 @@ dlock_memory_result dlock_memory_take(dlock_memory_names names, const char *toke
 	return result;
 }
 
-/* At the end; but who upgrades is before all others. */
+/* Appends the waiter, or puts it first if it upgrades. */
 static void append(pool *own, dlock_memory_waiter *waiter, const dlock_memory_waiter *all, int count)
 {
 	dlock_memory_waiter **end = &own->waiters;
@@ -327,7 +327,7 @@ dlock_memory_result dlock_memory_queue(dlock_memory_names names, dlock_memory_wa
 	return second ? DLOCK_MEMORY_REFUSED : good ? DLOCK_MEMORY_TAKEN : DLOCK_MEMORY_NO_MEMORY;
 }
 
-/* What has woken this one may be for the next; and who is asleep may be so no more. */
+/* The event that woke this waiter may be meant for the next one, and sleeping waiters may now be first. */
 static void wake_all_first(pool *const *pools, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -371,13 +371,13 @@ void dlock_memory_leave(dlock_memory_names names, dlock_memory_waiter *waiter)
 	for (int i = 0; i < names.count; i++) {
 		pools[i] = take_out(pools[i], &waiter[i]) ? pools[i] : NULL;
 	}
-	wake_all_first(pools, names.count); /* it may be its turn, or there is something left for it */
+	wake_all_first(pools, names.count); /* the next waiter may have its turn, or find permits left */
 	dlock_memory_leave_room();
 }
 
-/* ---- what is held ---- */
+/* ---- held permits ---- */
 
-/* Is it the token's, in all? A part that is lost is all lost. */
+/* Does the token hold all of them? One lost lock loses them all. */
 static bool holds_all(pool *const *pools, int count, const char *token)
 {
 	bool held = true;
@@ -392,7 +392,7 @@ static void extend_one(pool *own, holder *held, dlock_nanos end, bool may_shorte
 {
 	held->deadline = may_shorten || end > held->deadline ? end : held->deadline;
 	*deadline = held->deadline < *deadline ? held->deadline : *deadline;
-	for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) { /* that look when it ends */
+	for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) { /* they sleep until a lease expires */
 		dlock_wakeup_send(&it->wakeup);
 	}
 }
@@ -487,7 +487,7 @@ dlock_memory_result dlock_memory_upgrade(dlock_memory_name name, const char *tok
 	}
 	holder **at = held_by(own, token);
 	*held = at != NULL;
-	/* A waiter that a downgrade has let in is a reader, even if it has yet to wake up. */
+	/* A waiter that a downgrade has admitted is a reader, even before it wakes. */
 	bool good = at && own->used == (*at)->permits && (others || !first_waiter(own, &blocked, NULL));
 	if (good) {
 		own->used = (*at)->permits = DLOCK_PERMITS_ALL;
@@ -513,7 +513,7 @@ bool dlock_memory_downgrade(dlock_memory_name name, const char *token, dlock_nan
 	}
 	if (held) {
 		*deadline = extend_to(*at, ttl);
-		/* Some read with it, the others look when it ends. */
+		/* Some waiters now read beside it; the rest sleep until its lease expires. */
 		for (const dlock_memory_waiter *it = own->waiters; it; it = it->next) {
 			dlock_wakeup_send(&it->wakeup);
 		}
@@ -531,7 +531,7 @@ int64_t dlock_memory_used(dlock_memory_name name)
 	return used;
 }
 
-/* ---- for those who look ---- */
+/* ---- inspections ---- */
 
 static bool add(dlock_inspection *out, bool holds, const char *token, int64_t permits, dlock_nanos remaining)
 {
@@ -585,7 +585,7 @@ bool dlock_memory_list(dlock_memory_name begins, dlock_listing *out)
 	return good;
 }
 
-/* What no claim has for its token. */
+/* The token of a broken lock; no claim has it. */
 #define BROKEN "broken"
 
 bool dlock_memory_break(dlock_memory_name name, const dlock_break *how, dlock_nanos *left)

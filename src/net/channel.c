@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* there the socket has SO_NOSIGPIPE */
+#define MSG_NOSIGNAL 0 /* without it, the socket has SO_NOSIGPIPE */
 #endif
 
-/* Of the memory for unsent bytes, what is kept once they are sent. */
+/* The first size of the memory for unsent bytes, and the most that is kept once they are sent. */
 enum { LEAST_ROOM = 512, MOST_ROOM = 16 * 1024 };
 
 bool dlock_channel_is_inherited(const dlock_channel *channel)
@@ -74,7 +74,7 @@ static void free_out(dlock_channel *channel)
 	channel->out_len = channel->out_size = 0;
 }
 
-/* What TLS has to say. */
+/* Moves the bytes that TLS wants to send to `out`. */
 static bool collect(dlock_channel *channel)
 {
 	for (size_t len; channel->tls && (len = dlock_tls_unsent(channel->tls)) > 0; channel->out_len += len) {
@@ -104,7 +104,7 @@ bool dlock_channel_flush(dlock_channel *channel)
 	return true;
 }
 
-/* From the socket. */
+/* Reads from the socket, once. */
 static long receive(dlock_channel *channel, char *out, size_t size)
 {
 	ssize_t got = recv(channel->fd, out, size, 0);
@@ -148,7 +148,7 @@ bool dlock_channel_open(dlock_channel *channel, const dlock_endpoint *server, dl
 	return true;
 }
 
-/* What ends the handshake goes out together with what is said next. */
+/* The end of the handshake is sent together with the bytes that follow it. */
 static dlock_dial_result secure(dlock_channel *channel)
 {
 	char bytes[16 * 1024];
@@ -162,7 +162,7 @@ static dlock_dial_result secure(dlock_channel *channel)
 		channel->stage = DLOCK_CHANNEL_OPEN;
 		return DLOCK_DIAL_CONNECTED;
 	}
-	dlock_channel_flush(channel); /* an alert, too; where that fails, the peer may have said why */
+	dlock_channel_flush(channel); /* sends an alert, too; if that fails, the peer may have said why */
 	if (!good) {
 		fails(channel, channel->tls->problem);
 	}
@@ -172,7 +172,7 @@ static dlock_dial_result secure(dlock_channel *channel)
 static dlock_dial_result take_socket(dlock_channel *channel)
 {
 	channel->fd = dlock_dial_take(&channel->dial);
-	/* A server that has accepted gets its full time, whatever the cap: another connection would not be faster. */
+	/* Once a server has accepted, its full timeout counts, without the cap: another connection would not be faster. */
 	channel->deadline += channel->server->connect_timeout - channel->timeout;
 	channel->timeout = channel->server->connect_timeout;
 	if (!channel->server->tls) {

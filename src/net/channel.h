@@ -5,65 +5,66 @@
 #include "dial.h"
 #include "tls.h"
 
-/* Bytes to and from one server. It is opened in stages (the name's addresses, a socket that is connected, TLS) and
- * knows no protocol. It never sleeps: its owner polls its descriptor, and goes on when that is ready or when its
- * timer has come. Every byte goes through recv() and send() in channel.c. A zeroed channel is closed. */
+/* A channel carries bytes to and from one server, and knows no protocol. It opens in stages: the name's addresses, a
+ * connected socket, TLS. It never sleeps: its owner polls its descriptor, and calls it when that is ready or its timer
+ * has come. Every byte passes through recv() and send() in channel.c. A zeroed channel is closed. */
 
 typedef enum {
 	DLOCK_CHANNEL_CLOSED,
-	DLOCK_CHANNEL_DIALING,  /* until there is a socket that is connected; see dial.h */
-	DLOCK_CHANNEL_SECURING, /* until the handshake of TLS is over */
+	DLOCK_CHANNEL_DIALING,  /* until a socket is connected; see dial.h */
+	DLOCK_CHANNEL_SECURING, /* until the TLS handshake has ended */
 	DLOCK_CHANNEL_OPEN
 } dlock_channel_stage;
 
 typedef struct {
 	dlock_channel_stage stage;
-	dlock_process process; /* in a process forked from this one, the socket is the parent's */
+	dlock_process process; /* the owner: in a child of fork(), the socket is the parent's */
 	const dlock_endpoint *server;
-	dlock_dial dial; /* while it is dialing; then what dlock_channel_take_moved() has to know */
+	dlock_dial dial; /* while it is dialing; then what dlock_channel_take_moved() needs */
 	int fd;          /* once it is connected */
-	dlock_tls *tls;  /* NULL: without */
+	dlock_tls *tls;  /* NULL: no TLS */
 	dlock_nanos deadline, timeout; /* for all stages, and for the login that follows */
 	char *out; /* appended, but not sent yet */
 	size_t out_len, out_size;
 	char problem[200]; /* why it has failed */
 } dlock_channel;
 
-/* Begins to connect. The server, which must outlive the connection, bounds the time, and so does the cap. False: it has
- * failed, and is closed. */
+/* Begins to connect. `server` must outlive the connection. The time limit is the server's connect timeout, or
+ * `timeout_cap` if that is shorter. False: it has failed, and the channel is closed. */
 bool dlock_channel_open(dlock_channel *channel, const dlock_endpoint *server, dlock_nanos timeout_cap);
 
-/* Goes on with that, until the deadline; to be called when the descriptor is ready, and at the timer. */
+/* Continues to connect, until the deadline. The owner calls it when the descriptor is ready, and at the timer. */
 dlock_dial_result dlock_channel_connect(dlock_channel *channel);
 
-/* When dlock_channel_connect() has something else to do; DLOCK_FOREVER once it is open. */
+/* When to call dlock_channel_connect() even if the descriptor is not ready; DLOCK_FOREVER once the channel is open. */
 dlock_nanos dlock_channel_timer(const dlock_channel *channel);
 
-/* The descriptor to poll, which may change with each step, and the events; -1 and 0 when there is only time to wait
- * for. */
+/* The descriptor to poll, which may change with each step, and the events; -1 and 0: only the timer counts. */
 int dlock_channel_fd(const dlock_channel *channel);
 short dlock_channel_events(const dlock_channel *channel);
 
-/* Adds to what is to be sent. False when out of memory. */
+/* Adds bytes for dlock_channel_flush() to send. False: out of memory, or TLS has failed. */
 bool dlock_channel_append(dlock_channel *channel, const void *bytes, size_t len);
 
-/* Sends as much as there is room for. False: it has failed. What the peer sent before can still be read. */
+/* Sends as much as the socket accepts. False: it has failed, but bytes that the peer sent before can still be read. */
 bool dlock_channel_flush(dlock_channel *channel);
 
-/* The number of bytes that have come; 0: none at the moment; -1: the connection has ended, or failed. To be called
- * until it leaves `more`, which is false at first, false: of the rest, poll() would not tell. It reads from the socket
- * in the first of these calls only, once. Behind them, dlock_channel_flush(): TLS may have something to say by
- * itself. */
+/* Reads, and returns the number of bytes. 0: none have come; -1: the connection has ended or failed. `more` is false at
+ * first, and the caller repeats the call while it is true: poll() does not report the rest. Only the first of these
+ * calls reads from the socket, once. After the last, the caller calls dlock_channel_flush(), because TLS may have bytes
+ * of its own to send. */
 long dlock_channel_read(dlock_channel *channel, char *out, size_t size, bool *more);
 
-/* Has the name been found to lead elsewhere since it was dialed? Once. */
+/* Has a lookup found since the dialing that the name leads elsewhere? True only once. */
 bool dlock_channel_take_moved(dlock_channel *channel);
 
-/* Closes it; the peer is told that nothing follows. In a forked child, only its copy of the descriptor. */
+/* Closes the channel, and tells the peer that nothing follows. A child of fork() closes only its copy of the
+ * descriptor. */
 void dlock_channel_close(dlock_channel *channel);
 
-/* The same, where something was sent, or may be unsent: that must not reach the server after what is sent over the next
- * connection. After close() alone the system would go on sending it, and a child process may have the socket, too. */
+/* The same, but discards bytes that the system has not sent yet. They must not reach the server after bytes of the next
+ * connection. close() alone is not enough: the system would still send them, and a child process may have the socket,
+ * too. */
 void dlock_channel_abort(dlock_channel *channel);
 
 /* Was it opened by an ancestor of this process? */

@@ -1,15 +1,16 @@
 /* Which address is tried when:
  *
- *   At once: a path, or an address that was given; there is nothing else to try until the deadline. Of a name, the
- *     first of its last good addresses. Where these are old, a look-up begins beside; where there are none, it is
- *     waited for.
- *   One refuses: the next, at once.
- *   One does not answer: the next, if there is one by then, after half of the time that is left, 20 ms at least;
- *     otherwise it is waited for until the deadline, and each half of the time asked again.
- *   None is left: a look-up of all addresses (of IPv6 also where there is IPv4) is waited for, until the time that
- *     connecting may take has passed since it began: a resolver that hangs would only delay the error.
- *   Deadline: the caller gives up, and has dlock_dial_delay() say what has not happened.
- *   Connected: a look-up that is under way goes on; dlock_dial_take_moved() tells if it finds the address gone. */
+ *   The server has a path or an address: at once; there is nothing else to try until the deadline.
+ *   The server has a name: the first of its last good addresses, at once. If they are old, a lookup runs meanwhile. If
+ *     there are none, the dial waits for the lookup.
+ *   An address refuses: the next one, at once.
+ *   An address does not answer: the next one, after half of the time that is left, at least 20 ms. If there is none by
+ *     then, the dial keeps this address until the deadline. It looks again after each half of the time that is left.
+ *   No address is left: the dial waits for a lookup of all addresses (of IPv6 even if there is IPv4). It fails when the
+ *     timeout has passed since that lookup began, because a resolver that hangs would only delay the error.
+ *   The deadline comes: the caller gives up, and dlock_dial_delay() says what has not happened.
+ *   The socket is connected: a lookup that is under way continues. dlock_dial_take_moved() tells if it does not find
+ *     the address again. */
 
 #include "dial.h"
 
@@ -26,17 +27,17 @@
 #include "../base/token.h"
 #include "../base/wait.h"
 
-/* Where there may be another address, one that neither accepts nor refuses gets half of the time that is left, and at
- * least this. */
+/* The least time for an address that neither accepts nor refuses. If there may be another address, its time is half of
+ * what is left. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
-/* Until a full backlog may have room again: a server that is not busy empties it at once. */
+/* The pause until a full backlog may have room again: a server that is not busy empties it at once. */
 #define PAUSE (2 * DLOCK_MS)
 #define PAUSE_JITTER 6000 /* us */
 
 static void note_obstacle(dlock_dial *dial, const char *what)
 {
-	if (!*dial->obstacle) { /* the first says most: others may be IPv6 addresses where there is no IPv6 */
+	if (!*dial->obstacle) { /* the first says most: later ones may be of IPv6 on a host without IPv6 */
 		snprintf(dial->obstacle, sizeof dial->obstacle, "%s", what);
 	}
 }
@@ -69,7 +70,7 @@ static void prepare_socket(int fd, bool tcp)
 #endif
 }
 
-/* Begins to connect. False: it has failed, errno says why. */
+/* Begins to connect. False, with errno set: it has failed. */
 static bool open_socket(dlock_dial *dial, const struct sockaddr *address, socklen_t len)
 {
 	dial->fd = socket(address->sa_family, SOCK_STREAM, 0);
@@ -89,13 +90,13 @@ static bool open_socket(dlock_dial *dial, const struct sockaddr *address, sockle
 
 /* ---- unix sockets ---- */
 
-/* A unix socket is connected at once, or not at all. Where its backlog is full, connect() gives EAGAIN instead of
+/* A unix socket connects at once or not at all. If its backlog is full, connect() fails with EAGAIN instead of
  * waiting. */
 static dlock_dial_result open_path(dlock_dial *dial)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
-	strncpy(address.sun_path, dial->server->path, sizeof address.sun_path - 1); /* sealed: it is short enough */
+	strncpy(address.sun_path, dial->server->path, sizeof address.sun_path - 1); /* sealed: the path is short enough */
 	dial->step = DLOCK_FOREVER;
 	dial->full = false;
 	if (open_socket(dial, (struct sockaddr *) &address, sizeof address)) {
@@ -126,7 +127,7 @@ static void add_address(dlock_dial *dial, const char *address)
 			return;
 		}
 	}
-	if (all->count == DLOCK_MOST_ADDRESSES && dial->tried > 0) { /* tried ones make room */
+	if (all->count == DLOCK_MOST_ADDRESSES && dial->tried > 0) { /* an address that was tried makes room */
 		memmove(all->text[0], all->text[1], (DLOCK_MOST_ADDRESSES - 1) * sizeof all->text[0]);
 		all->count--;
 		dial->tried--;
@@ -136,7 +137,7 @@ static void add_address(dlock_dial *dial, const char *address)
 	}
 }
 
-/* Takes the addresses that are known by now, and begins a look-up where they are old, or do not work. */
+/* Adds the addresses that are known by now, and begins a lookup if they are old or do not work. */
 static void learn(dlock_dial *dial)
 {
 	const char *host = dial->server->host;
@@ -198,8 +199,8 @@ static bool open_next(dlock_dial *dial)
 	return opened;
 }
 
-/* Sets the time until which the look-up is waited for. False: do not wait. Where the known addresses have failed, a
- * look-up that has been hanging for longer than the timeout would only delay the error. */
+/* Sets the time until which the dial waits for the lookup. False: it does not wait. If the known addresses have failed,
+ * a lookup that hangs for longer than the timeout would only delay the error. */
 static bool wait_for_lookup(dlock_dial *dial)
 {
 	if (!dial->lookup) {
@@ -224,7 +225,7 @@ static dlock_dial_result try_next(dlock_dial *dial)
 	return DLOCK_DIAL_GOES_ON;
 }
 
-/* The present address is slow. It is left only where there is another one. */
+/* The present address is slow. The dial leaves it only if there is another one. */
 static dlock_dial_result try_other(dlock_dial *dial)
 {
 	learn(dial);
@@ -237,7 +238,7 @@ static dlock_dial_result try_other(dlock_dial *dial)
 	return try_next(dial);
 }
 
-/* ---- from outside ---- */
+/* ---- public functions ---- */
 
 dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_endpoint *server, dlock_nanos timeout)
 {
@@ -247,7 +248,7 @@ dlock_dial_result dlock_dial_begin(dlock_dial *dial, const dlock_endpoint *serve
 		return open_path(dial);
 	}
 	dial->is_name = !dlock_is_address(server->host);
-	dial->addresses.count = !dial->is_name; /* itself */
+	dial->addresses.count = !dial->is_name; /* the address itself */
 	return try_next(dial);
 }
 
@@ -318,7 +319,7 @@ bool dlock_dial_take_moved(dlock_dial *dial)
 	const char *address = dial->addresses.text[dial->tried - 1];
 	dlock_resolve_known(dial->server->host, &known);
 	if (known.asked == dial->seen) {
-		return false; /* it is still under way */
+		return false; /* the lookup is still under way */
 	}
 	dial->outdated = false;
 	for (int i = 0; i < known.count; i++) {
@@ -326,7 +327,7 @@ bool dlock_dial_take_moved(dlock_dial *dial)
 			return false;
 		}
 	}
-	/* IPv6 was not asked for where there is IPv4. */
+	/* A lookup that finds IPv4 may not have asked for IPv6: then it says nothing of an IPv6 address. */
 	return known.count > 0 && (strchr(address, ':') == NULL || strchr(known.text[0], ':') != NULL);
 }
 

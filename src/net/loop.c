@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* How often it looks where it has no memory for what it would poll. */
+/* The longest sleep of a loop that lacks memory for all that it has to poll. */
 #define LOOK_DEAF (10 * DLOCK_MS)
 
 void dlock_loop_end(dlock_loop *loop)
@@ -105,7 +105,7 @@ void dlock_loop_forget(dlock_adopted *adopted)
 	while (*at && *at != adopted) {
 		at = &(*at)->next;
 	}
-	if (*at) { /* in a child of fork() the loop may have begun anew */
+	if (*at) { /* in a child of fork(), the loop may have begun anew */
 		*at = adopted->next;
 	}
 	if (loop->stepped == adopted) {
@@ -114,8 +114,8 @@ void dlock_loop_forget(dlock_adopted *adopted)
 	adopted->loop = NULL;
 }
 
-/* Steps can be called at any time: in builds for tests they are, once more, and those of the adopted tasks in another
- * order each turn. */
+/* A step may be called at any time. Builds for tests call each pending one twice, and the adopted ones in another order
+ * in each turn. */
 #ifdef DLOCK_RESTLESS
 static dlock_status step_task(dlock_loop *loop, dlock_step *step, void *task, dlock_nanos now)
 {
@@ -145,7 +145,7 @@ static void reorder(dlock_loop *loop)
 #endif
 }
 
-/* A task may adopt others, and have some forgotten. */
+/* A step may adopt tasks, and may forget some. */
 static void step_adopted(dlock_loop *loop, dlock_nanos now)
 {
 	reorder(loop);
@@ -166,7 +166,7 @@ static void step_adopted(dlock_loop *loop, dlock_nanos now)
 
 /* A task that a caller waits for. */
 typedef struct {
-	dlock_sleeper sleeper; /* comes first */
+	dlock_sleeper sleeper; /* first, because step_sleepers() casts it */
 	dlock_step *step;
 	void *task;
 	dlock_status status;
@@ -182,7 +182,7 @@ static void step_run(dlock_loop *loop, run *run, dlock_nanos now)
 	run->lends = loop->lent;
 }
 
-/* Returns when the first of them wants to go on. */
+/* Returns the earliest time at which a sleeper wants to continue. */
 static dlock_nanos step_sleepers(dlock_loop *loop, dlock_nanos now)
 {
 	dlock_nanos first = DLOCK_FOREVER;
@@ -201,8 +201,8 @@ static dlock_nanos step_sleepers(dlock_loop *loop, dlock_nanos now)
 	return first;
 }
 
-/* Those no caller waits for come first: the others may wait for what they come to. Returns when the first of all
- * these wants to go on. */
+/* Steps the adopted tasks first, because tasks that a caller waits for may need their results. Returns the earliest
+ * time at which a task that it stepped wants to continue. */
 static dlock_nanos begin_turn(dlock_loop *loop, dlock_nanos now)
 {
 	for (dlock_source *source = loop->sources; source; source = source->next) {
@@ -231,7 +231,8 @@ static void end_turn(dlock_loop *loop)
 
 /* ---- sleep ---- */
 
-/* What the sources wait for, as much as there is room for, which each takes note of; and the first of their times. */
+/* Fills in what the sources wait for, as far as there is room, and marks these sources as polled. Lowers `wake` to the
+ * earliest timer. Returns how many sources wait. */
 static int fill(dlock_loop *loop, dlock_nanos *wake)
 {
 	int wanted = 0;
@@ -253,7 +254,7 @@ static int fill(dlock_loop *loop, dlock_nanos *wake)
 	return wanted;
 }
 
-/* Returns how much is to be polled; what there is no memory for is looked at when its time is up. */
+/* Returns how many descriptors to poll. If there is no memory for the rest, the loop tries again after LOOK_DEAF. */
 static int collect(dlock_loop *loop, dlock_nanos *wake, dlock_nanos now)
 {
 	int wanted = fill(loop, wake);
@@ -285,7 +286,7 @@ static void advance(dlock_loop *loop, int ready)
 	}
 }
 
-/* For so long an answer is polled for before its strand is suspended: servers that are near have answered then. */
+/* How long the loop polls for an answer before it suspends the strand: a server that is near has answered by then. */
 #define NEAR (200 * DLOCK_US)
 
 static bool is_interrupted(const dlock_wait *wait)
@@ -293,7 +294,8 @@ static bool is_interrupted(const dlock_wait *wait)
 	return wait->interrupted && wait->interrupted(wait->context);
 }
 
-/* `others`: the earliest time of all else. Ready: what poll() says of what is polled now. */
+/* `others` is the earliest time of all other tasks and sources. Returns how many of loop->fds are ready now, or
+ * DLOCK_WAIT_INTERRUPTED. */
 static int rest_suspended(dlock_loop *loop, run *own, int count, dlock_nanos others, const dlock_wait *wait)
 {
 	dlock_nanos now = dlock_now(), wake = DLOCK_FOREVER;
@@ -314,7 +316,7 @@ static int rest_suspended(dlock_loop *loop, run *own, int count, dlock_nanos oth
 	default:
 		break;
 	}
-	count = collect(loop, &wake, now); /* others have been here */
+	count = collect(loop, &wake, now); /* other strands may have run the loop */
 	return dlock_wait_briefly(loop->fds, count, 0);
 }
 
@@ -330,7 +332,7 @@ static int rest(dlock_loop *loop, run *own, int count, dlock_nanos others, const
 					   : dlock_wait_poll(loop->fds, count, until, lent);
 }
 
-/* Those that are suspended go on without it. */
+/* The suspended strands continue without this one. */
 static void leave(dlock_loop *loop)
 {
 	dlock_nanos now = dlock_now(), earliest = loop->again ? now : DLOCK_FOREVER;
@@ -371,7 +373,7 @@ dlock_status dlock_loop_run(
 		}
 		int ready = rest(loop, &own, count, others, wait);
 		if (ready == DLOCK_WAIT_INTERRUPTED) {
-			/* In a child of fork() what it has come to is the parent's. */
+			/* In a child of fork(), the task's status is the parent's. */
 			bool is_over = own.status != DLOCK_PENDING && dlock_sleeper_is_here(&own.sleeper);
 			status = is_over ? own.status : DLOCK_INTERRUPTED;
 			continue;

@@ -7,29 +7,29 @@
 #include "sleepers.h"
 #include "task.h"
 
-/* Sleeps for tasks. Each thread that talks has one; the renewal thread's differs in nothing but its sleep.
+/* A loop sleeps for tasks. Each thread that talks to servers has one; only its sleep is different in the renewal
+ * thread.
  *
- * In each turn all tasks go on, what they have sent is written, and then the thread sleeps once, for everything that is
- * under way: until something can be read or written, until a source or a task wants to go on, or until the end. Only
- * what is said to may sleep here; nothing that is called by a loop does. */
+ * In each turn, the loop steps all tasks and writes what they have sent. Then the thread sleeps once for all of them:
+ * until a source can be read or written, until the time of a source or a task, or until the end. Only the functions
+ * that are said to sleep may do so; no function that a loop calls does. */
 
 typedef struct dlock_loop dlock_loop;
 typedef struct dlock_source dlock_source;
 
-/* Whatever can be polled: a connection, a bell. Members may be NULL, except the first. */
+/* What can be polled: a connection or a bell. Members may be NULL, except the first. */
 typedef struct {
-	/* Sets what is to be polled; -1 where there is only time to wait for. False: nothing is under way, and the next
-	 * three are not called. */
+	/* Sets what to poll; -1: only the timer counts. False: nothing is under way, and the next three are not called. */
 	bool (*poll)(const dlock_source *source, struct pollfd *fd);
 
-	/* That is ready: goes on as far as it can. */
+	/* The descriptor is ready: continues as far as it can. */
 	void (*advance)(dlock_source *source);
 
-	/* Gives up what takes too long; and when it has to be looked at for that: DLOCK_FOREVER for never. */
+	/* expire() gives up what lasts too long. timer() says when to call it; DLOCK_FOREVER: never. */
 	void (*expire)(dlock_source *source);
 	dlock_nanos (*timer)(const dlock_source *source);
 
-	/* Around what the tasks of a turn send: it goes out at the end. */
+	/* Called around the steps of a turn: what the tasks send is written at the end. */
 	void (*begin_turn)(dlock_source *source);
 	void (*end_turn)(dlock_source *source);
 } dlock_source_ops;
@@ -37,45 +37,45 @@ typedef struct {
 /* The first member of each source's own struct, or a member of it. */
 struct dlock_source {
 	const dlock_source_ops *ops;
-	dlock_source *next; /* the loop's, as the next */
+	dlock_source *next; /* the loop's, and so is the next member */
 	bool polled;
 
-	/* How often something has come for which tasks may wait, which its owner counts; and at the beginning of a turn.
-	 * What comes within one, as an error of what is sent, or as what is read by a task that sends and looks for the
-	 * connection's end first, has those that were stepped before go on in another turn. */
+	/* How many events have come for which tasks may wait, counted by the source's owner; and the number at the
+	 * beginning of the turn. An event may come within a turn: sending fails, or a task that checks for the connection's
+	 * end before it sends reads something. Then tasks that were stepped before need another turn. */
 	unsigned long news, news_before;
 };
 
-/* The one by which other threads ring. */
+/* The source by which other threads wake the loop. */
 typedef struct {
 	dlock_source source;
 	const dlock_wakeup *wakeup;
-	dlock_process process; /* in a child of fork() it is the parent's to hear */
+	dlock_process process; /* in a child of fork(), only the parent hears it */
 } dlock_bell;
 
-/* Goes on with the task: a status, or DLOCK_PENDING. */
+/* Continues the task. Returns its status, or DLOCK_PENDING. `now` is the time at which the turn began. */
 typedef dlock_status dlock_step(void *task, dlock_loop *loop, dlock_nanos now);
 
-/* A task no caller waits for; a member of its own struct. */
+/* A task that no caller waits for; a member of its own struct. */
 typedef struct dlock_adopted {
 	dlock_step *step;
 	void (*done)(
-		void *task); /* it has come to something, or was a parent's, and may be freed; NULL: no owner is told */
+		void *task); /* the task has ended, or is a parent's, and may be freed; NULL: no owner is told */
 	void *task;
-	dlock_loop *loop; /* NULL: none has it */
+	dlock_loop *loop; /* NULL: no loop steps it */
 	dlock_process process;
 	struct dlock_adopted *next;
 } dlock_adopted;
 
-/* Zeroed it has no sources and no tasks. */
+/* A zeroed loop has no sources and no tasks. */
 struct dlock_loop {
 	dlock_source *sources;
 	dlock_adopted *adopted; /* in the order in which they came */
-	dlock_adopted *stepped; /* the next of them in this turn; NULL: none */
-	dlock_sleepers sleepers; /* whose tasks are stepped by the strand that runs the loop meanwhile */
+	dlock_adopted *stepped; /* the next to be stepped in this turn; NULL: none */
+	dlock_sleepers sleepers; /* the strand that runs the loop steps their tasks, too */
 
-	/* Of this turn, by its tasks: when one of them wants to go on though nothing has come; whether something has
-	 * happened in it that others may have waited for; and whether the thread may be interrupted in its sleep. */
+	/* Set by the tasks of this turn: when one of them wants to continue even if nothing comes; whether something has
+	 * happened for which another task may wait; whether signals may interrupt the thread's sleep. */
 	dlock_nanos wake;
 	bool again, lent;
 
@@ -86,59 +86,61 @@ struct dlock_loop {
 	int (*sleep)(dlock_loop *loop, struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait);
 };
 
-/* Frees what it has for itself. Tasks and sources are their owners'. */
+/* Frees the loop's own memory and descriptors. Tasks and sources belong to their owners. */
 void dlock_loop_end(dlock_loop *loop);
 
 void dlock_loop_add_source(dlock_loop *loop, dlock_source *source);
 void dlock_loop_remove_source(dlock_loop *loop, dlock_source *source);
 
-/* Takes in what has come to it, or has failed, since the loop ran last. */
+/* Handles what has come, or has failed, since the loop last ran. */
 void dlock_source_catch_up(dlock_source *source);
 
 void dlock_loop_add_bell(dlock_loop *loop, dlock_bell *bell, const dlock_wakeup *wakeup);
 
-/* Takes a task over, and steps it in each turn, from the next one on, until it comes to something. In a child of fork()
- * it is forgotten. Nothing where it has it already. */
+/* Adopts a task: the loop steps it in each turn, from the next one on, until it ends. A child of fork() forgets it. If
+ * a loop has the task already, nothing changes. */
 void dlock_loop_adopt(
 	dlock_loop *loop, dlock_adopted *adopted, dlock_step *step, void (*done)(void *task), void *task);
-/* Does not step it any more. */
+/* No loop steps the task any more. `done` is not called. */
 void dlock_loop_forget(dlock_adopted *adopted);
 
 /* ---- for callers that wait: these may sleep ---- */
 
-/* Runs the task until it comes to something. DLOCK_TIMEOUT at `until`, or when nothing is under way that it could wait
- * for; DLOCK_INTERRUPTED as wait->interrupted says, while the task has lent the thread, or where its suspension was
- * cancelled. Then it is as it was, and may be run again or dropped. `wait` NULL: nothing interrupts it. With
- * wait->suspend, wherever the thread would sleep for it, other strands go on, and may run the loop themselves. */
+/* Runs the task until it ends, and returns its status. DLOCK_TIMEOUT: `until` has come, or nothing is under way that
+ * the task could wait for. DLOCK_INTERRUPTED: wait->interrupted() is true while the task lends the thread, or its
+ * suspension was canceled. After either, the caller may run the task again or drop it. If `wait` is NULL, nothing
+ * interrupts the task. With wait->suspend, other strands run while the thread would sleep, and may run the loop
+ * themselves. */
 dlock_status dlock_loop_run(
 	dlock_loop *loop, dlock_step *step, void *task, dlock_nanos until, const dlock_wait *wait);
 
-/* The same for a task that only waits for that. False: not so, until then. */
+/* Runs the loop until over(context) is true. False: it is not true by `until`, or nothing is under way. */
 bool dlock_loop_await(dlock_loop *loop, bool (*over)(void *context), void *context, dlock_nanos until);
 
-/* Lends the thread until then. DLOCK_TIMEOUT, or DLOCK_INTERRUPTED. */
+/* Lends the thread until `until`. Returns DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
 dlock_status dlock_loop_pause(dlock_loop *loop, dlock_nanos until, const dlock_wait *wait);
 
-/* The strands that are suspended in it never go on: their tasks are stepped no more. */
+/* Forgets the strands that are suspended in the loop, and steps their tasks no more: they never resume. */
 void dlock_loop_forget_sleepers(dlock_loop *loop);
 
 /* ---- for steps ---- */
 
-/* It wants to go on by then, though nothing has come. To be said in each step that returns DLOCK_PENDING. */
+/* The task wants to continue by then even if nothing comes. Each step that returns DLOCK_PENDING has to say so
+ * again. */
 static inline void dlock_loop_wake_by(dlock_loop *loop, dlock_nanos time)
 {
 	loop->wake = dlock_earlier(time, loop->wake);
 }
 
-/* Is it time? Otherwise wakes it by then. */
+/* Has `time` come? If not, the loop steps the task again by then. */
 static inline bool dlock_loop_is_time(dlock_loop *loop, dlock_nanos time, dlock_nanos now)
 {
 	dlock_loop_wake_by(loop, time);
 	return now >= time;
 }
 
-/* It waits for others than servers, however long that takes: signals, and other users of the thread, come through.
- */
+/* The task waits for another client or thread, not for a server, and that may last long. So signals interrupt the
+ * sleep, and other strands run at once. */
 static inline void dlock_loop_lend(dlock_loop *loop)
 {
 	loop->lent = true;

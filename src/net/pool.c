@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A server that cannot be reached, or has nothing yet, is not asked more often than that. */
+/* The shortest time between two requests to a server that cannot be reached, or has no answer yet. */
 #define PAUSE (100 * DLOCK_MS)
 
 void dlock_net_pool_join(dlock_net_pool *pool, dlock_loop *loop)
@@ -122,7 +122,7 @@ void dlock_net_pool_begin_background(
 	dlock_loop_adopt(dlock_net_pool_loop(pool), &own->adopted, step, end, own);
 }
 
-/* A child of fork() has none of its parent's. */
+/* The parent's requests do not count in a child of fork(). */
 bool dlock_net_pool_is_at_rest(const dlock_net_pool *pool)
 {
 	for (const dlock_background *one = pool->background; one; one = one->next) {

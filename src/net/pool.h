@@ -4,8 +4,8 @@
 #include "endpoint/endpoint.h"
 #include "loop.h"
 
-/* The connections of one thread, whatever is spoken over them, and what they do while no caller waits. Redis has
- * a pool of its own. */
+/* The connections of one thread, for any protocol, and what they do while no caller waits. Redis has a pool of its
+ * own. */
 
 typedef struct dlock_net_conn dlock_net_conn;
 typedef struct dlock_background dlock_background;
@@ -17,36 +17,36 @@ struct dlock_net_conn {
 	dlock_endpoint *server;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	unsigned long opened;    /* how often it was connected */
-	bool spare;              /* it is for one user alone, and is not found */
+	bool spare;              /* it is for one user alone: dlock_net_pool_find() skips it */
 	dlock_net_conn *next;
 };
 
 typedef struct {
-	dlock_loop *loop;    /* that its connections are sources of; NULL: none yet */
-	dlock_loop own_loop; /* for a pool that has joined none */
+	dlock_loop *loop;    /* its connections are sources of this loop; NULL: none yet */
+	dlock_loop own_loop; /* for a pool that has joined no loop */
 	dlock_net_conn *first;
 	dlock_background *background; /* oldest first */
 } dlock_net_pool;
 
-/* Before it has any connections: they are sources of this loop. */
+/* Makes the pool's connections sources of this loop. The caller joins before the pool has connections. */
 void dlock_net_pool_join(dlock_net_pool *pool, dlock_loop *loop);
 dlock_loop *dlock_net_pool_loop(dlock_net_pool *pool);
 
-/* The connection to this server whose timeouts are at most this long; NULL: there is none yet. */
+/* The connection to this server with exactly this cap; NULL: there is none yet. */
 void *dlock_net_pool_find(
 	const dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap);
 bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *server);
 
-/* A new one, whose own struct has `size` bytes, zero except its first member. NULL when out of memory. `free_conn`
+/* Adds a connection whose own struct has `size` bytes, zero except its first member. NULL: out of memory. `free_conn`
  * ends with dlock_net_conn_free(). */
 void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *server, dlock_nanos timeout_cap,
 	const dlock_source_ops *ops, void (*free_conn)(dlock_net_conn *conn));
 void dlock_net_conn_free(dlock_net_conn *conn);
 
-/* Takes in what has arrived, or has failed, since the loop ran last: that must not fail what is asked next. */
+/* Handles what has come, or has failed, since the loop last ran, so that it does not fail the next request. */
 void dlock_net_pool_catch_up(dlock_net_pool *pool);
 
-/* How many connections were opened so far, and how many of these in the place of one that had ended. */
+/* Counts the connections that were opened so far, and how many of these replaced a connection that had ended. */
 void dlock_net_pool_count(const dlock_net_pool *pool, unsigned long *opened, unsigned long *reopened);
 
 void dlock_net_pool_clear(dlock_net_pool *pool);
@@ -57,13 +57,13 @@ typedef struct {
 	void (*send)(dlock_background *own);
 	bool (*is_under_way)(const dlock_background *own);
 
-	/* It is answered, or has failed. False: it is done with. Otherwise it is sent again when it is `due`: after a
-	 * pause, unless this sets something else. */
+	/* The request was answered, or has failed. False: it is done. True: the pool sends it again at `due`, which is
+	 * after a pause unless this function sets it. */
 	bool (*take)(dlock_background *own, dlock_nanos now);
 	void (*free)(dlock_background *own);
 } dlock_background_ops;
 
-/* What is sent again and again until it is answered or its time is over. The first member of its own struct. */
+/* A request that the pool repeats until it is answered or no longer useful. The first member of its own struct. */
 struct dlock_background {
 	const dlock_background_ops *ops;
 	dlock_net_pool *pool;
@@ -73,14 +73,14 @@ struct dlock_background {
 	dlock_nanos due, useful_until;
 };
 
-/* Sends it, and takes it over. */
+/* Sends the request. The pool owns it from now on, and frees it. */
 void dlock_net_pool_begin_background(
 	dlock_net_pool *pool, dlock_background *own, const dlock_background_ops *ops, dlock_nanos useful_until);
 
-/* Is there nothing of it left? */
+/* Is no background request of this process left? */
 bool dlock_net_pool_is_at_rest(const dlock_net_pool *pool);
 
-/* Waits for all of it, until `deadline`. */
+/* Waits until all background requests have ended, or until `deadline`. */
 void dlock_net_pool_drain(dlock_net_pool *pool, dlock_nanos deadline);
 
 #endif

@@ -20,30 +20,30 @@
 #include "../base/thread.h"
 #include "../base/wakeup.h"
 
-/* More than the servers of one RedLock; others wait until a helper is free. */
+/* More than the servers of one RedLock; further lookups wait until a helper is free. */
 enum { MOST_HELPERS = 64 };
 
-/* After this a name is asked again while its last addresses are used. */
+/* After this, a name is looked up again while its last addresses are in use. */
 #define REFRESH (5 * DLOCK_SECOND)
 
-/* Not asked more often, where its addresses do not work. */
+/* The shortest time between two lookups of a name whose addresses do not work. */
 #define JUST_NOW DLOCK_SECOND
 
-/* A name that was asked for once. It is kept, as connections are, while the process lasts. */
+/* A name that a caller has asked for. It is kept until the process ends, as connections are. */
 typedef struct name {
 	struct name *next;
 	dlock_addresses addresses; /* the last good ones */
-	dlock_nanos asked_all;     /* as their `asked`, for all */
-	dlock_lookup *lookup;         /* under way */
+	dlock_nanos asked_all;     /* like addresses.asked, of lookups of all addresses */
+	dlock_lookup *lookup;         /* under way; NULL: none */
 	char host[];
 } name;
 
 struct dlock_lookup {
-	int references; /* of those who wait for it, and one while it is under way */
+	int references; /* one per caller that waits, and one while it is under way */
 	name *name;
 	bool all, ended;
 	dlock_nanos begun;
-	dlock_wakeup wakeup; /* rung once and never silenced, so that all who poll for it hear it */
+	dlock_wakeup wakeup; /* rung once and never cleared, so that all callers that poll it hear it */
 	char reason[128];
 	dlock_lookup *next; /* in the queue */
 };
@@ -52,9 +52,9 @@ struct dlock_lookup {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static struct {
-	dlock_process process; /* whose helpers and look-ups these are */
+	dlock_process process; /* the owner of the helpers and lookups */
 	name *names;
-	dlock_lookup *first, *last; /* the queue of those that no helper has taken yet */
+	dlock_lookup *first, *last; /* the queue of lookups that no helper has begun yet */
 	int helpers;
 } service;
 
@@ -91,7 +91,7 @@ static void release(dlock_lookup *lookup)
 	}
 }
 
-/* Takes the mutex. Look-ups that came over a fork are dropped: their helpers are the parent's. */
+/* Locks the mutex. A child of fork() drops the parent's lookups, because their helpers are the parent's. */
 static void enter(void)
 {
 	dlock_resolve_watch_forks();
@@ -158,7 +158,7 @@ static bool is_since(dlock_nanos time, dlock_nanos length)
 	return time != 0 && dlock_now() < dlock_after(time, length);
 }
 
-/* Not by getaddrinfo(): whatever may stand in its place is not asked in the thread that needs the address. */
+/* Not by getaddrinfo(): a function in its place could look up the name in the thread that needs the address. */
 bool dlock_is_address(const char *host)
 {
 	unsigned char address[sizeof(struct in6_addr)];
@@ -214,7 +214,7 @@ static bool has_address(const dlock_addresses *addresses, const char *address)
 	return false;
 }
 
-/* Adds what the name has in this family. 0, or what getaddrinfo() says. */
+/* Adds the addresses that the name has in this family. Returns 0 or the error of getaddrinfo(). */
 static int ask(const char *host, int family, dlock_addresses *found)
 {
 	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM }, *list;
@@ -234,8 +234,8 @@ static int ask(const char *host, int family, dlock_addresses *found)
 	return 0;
 }
 
-/* Many have no IPv6 where a resolver is slow to say so. So it is asked for where there is nothing else to try, and then
- * both are there. */
+/* Asks for IPv6 only with `all` or if there is no IPv4: many names have no IPv6, and some resolvers are slow to say so.
+ * Returns whether it asked for both. */
 static bool look_up(const char *host, bool all, dlock_addresses *found, char *reason, size_t size)
 {
 	found->count = 0;
@@ -245,7 +245,7 @@ static bool look_up(const char *host, bool all, dlock_addresses *found, char *re
 
 	if (both) {
 		int other = ask(host, AF_INET6, found);
-		/* The first says more, except for a name that has IPv6 addresses only. */
+		/* The error for IPv4 says more, except for a name that has IPv6 addresses only. */
 		cause = problem == 0 ? errno : cause;
 		problem = problem == 0 ? other : problem;
 	}
@@ -298,7 +298,7 @@ static void *help(void *unused)
 	while ((lookup = take_queued())) {
 		pthread_mutex_unlock(&mutex);
 		bool both = look_up(
-			lookup->name->host, lookup->all, &found, reason, sizeof reason); /* neither of these changes */
+			lookup->name->host, lookup->all, &found, reason, sizeof reason); /* `host` and `all` never change */
 		pthread_mutex_lock(&mutex);
 		end_lookup(lookup, &found, both, reason);
 	}
@@ -307,7 +307,7 @@ static void *help(void *unused)
 	return unused;
 }
 
-/* 0, or what the system said. */
+/* With the mutex held. Returns 0 or an errno. */
 static int start_helper(void)
 {
 	int problem = dlock_thread_start(NULL, help, NULL);
@@ -316,7 +316,7 @@ static int start_helper(void)
 	return problem;
 }
 
-/* ---- look-ups ---- */
+/* ---- lookups ---- */
 
 static void drop_last(dlock_lookup *lookup)
 {
@@ -333,7 +333,7 @@ static void drop_last(dlock_lookup *lookup)
 	}
 }
 
-/* With the mutex held. 0, or what the system said. */
+/* With the mutex held. Returns 0 or an errno. */
 static int begin(name *name, bool all)
 {
 	dlock_lookup *lookup = calloc(1, sizeof *lookup);
@@ -354,7 +354,7 @@ static int begin(name *name, bool all)
 	}
 	service.last = lookup;
 	int problem = service.helpers < MOST_HELPERS ? start_helper() : 0;
-	if (problem != 0 && service.helpers == 0) { /* otherwise one of these will come to it */
+	if (problem != 0 && service.helpers == 0) { /* otherwise a running helper will begin it */
 		drop_last(lookup);
 		release(lookup);
 		return problem;
@@ -363,7 +363,8 @@ static int begin(name *name, bool all)
 	return 0;
 }
 
-/* No helper has to ask again. (Without addresses there is nothing else to do.) */
+/* Is a new lookup useless? If a name has no addresses, a lookup without `all` never is: there is nothing else to
+ * try. */
 static bool has_just_ended(const name *name, bool all)
 {
 	return all ? is_since(name->asked_all, JUST_NOW)

@@ -2,19 +2,19 @@
 
 #include <stddef.h>
 
-/* Rules without which a wake-up is lost, all of which tests/c/sleepers_test.c breaks:
+/* Rules without which a wakeup is lost. tests/c/sleepers_test.c breaks each of them.
  *
- * A strand that stops waiting while there is no watcher, or that was the watcher, rings the next one: the strand that
- * was rung may have what it wanted already, and leave without ever watching.
+ * If a strand stops waiting while there is no watcher, or if it was the watcher, it rings the next sleeper. That
+ * sleeper may have its result already, and leave without ever watching.
  *
- * A strand that has run may have started what the watcher does not poll yet, or what has an earlier time: then the set
- * changes while the watcher polls it, and the watcher is rung if its time is too late.
+ * A strand that has run may have started something that the watcher does not poll yet, or that has an earlier time. So
+ * it changes the set while the watcher polls it, and rings the watcher if the watcher's time is too late.
  *
  * A strand that cannot be suspended polls everything itself, because the watcher does not run while the thread sleeps.
  *
- * An application need not resume a fiber: the watcher, or the strand that was rung, may be a dropped fiber that PHP has
- * not collected yet. So a sleeping strand checks now and then whether the watcher has missed something that was due,
- * and takes its place. Replacing a watcher that is only late is harmless: it continues as any other strand. */
+ * An application need not resume a fiber. The watcher, or the sleeper that was rung, may be a dropped fiber that PHP
+ * has not collected yet. So a sleeper checks now and then whether the watcher has missed something that was due, and
+ * replaces it. Replacing a watcher that is only late is harmless: it continues like any other strand. */
 
 bool dlock_sleeper_is_here(const dlock_sleeper *sleeper)
 {
@@ -54,14 +54,14 @@ static void give_bell(dlock_sleepers *sleepers, dlock_sleeper *own)
 	}
 }
 
-/* ---- who waits ---- */
+/* ---- the list of sleepers ---- */
 
 static bool has_watcher(const dlock_sleepers *sleepers)
 {
 	return sleepers->watcher && dlock_sleeper_is_here(sleepers->watcher);
 }
 
-/* Those that came first go on first: so they ask in that order, too. */
+/* The loop steps sleepers in the order in which they came, so they ask servers in that order, too. */
 static void join(dlock_sleepers *sleepers, dlock_sleeper *own)
 {
 	dlock_sleeper **at = &sleepers->first;
@@ -74,7 +74,7 @@ static void join(dlock_sleepers *sleepers, dlock_sleeper *own)
 	*at = own;
 }
 
-/* Not where they were forgotten meanwhile. */
+/* If the sleepers were forgotten meanwhile, `own` is not in the list. */
 static void leave(dlock_sleepers *sleepers, dlock_sleeper *own)
 {
 	dlock_sleeper **at = &sleepers->first;
@@ -136,7 +136,7 @@ static void hasten_watcher(dlock_sleepers *sleepers, dlock_nanos earliest)
 	}
 }
 
-/* Then its descriptor has to stay. */
+/* Does a sleeper poll the set? Then its descriptor must stay the same. */
 static bool is_polled(const dlock_sleepers *sleepers)
 {
 	const dlock_sleeper *sleeper = sleepers->first;
@@ -171,8 +171,8 @@ static bool begin_watching(dlock_sleepers *sleepers, dlock_sleeper *own, const s
 	return true;
 }
 
-/* How long one sleeps before it looks: the later it came, the longer, so that many together look little more often than
- * few; but not without bound, as all that came before may have been dropped. */
+/* When a sleeper checks the watcher. The later it came, the longer it sleeps before, so that many sleepers check little
+ * more often than few. The time has a bound, because all sleepers that came before may have been dropped. */
 static dlock_nanos time_to_look(const dlock_sleepers *sleepers, const dlock_sleeper *own)
 {
 	enum { FURTHEST = 8 };
@@ -184,7 +184,7 @@ static dlock_nanos time_to_look(const dlock_sleepers *sleepers, const dlock_slee
 	return dlock_after(dlock_now(), place * 2 * DLOCK_SECOND);
 }
 
-/* Has no watcher gone on since it slept, though one should have? */
+/* Has no watcher resumed during the sleep, although one should have? */
 static bool is_unwatched(const dlock_sleepers *sleepers, unsigned long watches)
 {
 	struct pollfd set = { .fd = sleepers->watch.fd, .events = POLLIN };
@@ -245,7 +245,7 @@ dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper 
 		return DLOCK_SUSPENSION_CANCELLED;
 	}
 	if (sleepers->wakeup) {
-		dlock_wakeup_clear(sleepers->wakeup); /* what it was rung for is asked from here on, or is over */
+		dlock_wakeup_clear(sleepers->wakeup); /* the strand calls interrupted() after this, so it misses nothing */
 	}
 	return suspension;
 }

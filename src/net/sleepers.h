@@ -4,16 +4,16 @@
 #include "../base/wait.h"
 #include "../base/watch.h"
 
-/* Those of one thread that wait suspended, each in a strand of its own (a fiber, a coroutine), while the thread goes
- * on. One of them, the watcher, polls for all; the others wait for their bells. What has come for another one is taken
- * in by the strand that runs, and rings. */
+/* The sleepers of one thread: strands (fibers, coroutines) that wait suspended while the thread runs. One sleeper, the
+ * watcher, polls for all; every other sleeper waits for its bell. The strand that runs handles what has come for a
+ * sleeper, and rings that sleeper's bell. */
 
-/* On the waiter's stack. */
+/* A strand that waits, on its stack. */
 typedef struct dlock_sleeper {
-	dlock_nanos wake;  /* when it wants to go on by itself */
-	bool is_over;      /* it has nothing to wait for any more */
-	bool has_set;      /* it polls the set: the watcher, or one whose place was taken */
-	unsigned long number; /* in the order in which they came first; 0 at first */
+	dlock_nanos wake;  /* when it wants to resume even if it is not rung */
+	bool is_over;      /* its task has ended */
+	bool has_set;      /* it polls the set: it is the watcher, or was replaced as the watcher */
+	unsigned long number; /* in the order in which sleepers came first; 0 at first */
 	dlock_process process;
 	dlock_wakeup bell;
 	struct dlock_sleeper *next;
@@ -21,41 +21,42 @@ typedef struct dlock_sleeper {
 
 enum { DLOCK_IDLE_BELLS = 64 };
 
-/* Zeroed there are none. */
+/* Zeroed: there are no sleepers. */
 typedef struct {
 	dlock_sleeper *first;   /* in the order of their numbers; some may be a parent's */
 	unsigned long numbers;
 	dlock_sleeper *watcher; /* NULL: none */
 	dlock_nanos watched_until;
-	unsigned long watches; /* how often a watcher has gone on */
+	unsigned long watches; /* how often a watcher has resumed */
 	dlock_watch watch;
-	const dlock_wakeup *wakeup; /* rung by another thread that has a reason to ask; NULL: none does */
-	dlock_wakeup idle[DLOCK_IDLE_BELLS]; /* event loops may remember a number: few are used, again and again */
+	const dlock_wakeup *wakeup; /* another thread rings it when a strand should call `interrupted`; NULL: none does */
+	dlock_wakeup idle[DLOCK_IDLE_BELLS]; /* reused, because event loops may remember descriptors */
 	int idle_count;
-	dlock_process process; /* whose they are */
+	dlock_process process; /* the owner of `wakeup` and `idle` */
 } dlock_sleepers;
 
-/* Suspends it: until what is polled is ready, or its time or `others` has come, or it is rung. `others` is the earliest
- * time of all else. */
+/* Suspends the strand until a polled descriptor is ready, its bell is rung, or own->wake or `others` has come. `others`
+ * is the earliest time of all other tasks and sources. */
 dlock_suspension dlock_sleepers_suspend(dlock_sleepers *sleepers, dlock_sleeper *own, const struct pollfd *fds,
 	int count, dlock_nanos others, const dlock_wait *wait);
 
-/* Is there one that waits, in this process? */
+/* Does a sleeper of this process wait? */
 bool dlock_sleepers_wait(const dlock_sleepers *sleepers);
 
-/* Another strand has run, and goes: what is to be polled now, and the earliest time of all. One of them polls it. */
+/* Called when a strand that has run leaves the loop, with what to poll now and the earliest time of all. A sleeper
+ * polls it. */
 void dlock_sleepers_leave(dlock_sleepers *sleepers, const struct pollfd *fds, int count, dlock_nanos earliest);
 
-/* Is it this process's, not a parent's? */
+/* Does it belong to this process, not to a parent? */
 bool dlock_sleeper_is_here(const dlock_sleeper *sleeper);
 
-/* It need not wait any more. */
+/* Ends the sleeper's wait, and rings its bell. */
 void dlock_sleeper_end(dlock_sleeper *sleeper);
 
-/* None of them ever goes on. */
+/* Forgets all sleepers, which never resume. */
 void dlock_sleepers_forget(dlock_sleepers *sleepers);
 
-/* Closes what is kept for the next ones. */
+/* Closes the idle bells and the set. */
 void dlock_sleepers_close(dlock_sleepers *sleepers);
 
 #endif

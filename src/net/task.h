@@ -1,20 +1,20 @@
 #ifndef DLOCK_TASK_H
 #define DLOCK_TASK_H
 
-/* What is said to servers and heard from them, as code that goes straight down and never waits.
+/* A task is a conversation with servers, as code that goes straight down and never sleeps.
  *
- * A step function goes on as far as it can, and returns DLOCK_PENDING until it has come to something. It is called
- * again in each turn of its loop (loop.h); to call it more often does no harm. A task belongs to one loop, so to one
- * thread and one process. To drop one is its own business (..._drop()): what was sent and may be executed is cancelled,
- * sent once more as its opposite, or left to its lease time, never forgotten.
+ * Its step function continues as far as it can, and returns DLOCK_PENDING until the task ends. The loop (loop.h) calls
+ * it again in each turn; further calls do no harm. A task belongs to one loop, and so to one thread and one process.
+ * Each task has its own way to be dropped (..._drop()). It never forgets a request that was sent and may be executed:
+ * it cancels the request, sends the opposite, or leaves it to its lease time.
  *
- * What has to outlive an await is a member of the task's struct, never a local. No `switch` around an await. A task and
- * each of its parts have a status of their own: that of the whole is DLOCK_PENDING whenever a part waits. A step
- * does not sleep, does not read the clock (`now` is given), and does not loop for an answer: tests/inc/layers.inc looks
- * for that. */
+ * A value that must outlive an await is a member of the task's struct, never a local. No `switch` stands around an
+ * await. A task and each of its parts have their own status; the whole is DLOCK_PENDING while a part waits. A step does
+ * not sleep, does not read the clock (the loop passes `now`), and does not loop for an answer. tests/inc/layers.inc
+ * checks for sleeps, clocks, switches and locals. */
 
 typedef struct {
-	int at; /* where it goes on: a line of its step function; 0: at the beginning */
+	int at; /* where the task continues: a line of its step function; 0: at the beginning */
 } dlock_task;
 
 #if defined(__GNUC__)
@@ -23,12 +23,13 @@ typedef struct {
 #define DLOCK_GOES_ON
 #endif
 
-/* Around all of a step function but what comes before and behind each call. Its locals are read by no await. */
+/* DLOCK_BEGIN and DLOCK_END enclose a step function, except code at its beginning and end that runs in each call. No
+ * local outlives an await. */
 #define DLOCK_BEGIN(task) \
 	switch ((task)->at) { \
 	case 0:
 
-/* Goes on once the condition holds. */
+/* Continues once the condition is true. */
 #define DLOCK_AWAIT(task, condition) \
 	(task)->at = __LINE__; \
 	DLOCK_GOES_ON; \
@@ -37,7 +38,7 @@ typedef struct {
 			return DLOCK_PENDING; \
 		}
 
-/* Goes on once another task, that is a part of this one, has come to a status. */
+/* Continues once another task, which is a part of this one, has ended with a status. */
 #define DLOCK_JOIN(task, status, child) \
 	(task)->at = __LINE__; \
 	DLOCK_GOES_ON; \

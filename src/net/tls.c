@@ -1,5 +1,5 @@
-/* OpenSSL reports failures in a queue of errors of the thread: what another connection, or other code of the process,
- * has left there would count as this connection's. So it is emptied before each call, and after one that failed. */
+/* OpenSSL reports failures in an error queue of the thread. An error that another connection or other code has left
+ * there would count as this connection's. So this file empties the queue before each call, and after each failure. */
 
 #include "tls.h"
 
@@ -12,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- whom to trust, and who one is ---- */
+/* ---- trust and identity ---- */
 
-/* The host name goes into the handshake (SNI) and must be in the certificate; an address is checked as an address. */
+/* The handshake contains the host name (SNI), and the certificate must contain it. An address is checked as an
+ * address. */
 static bool expect_name(SSL *tls, const dlock_endpoint *server)
 {
 	const char *name = server->tls_peer_name ? server->tls_peer_name : server->host;
@@ -33,7 +34,7 @@ static bool expect_name(SSL *tls, const dlock_endpoint *server)
 		return true;
 	}
 	X509_VERIFY_PARAM_set_hostflags(
-		SSL_get0_param(tls), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS); /* *.test, but no r*.test */
+		SSL_get0_param(tls), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS); /* *.test, not r*.test */
 	return is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name) == 1 : SSL_set1_host(tls, name) == 1;
 }
 
@@ -82,7 +83,7 @@ static const char *configure(SSL_CTX *context, const dlock_endpoint *server)
 {
 	SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 	SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION); /* so that writing never waits for reading */
-	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);   /* idle connections need none */
+	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);   /* idle connections need no buffers */
 	SSL_CTX_set_verify(context, server->tls_verify_peer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
 	if (server->tls_cafile || server->tls_capath) {
 		if (SSL_CTX_load_verify_locations(context, server->tls_cafile, server->tls_capath) != 1) {
@@ -94,7 +95,7 @@ static const char *configure(SSL_CTX *context, const dlock_endpoint *server)
 	return read_certificate(context, server);
 }
 
-/* With memory for both directions. */
+/* Memory BIOs stand in for the socket. */
 static SSL *new_ssl(SSL_CTX *context)
 {
 	SSL *ssl = SSL_new(context);
@@ -122,7 +123,7 @@ dlock_tls *dlock_tls_new(const dlock_endpoint *server, char *problem, size_t siz
 	} else if (!why && !expect_name(tls->ssl, server)) {
 		why = "the name to expect in the certificate cannot be used";
 	}
-	SSL_CTX_free(context); /* the SSL keeps it */
+	SSL_CTX_free(context); /* the SSL keeps a reference */
 	if (why) {
 		ERR_clear_error();
 		dlock_tls_free(tls);
@@ -187,7 +188,8 @@ static void explain(dlock_tls *tls)
 	}
 }
 
-/* What one of OpenSSL's functions has come to. */
+/* Judges the result of an OpenSSL function. Returns it; 0: bytes of the peer are missing; -1: it has failed, with a
+ * problem. */
 static long outcome(dlock_tls *tls, int result)
 {
 	switch (SSL_get_error(tls->ssl, result)) {
@@ -206,7 +208,7 @@ static long outcome(dlock_tls *tls, int result)
 	}
 }
 
-/* ---- bytes: never more than INT_MAX of them ---- */
+/* ---- bytes: at most INT_MAX at a time ---- */
 
 bool dlock_tls_feed(dlock_tls *tls, const char *bytes, size_t len)
 {

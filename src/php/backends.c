@@ -50,7 +50,7 @@ void dlock_pools_drain(dlock_pools *pools, dlock_nanos deadline)
 void dlock_pools_forget_waits(dlock_pools *pools)
 {
 #ifdef DLOCK_ZOOKEEPER
-	if (pools->zookeeper) { /* first: the sessions' threads ring the bells */
+	if (pools->zookeeper) { /* before the loop, because the sessions' threads ring its bells */
 		dlock_zk_pool_forget_waits(pools->zookeeper);
 	}
 #endif

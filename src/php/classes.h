@@ -3,7 +3,7 @@
 
 #include "php.h"
 
-/* The classes' entries, dlock_ce_NAME, set when the module is loaded. */
+/* The class entries, dlock_ce_NAME, which are set when the module is loaded. */
 
 #define DLOCK_CLASSES(class)                                                                                           \
 	class(manager) class(distributed_lock) class(red_lock) class(semaphore_interface) class(semaphore) class           \
@@ -21,11 +21,11 @@ DLOCK_CLASSES(DLOCK_CLASS)
 extern zend_class_entry *dlock_ce_zk_lock;
 #endif
 
-/* For create_object: a new object of a class with such handlers, whose struct has `size` bytes, which are zero except
- * the object, its last member. */
+/* For create_object: makes an object whose struct has `size` bytes, all zero except the zend_object, its last
+ * member. */
 zend_object *dlock_class_new(size_t size, zend_class_entry *class, const zend_object_handlers *handlers);
 
-/* Gives a class objects that are members of structs of its own, at that offset, and cannot be cloned. */
+/* Sets the handlers of a class whose objects cannot be cloned. `offset`: of the zend_object in the class's struct. */
 void dlock_class_set_handlers(zend_object_handlers *handlers, size_t offset, zend_object_free_obj_t free_object,
 	zend_object_get_debug_info_t debug_info);
 

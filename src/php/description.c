@@ -17,7 +17,7 @@
 
 /* ---- the host ---- */
 
-/* Of the first interface that is not the loopback; 0: there is none with IPv4. */
+/* The IPv4 address, in host byte order, of the first interface that is up and not the loopback. 0: there is none. */
 static uint32_t find_address(void)
 {
 	struct ifaddrs *first;
@@ -36,8 +36,8 @@ static uint32_t find_address(void)
 	return address;
 }
 
-/* Once in a process, when it has its first description: at the start of the system PHP-FPM's master may come before the
- * network. */
+/* Runs once in each process, at its first description. PHP-FPM's master would be too early: at boot it may start before
+ * the network. */
 static void begin_origin(void)
 {
 	static _Atomic dlock_process done;
@@ -57,7 +57,7 @@ static void read_host_name(char name[DLOCK_HOST_MAX + 1])
 
 /* ---- the label ---- */
 
-/* The next character, or -1 where it is none that may be in a label. */
+/* The next character. -1: a label must not have it. */
 static int next_character(const char *text, size_t len, size_t *cursor)
 {
 	zend_result status;
@@ -66,7 +66,7 @@ static int next_character(const char *text, size_t len, size_t *cursor)
 	return status == FAILURE || c < 0x20 || (c >= 0x7f && c < 0xa0) ? -1 : (int) c;
 }
 
-/* With a ? for what a label cannot have. */
+/* Appends `text`, with a ? for each character that a label must not have. */
 static size_t append(char *out, size_t room, const char *text, size_t len)
 {
 	size_t written = 0;
@@ -94,7 +94,7 @@ static const char *script_name(void)
 	return slash ? slash + 1 : path ? path : "-";
 }
 
-/* "GET /cart"; on the command line, and with dlock.label = script, "import.php". */
+/* "GET /cart". On the command line, or with dlock.label = script: "import.php". */
 static size_t write_label(char label[DLOCK_LABEL_MAX])
 {
 	const char *method = SG(request_info).request_method, *uri = SG(request_info).request_uri;

@@ -3,17 +3,17 @@
 
 #include "../lock/inspection.h"
 
-/* What others see of this process when they look at a lock: its host and what it is doing (INI dlock.label,
+/* What inspect() shows of this process to other processes: its host, and a label of its work (INI dlock.label,
  * Dlock\setLabel()). */
 
-/* The request's, which is made when it is asked for first; NULL: others are told nothing, or there is no memory. To be
- * asked for before a token is made, which names the host. */
+/* The request's description, made at the first call and owned by the globals. NULL: dlock.describe is off, or memory
+ * has run out. Call it before a token is made: the first call in a process sets the host that tokens name. */
 dlock_description *dlock_description_here(void);
 
-/* The next one is made anew. */
+/* Drops the description: the next call makes a new one. */
 void dlock_description_forget(void);
 
-/* At the request's end. */
+/* At the request's end: drops the description and the label of setLabel(). */
 void dlock_description_end(void);
 
 #endif

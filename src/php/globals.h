@@ -16,7 +16,7 @@
 #include "../zookeeper/session/pool.h"
 #endif
 
-/* The module's globals: the settings, and what a process keeps, or under ZTS a thread. */
+/* The module's globals: the settings, and what a process (under ZTS, a thread) keeps. */
 
 typedef struct {
 	zend_ulong acquisitions;
@@ -27,7 +27,7 @@ typedef struct {
 	zend_ulong losses;
 	zend_ulong hand_overs_given;
 	zend_ulong hand_overs_received;
-	zend_ulong reservations;         /* of stocks, as the rest */
+	zend_ulong reservations;         /* of stocks, as the counters down to stocks_uncertain */
 	zend_ulong reservations_refused;
 	zend_ulong sales;
 	zend_ulong late_sales;
@@ -38,28 +38,28 @@ typedef struct {
 	dlock_nanos wait_time;
 } dlock_counters;
 
-/* How the renewal thread reports a loss that is to be thrown (loss_signal.c). */
+/* How the renewal thread reports a loss that PHP is to throw (loss_signal.c). */
 typedef struct {
 	_Atomic bool raised;
-	bool elsewhere;        /* a loss waits for another strand to run */
-	dlock_process process; /* whose wakeup it is; 0: there is none yet */
+	bool elsewhere;        /* a loss is to be thrown when another strand runs */
+	dlock_process process; /* that owns the wakeup; 0: there is none yet */
 	dlock_wakeup wakeup;   /* ends a wait in C */
 #if PHP_VERSION_ID >= 80200
-	zend_atomic_bool *interrupt; /* the VM's */
+	zend_atomic_bool *interrupt; /* EG(vm_interrupt) */
 #else
 	volatile zend_bool *interrupt;
 #endif
 } dlock_loss_signal;
 
-/* How the end of the request's shutdown functions is known (ending.c). */
+/* How the extension knows that all shutdown functions of the request have run (ending.c). */
 typedef struct {
-	uint32_t functions; /* their number with the extension's own, which is to be the last; 0: it is not registered */
-	bool reached;               /* it has been called as the last */
-	dtor_func_t destroy_global; /* with what PHP destroys a global variable while the program runs */
+	uint32_t functions; /* how many there were, with the extension's own as the last; 0: it is not registered */
+	bool reached;               /* PHP has called the extension's own as the last one */
+	dtor_func_t destroy_global; /* PHP's destructor of global variables while the program runs */
 } dlock_ending;
 
 ZEND_BEGIN_MODULE_GLOBALS(dlock)
-	/* INI; the times are seconds, or NAN where a php.ini or a pool's file has none (settings.c). */
+	/* INI. Times are seconds; NAN: the value in a php.ini or a pool's file is invalid (settings.c). */
 	char *server;
 	double ttl;
 	double timeout;
@@ -73,28 +73,28 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 	zend_long metrics_names;
 	char *label;
 
-	/* Kept over requests. */
+	/* Kept across requests. */
 	dlock_pools pools;
 	dlock_counters counters;
-	int64_t uncertain_since; /* the last time since which a stock was seen to be uncertain; 0: none */
+	int64_t uncertain_since; /* the latest `uncertain` of all answers (stock/stock.h), in ms; 0: none */
 	dlock_loss_signal loss_signal;
-	zend_ulong strands;  /* how many there were (strand.c) */
-	zend_ulong request;  /* the number of this one, and of what follows it */
-	dlock_worker *worker;     /* its slot among those of all processes; NULL: none */
-	uint64_t worker_process;  /* whose that is */
-	uint64_t published[DLOCK_METRIC_WORKER_COUNTS]; /* what the totals have of its counters */
+	zend_ulong strands;  /* the last number that a fiber received (strand.c) */
+	zend_ulong request;  /* changes at the beginning and the end of each request (strand.c) */
+	dlock_worker *worker;     /* this thread's slot (metrics.h); NULL: none */
+	uint64_t worker_process;  /* the process that claimed the slot */
+	uint64_t published[DLOCK_METRIC_WORKER_COUNTS]; /* how much of its counters the totals contain */
 
-	/* This request's. */
-	dlock_description *description; /* what others are told of it; NULL: not made yet (description.c) */
+	/* Of this request. */
+	dlock_description *description; /* what other processes see of it; NULL: not made yet (description.c) */
 	zend_string *own_label;         /* set by setLabel(); NULL: none */
-	zval waiter; /* undefined: none */
-	HashTable coroutines; /* whose ends are watched */
+	zval waiter; /* set by setWaiter(); undefined: none */
+	HashTable coroutines; /* the ids of those whose ends are watched */
 	struct dlock_sleeping *sleeping;
 	struct dlock_turn *turns;
-	bool is_worker;   /* of FrankenPHP: its boot is over (request.c) */
+	bool is_worker;   /* the boot of a FrankenPHP worker has ended (request.c) */
 	bool has_strands; /* a waiter was set */
-	bool is_refused;  /* it has said that it cannot wait */
-	bool has_bailed_out; /* while a strand was suspended, whose frames return first */
+	bool is_refused;  /* the waiter has said that it cannot wait */
+	bool has_bailed_out; /* a fatal error came while a strand was suspended; its frames return first */
 	dlock_registry registry;
 	dlock_ending ending;
 ZEND_END_MODULE_GLOBALS(dlock)

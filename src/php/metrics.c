@@ -12,9 +12,9 @@
 
 enum { MOST_NAMES = 64, STRIPES = 8, WORKERS = 500, NAME_SIZE = 112 };
 
-/* A class, a zero byte, a folded name. */
+/* `text` is a class, a zero byte and a folded name. */
 typedef struct {
-	_Atomic uint64_t hash; /* 0: free; then it is fixed */
+	_Atomic uint64_t hash; /* 0: free; once set, it never changes */
 	_Atomic bool is_written;
 	char text[NAME_SIZE];
 } name;
@@ -26,9 +26,9 @@ typedef struct {
 
 static struct shared {
 	name names[MOST_NAMES];
-	stripe stripes[STRIPES][MOST_NAMES + 1]; /* the last: all other names */
+	stripe stripes[STRIPES][MOST_NAMES + 1]; /* the last element: all other names */
 	_Atomic uint64_t workers_counts[DLOCK_METRIC_WORKER_COUNTS];
-	_Atomic uint64_t uncounted; /* workers for which there was no slot */
+	_Atomic uint64_t uncounted; /* workers that found no free slot */
 	dlock_worker workers[WORKERS];
 } *shared;
 
@@ -37,7 +37,7 @@ static int name_count;
 const double dlock_metric_bounds[DLOCK_METRIC_BUCKETS - 1] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 	1, 2.5, 5, 10, 60 };
 
-/* Only pages that are written to take memory. */
+/* Pages take memory only once they are written to. */
 void dlock_metrics_begin(int names)
 {
 	void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -63,7 +63,8 @@ static bool is_letter_or_digit(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* Is the word a hexadecimal number: 8 digits or more, or behind another one and a dash, as in a UUID? */
+/* Is the word a hexadecimal number? It needs a digit, and 8 characters or another number and a dash before it, as in a
+ * UUID. */
 static bool is_number(const char *word, size_t len, bool follows)
 {
 	bool has_digit = false;
@@ -91,7 +92,7 @@ static size_t put(char *out, size_t used, size_t room, char c)
 	return used;
 }
 
-/* "stock:42" is stock:*, "cart-6f1c2ab09d" is cart-*; what is no ASCII is a ?. */
+/* "stock:42" becomes stock:*, "cart-6f1c2ab09d" becomes cart-*. A byte that is no visible ASCII character becomes ?. */
 static size_t fold(char *out, size_t room, const char *text, size_t len)
 {
 	size_t used = 0;
@@ -209,8 +210,8 @@ void dlock_metrics_add(dlock_worker_metric metric, uint64_t more)
 
 /* ---- workers ---- */
 
-/* When a process was started, in ticks since the system was: the 22nd word of its stat, behind its name in brackets. 0:
- * not known. */
+/* When a process started, in clock ticks since boot; 0: not known. It is word 22 of /proc/PID/stat, whose word 2, the
+ * name in parentheses, may contain spaces. */
 static uint64_t start_of(pid_t pid)
 {
 	char path[40], text[512];
@@ -233,7 +234,7 @@ static uint64_t start_of(pid_t pid)
 	return started;
 }
 
-/* Pids come again. */
+/* The system reuses pids, so the start has to be the same, too. */
 static bool lives(dlock_worker *worker, pid_t pid)
 {
 	uint64_t started = atomic_load(&worker->started);
@@ -265,7 +266,7 @@ static dlock_worker *claim_any(void)
 			return &shared->workers[i];
 		}
 	}
-	for (int i = 0; i < WORKERS; i++) { /* one that was killed has left its own */
+	for (int i = 0; i < WORKERS; i++) { /* a killed worker has not freed its slot */
 		if (claim(&shared->workers[i])) {
 			return &shared->workers[i];
 		}

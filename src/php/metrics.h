@@ -8,9 +8,9 @@
 
 #include "../base/clock.h"
 
-/* What all workers of a pool have counted, in memory that they share from before the first fork: totals in stripes, to
- * which each adds without a lock, and a slot for each worker, which says what it holds and waits for now. There is
- * nothing to repair when a worker is killed: readers leave its slot out, and another one takes it. */
+/* What all workers of a pool have counted, in memory that they share from before the first fork. Totals are in stripes,
+ * to which each worker adds without a lock. Each worker has a slot, with the numbers of locks that it holds and waits
+ * for now. A killed worker leaves nothing to repair: readers skip its slot, and another worker claims it. */
 
 /* ---- totals ---- */
 
@@ -26,22 +26,22 @@ typedef enum {
 	DLOCK_METRIC_COUNTS
 } dlock_metric;
 
-/* Of waits, and of how long locks are held. */
-enum { DLOCK_METRIC_BUCKETS = 15 }; /* the last one has no end */
-extern const double dlock_metric_bounds[DLOCK_METRIC_BUCKETS - 1]; /* seconds */
+/* Histograms of waits, and of how long locks were held. */
+enum { DLOCK_METRIC_BUCKETS = 15 }; /* the last one has no upper bound */
+extern const double dlock_metric_bounds[DLOCK_METRIC_BUCKETS - 1]; /* upper bounds, in seconds */
 
 typedef struct {
 	uint64_t buckets[DLOCK_METRIC_BUCKETS];
 	uint64_t nanos;
 } dlock_histogram;
 
-/* Counted for each class and folded name. */
+/* The totals of one class and folded name. */
 typedef struct {
 	uint64_t counts[DLOCK_METRIC_COUNTS];
 	dlock_histogram waited, held;
 } dlock_totals;
 
-/* Of one worker, read off its counters at the end of requests. */
+/* Totals of all workers. dlock_stats_publish() adds the counters of each worker at the end of its requests. */
 typedef enum {
 	DLOCK_METRIC_CONNECTIONS,
 	DLOCK_METRIC_RENEWAL_FAILURES,
@@ -54,14 +54,14 @@ typedef enum {
 	DLOCK_METRIC_WORKER_COUNTS
 } dlock_worker_metric;
 
-/* Before the first fork, once. Without the memory nothing is counted. `names`: how many names are told apart; the rest
- * is one. */
+/* Call it once, before the first fork. If there is no memory, nothing is counted. `names`: how many names are told
+ * apart; all other names share one place. */
 void dlock_metrics_begin(int names);
 
-/* The place of a class and a resource, whose name is folded: what changes from order to order is left out. Any number
- * from here on is good for the next ones. */
+/* The place of a class and a resource among the totals. The resource's name is folded: numbers in it become *. */
 int dlock_metrics_place(const char *class, const char *resource, size_t len);
 
+/* Each adds to the totals at a place; the last one, to a total of all workers. */
 void dlock_metrics_count(int place, dlock_metric metric);
 void dlock_metrics_waited(int place, dlock_nanos length);
 void dlock_metrics_held(int place, dlock_nanos length);
@@ -69,30 +69,36 @@ void dlock_metrics_add(dlock_worker_metric metric, uint64_t more);
 
 /* ---- this worker ---- */
 
-/* Its slot, under ZTS this thread's. */
+/* The slot of a worker process, under ZTS of a thread. */
 typedef struct {
 	_Atomic pid_t pid; /* 0: free */
-	_Atomic uint64_t started; /* when that process was, as the system has it */
+	_Atomic uint64_t started; /* when that process started, in clock ticks since boot; 0: not known */
 	_Atomic uint32_t held, waiting;
-	_Atomic dlock_nanos held_since; /* the oldest; 0: nothing is held */
-	char room[32]; /* no two in one line of the cache */
+	_Atomic dlock_nanos held_since; /* since when the oldest lock is held; 0: no lock is held */
+	char room[32]; /* so that no two workers write to the same cache line */
 } dlock_worker;
 
-/* The calling process' own, claimed when it is asked for first. `kept` is where the caller keeps it; NULL: there is
- * none free. */
+/* The slot of the calling process, claimed at its first call. NULL: no slot is free. The caller keeps `kept` and
+ * `process` for the next call; `process` is 0 at first. */
 dlock_worker *dlock_metrics_worker(dlock_worker **kept, uint64_t *process);
+
+/* Frees the slot, if it is the calling process's own. It may be NULL. */
 void dlock_metrics_leave(dlock_worker *worker);
 
 /* ---- for readers ---- */
 
-/* The next place that has a name, from 0 on; -1: there is none. "other" is the name of those beyond the last. */
+/* The first place from `place` on that has a name; -1: there is none. The last place, "other", is that of all names
+ * without a place of their own. */
 int dlock_metrics_next(int place, const char **class, const char **name);
+
+/* What is counted: at a place that dlock_metrics_next() returned, and by all workers. */
 dlock_totals dlock_metrics_read(int place);
 uint64_t dlock_metrics_sum(dlock_worker_metric metric);
 
+/* What the living workers hold and wait for now. `uncounted`: how many workers found no free slot. */
 typedef struct {
 	uint64_t workers, held, waiting, uncounted;
-	dlock_nanos oldest; /* 0: no worker holds a lock */
+	dlock_nanos oldest; /* for how long the oldest lock has been held; 0: no lock is held */
 } dlock_gauges;
 
 dlock_gauges dlock_metrics_gauges(void);

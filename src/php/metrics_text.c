@@ -10,13 +10,13 @@
 /* Dlock\metrics(): the totals as OpenMetrics text
  * (https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md). */
 
-/* A family begins. */
+/* Begins a family of metrics. */
 static void begin(smart_str *text, const char *name, const char *type, const char *help)
 {
 	smart_str_append_printf(text, "# TYPE %s %s\n# HELP %s %s\n", name, type, name, help);
 }
 
-/* In a name or class only what fold() leaves can be; these three have a meaning in quotes. */
+/* Quoted text needs escapes for a backslash, a quote and a newline. fold() leaves no newline in a name. */
 static void append_quoted(smart_str *text, const char *value)
 {
 	for (; *value; value++) {
@@ -63,7 +63,7 @@ static void add_histogram(smart_str *text, const char *family, const char *class
 	for (int i = 0; i < DLOCK_METRIC_BUCKETS; i++) {
 		count += histogram->buckets[i];
 		if (i < DLOCK_METRIC_BUCKETS - 1) {
-			/* The specification has numbers with a point. */
+			/* The specification requires numbers with a point. */
 			snprintf(
 				bound, sizeof bound, dlock_metric_bounds[i] < 1 || i == 10 ? "%g" : "%.1f", dlock_metric_bounds[i]);
 		}

@@ -1,12 +1,12 @@
 #ifndef DLOCK_PHP_PROBES_H
 #define DLOCK_PHP_PROBES_H
 
-/* Places at which bpftrace and SystemTap can look into a running process (USDT), where sys/sdt.h was there at build
- * time. An instruction that does nothing each, until a tracer looks. Of all: the resource and its length.
+/* Probes (USDT) by which bpftrace and SystemTap can look into a running process, if sys/sdt.h was there at build time.
+ * Until a tracer uses it, a probe is an instruction that does nothing. Each passes the resource, its length, and:
  *
  *     acquire__start   the back end's name
- *     acquire__done    a dlock_status, and for how many ns it has waited
- *     release          for how many ns it was held
+ *     acquire__done    a dlock_status, and for how many ns the claim waited
+ *     release          for how many ns the lock was held
  *     loss */
 
 #ifdef DLOCK_USDT

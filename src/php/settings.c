@@ -7,9 +7,9 @@
 #include "fopen_wrappers.h"
 #include "ext/standard/html.h"
 
-/* What a php.ini or a pool's file says wrong is kept as such, NAN for a time: its warning may go unread, and
- * the default may be shorter, or no limit at all. So an object that would use it is not made. At runtime it is
- * refused. */
+/* An invalid value in a php.ini or a pool's file is kept, a time as NAN. Its warning may go unread, and the default may
+ * be shorter, or no limit at all. So constructors refuse it (dlock_check_settings()). At runtime PHP keeps the old
+ * value. */
 
 static bool is_startup(int stage)
 {
@@ -18,12 +18,12 @@ static bool is_startup(int stage)
 
 static void refuse(const zend_ini_entry *entry, int stage, const char *message)
 {
-	if (stage != ZEND_INI_STAGE_DEACTIVATE) { /* reported before */
+	if (stage != ZEND_INI_STAGE_DEACTIVATE) { /* the warning came before */
 		zend_error(is_startup(stage) ? E_CORE_WARNING : E_WARNING, "%s %s", ZSTR_VAL(entry->name), message);
 	}
 }
 
-/* For all but servers, which may have a password. */
+/* For all settings except servers, which may contain a password. */
 static void refuse_value(const zend_ini_entry *entry, int stage, const char *message, const zend_string *value)
 {
 	char text[160];
@@ -71,7 +71,7 @@ static int update_seconds(
 	if (stage == ZEND_INI_STAGE_RUNTIME) {
 		return FAILURE;
 	}
-	*setting = ZEND_NAN; /* for dlock_check_settings() */
+	*setting = ZEND_NAN; /* dlock_check_settings() throws */
 	return SUCCESS;
 }
 
@@ -105,7 +105,7 @@ static bool is_switch(const char *text)
 	return false;
 }
 
-/* NULL: it is none of these. In a php.ini `none` is a word for the empty text. */
+/* NULL: it is no kind of label. In a php.ini an unquoted `none` means the empty text. */
 static const char *label_named(const char *text)
 {
 	static const char *const known[] = { "path", "script", "none" };
@@ -162,7 +162,7 @@ ZEND_INI_MH(dlock_update_switch)
 		return OnUpdateBool(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 	}
 	refuse_value(entry, stage, "must be On or Off", new_value);
-	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* as with the times */
+	return stage == ZEND_INI_STAGE_RUNTIME ? FAILURE : SUCCESS; /* an invalid value is kept, as with times */
 }
 
 const char *dlock_endpoint_forbidden_file(const dlock_endpoint *server)
@@ -181,7 +181,7 @@ ZEND_INI_MH(dlock_update_server)
 	dlock_endpoint *server = dlock_endpoint_new(DLOCK_SECOND, DLOCK_SECOND);
 	dlock_error error;
 	bool parsed = server && dlock_endpoint_parse(server, ZSTR_VAL(new_value), ZSTR_LEN(new_value), &error);
-	/* What a php.ini says is the administrator's, whom open_basedir does not bind. */
+	/* open_basedir restricts scripts, but not the administrator, who writes the php.ini. */
 	bool from_script = stage == ZEND_INI_STAGE_RUNTIME || stage == ZEND_INI_STAGE_HTACCESS;
 	const char *forbidden = parsed && from_script ? dlock_endpoint_forbidden_file(server) : NULL;
 	bool good = parsed && !forbidden && dlock_endpoint_seal(server, &error);
@@ -196,8 +196,8 @@ ZEND_INI_MH(dlock_update_server)
 	}
 	if (!good) {
 		refuse(entry, stage, server ? error.message : "could not be read: out of memory");
-		/* The warning of a php.ini or a pool's file may go unread. What is written there must not become the
-		 * default, where others may lock something else: dlock_endpoint_from_ini() throws. */
+		/* The warning about a php.ini or a pool's file may go unread. The default server must not replace the one meant
+		 * there, because other applications may use the default. So dlock_endpoint_from_ini() throws. */
 		if (stage == ZEND_INI_STAGE_RUNTIME) {
 			return FAILURE;
 		}
@@ -205,13 +205,13 @@ ZEND_INI_MH(dlock_update_server)
 	return OnUpdateString(entry, new_value, mh_arg1, mh_arg2, mh_arg3, stage);
 }
 
-/* As a DSN says it. The label of a service is "NAME at SENTINELS". */
+/* The address as in a DSN. The label of a service is "NAME at SENTINELS". */
 static zend_string *address_of(const dlock_endpoint *server)
 {
 	const char *label = server->label;
 
 	if (server->kind == DLOCK_ENDPOINT_MEMORY) {
-		return zend_string_init(label, strlen(label), 0); /* has the scheme */
+		return zend_string_init(label, strlen(label), 0); /* the label begins with the scheme */
 	}
 	if (server->service) {
 		label += strlen(server->service) + strlen(" at ");
@@ -220,7 +220,7 @@ static zend_string *address_of(const dlock_endpoint *server)
 	return zend_strpprintf(0, "%s://%s", dlock_endpoint_scheme(server), label);
 }
 
-/* The options that say what it is. */
+/* Prints the options that identify the database or service: database, TLS, replicas. */
 static void print_options(const dlock_endpoint *server)
 {
 	const char *separator = "?";
@@ -242,7 +242,7 @@ static void print_options(const dlock_endpoint *server)
 	}
 }
 
-/* Shows where the server is, not how to log in there. */
+/* Shows the server's address, but not how to log in there. */
 ZEND_INI_DISP(dlock_display_server)
 {
 	zend_string *value = type == ZEND_INI_DISPLAY_ORIG && ini_entry->modified ? ini_entry->orig_value

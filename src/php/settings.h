@@ -6,7 +6,7 @@
 
 #include "../net/endpoint/endpoint.h"
 
-/* The handlers of the INI entries, which dlock.c lists. */
+/* The handlers of the INI entries, which dlock.c lists. Times are in seconds. */
 ZEND_INI_MH(dlock_update_lease_time);
 ZEND_INI_MH(dlock_update_wait);
 ZEND_INI_MH(dlock_update_io_timeout);
@@ -16,14 +16,14 @@ ZEND_INI_MH(dlock_update_names);
 ZEND_INI_MH(dlock_update_server);
 ZEND_INI_DISP(dlock_display_server);
 
-/* False, and thrown, where a php.ini or a pool's file has a setting that makes no sense. */
+/* False after a ValueError: a php.ini or a pool's file has an invalid setting. */
 bool dlock_check_settings(void);
 
-/* The one of dlock.server; NULL: thrown. */
+/* The server of dlock.server, which the caller releases. NULL: a ValueError was thrown, or memory has run out. */
 dlock_endpoint *dlock_endpoint_from_ini(void);
 
-/* Which of its files open_basedir keeps scripts from, by the option's name; NULL: none. As PHP's own TLS streams have
- * it, for which a Unix socket is no file. */
+/* The name of an option whose file open_basedir forbids to scripts; NULL: there is none. As in PHP's own TLS streams, a
+ * Unix socket is no file. */
 const char *dlock_endpoint_forbidden_file(const dlock_endpoint *server);
 
 #endif

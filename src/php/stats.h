@@ -3,9 +3,9 @@
 
 #include "php.h"
 
-/* What this process, under ZTS this thread, did so far: Dlock\stats(), and in phpinfo(). */
+/* What this process (under ZTS, this thread) has done so far, for Dlock\stats() and phpinfo(). */
 
-/* Adds to the totals of all workers what is new in its counters. */
+/* Adds what the counters have gained since the last call to the totals of all workers. */
 void dlock_stats_publish(void);
 
 /* phpinfo()'s part: versions, libraries, counters and settings. */

@@ -52,14 +52,14 @@ size_t dlock_stock_decode(const char *text, size_t len, char *out)
 	return n;
 }
 
-/* 36 bits, so that a sorted set has it exactly. */
+/* The hash has 36 bits, which a sorted set stores exactly. */
 dlock_products dlock_stock_products(const dlock_order *order)
 {
 	dlock_products products = { "" };
 	uint64_t hash = 0;
 
 	for (int i = 0; i < order->count && order->count > 1; i++) {
-		uint64_t one = UINT64_C(14695981039346656037); /* FNV-1a, and a finalizer, so that sums do not cancel out */
+		uint64_t one = UINT64_C(14695981039346656037); /* FNV-1a and a finalizer, so that sums do not cancel out */
 		for (size_t k = 0; k < order->skus[i].len; k++) {
 			one = (one ^ (unsigned char) order->skus[i].text[k]) * UINT64_C(1099511628211);
 		}

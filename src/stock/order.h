@@ -7,39 +7,38 @@
 #include "../base/clock.h"
 #include "../base/text.h"
 
-/* Orders: what they are called, what they are for, and how they stand. */
+/* Orders: their names, their products, and their states. */
 
 enum {
-	DLOCK_STOCKS_MAX = 16,      /* products of one order */
+	DLOCK_STOCKS_MAX = 16,      /* the most products of one order */
 	DLOCK_STOCK_NAME_MAX = 255, /* the longest name of a product, a buyer, an order or a change, in bytes */
 	DLOCK_STOCK_MOST_UNITS = 999999999,
 	DLOCK_ORDER_ID_MAX = 3 * DLOCK_STOCK_NAME_MAX + 1 + 3 * DLOCK_STOCK_NAME_MAX
 };
 
-/* "buyer/order", with %XX for a slash, a space and other bytes that the scripts could not tell from their own. */
+/* "buyer/order". A slash, a space and other bytes that the scripts use themselves are written as %XX. */
 typedef struct {
 	char text[DLOCK_ORDER_ID_MAX + 1];
 } dlock_order_id;
 
 dlock_order_id dlock_stock_order_id(dlock_arg buyer, dlock_arg order);
 
-/* One name as it is in an id; returns its end. */
+/* Writes one name as an id has it, without a NUL, and returns the end. `out` has room for 3 times its length. */
 char *dlock_stock_encode(char *out, dlock_arg name);
 
-/* The name that is encoded from `text` on: its bytes; returns their number. */
+/* Decodes a name of an id. Writes at most `len` bytes, and returns their number. */
 size_t dlock_stock_decode(const char *text, size_t len, char *out);
 
-/* What is asked for, and how the name of it is said to the servers. */
+/* The order of a question, as the servers name it. */
 typedef struct {
 	dlock_order_id id;
-	int generation; /* negative: the last, whichever that is */
-	int count;      /* of the products, each once */
+	int generation; /* negative: the last one of this name */
+	int count;      /* of products, each listed once */
 	dlock_arg skus[DLOCK_STOCKS_MAX];
 	int64_t units[DLOCK_STOCKS_MAX];
 } dlock_order;
 
-/* Which products those of an order are, whatever the order in which they are named: a number of 36 bits as text; of one
- * product it is empty. */
+/* A number of 36 bits, as text, that identifies the set of an order's products in any order; "" for one product. */
 typedef struct {
 	char text[16];
 } dlock_products;
@@ -57,19 +56,19 @@ typedef enum {
 
 typedef struct {
 	dlock_order_state state;
-	int64_t units, ms; /* left of a reservation; otherwise since it is so */
-	int64_t at;        /* when it ends, or came to be so: ms by the server's clock */
+	int64_t units, ms; /* `ms`: left of a reservation; otherwise since it entered its state */
+	int64_t at;        /* ms by the server's clock: when it expires, or entered its state */
 	int generation;
 	char products[16];
 } dlock_order_status;
 
-/* Why an order cannot be bought, cancelled and so on; as the scripts say it. */
+/* Why an order cannot be confirmed, cancelled and so on, as the scripts report it. */
 typedef enum {
 	DLOCK_ORDER_UNKNOWN,
 	DLOCK_ORDER_ENDED,
 	DLOCK_ORDER_CANCELLED,
 	DLOCK_ORDER_REFUNDED,
-	DLOCK_ORDER_SUPERSEDED, /* the name was reserved anew */
+	DLOCK_ORDER_SUPERSEDED, /* its name was reserved again */
 	DLOCK_ORDER_OTHER,      /* it has other products */
 	DLOCK_ORDER_LIMITED,
 	DLOCK_ORDER_SOLD,

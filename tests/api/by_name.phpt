@@ -14,9 +14,9 @@ foreach (['Redis' => redis_server(), 'memory' => 'memory://'] as $name => $serve
     $key = unique('by-name');
     $lease = $lock->acquire($key, timeout: 0);
 
-    fails(Dlock\DlockException::class, "The lock \"$key\" was taken by acquire(): call release() of its Lease", fn () => $lock->release($key));
-    fails(Dlock\DlockException::class, "The lock \"$key\" was taken by acquire(): call release() of its Lease", fn () => $lock->unlock($key));
-    fails(Dlock\DlockException::class, "The lock \"$key\" was taken by acquire(): call refresh() of its Lease", fn () => $lock->expire($key, 60));
+    fails(Dlock\DlockException::class, "The lock \"$key\" was acquired with acquire(): call release() of its Lease", fn () => $lock->release($key));
+    fails(Dlock\DlockException::class, "The lock \"$key\" was acquired with acquire(): call release() of its Lease", fn () => $lock->unlock($key));
+    fails(Dlock\DlockException::class, "The lock \"$key\" was acquired with acquire(): call refresh() of its Lease", fn () => $lock->expire($key, 60));
     same(true, $lock->isLocking($key), "$name: isLocking()");
     same(false, $lock->unlockAll(), "$name: unlockAll() releases no lease, and does not say that it did");
     same(true, $lease->isHeld(), "$name: the lease");
@@ -33,7 +33,7 @@ foreach (['Redis' => redis_server(), 'memory' => 'memory://'] as $name => $serve
     // In a critical section, and not after a loss.
     $lock->synchronized($key, function () use ($lock, $key, $name) {
         same(true, $lock->isLocking($key), "$name: in a section");
-        fails(Dlock\DlockException::class, "The lock \"$key\" was taken by acquire(): call release() of its Lease", fn () => $lock->release($key));
+        fails(Dlock\DlockException::class, "The lock \"$key\" was acquired with acquire(): call release() of its Lease", fn () => $lock->release($key));
     });
     $lease = $lock->acquire($key, timeout: 0);
     $lease->detach();

@@ -17,7 +17,7 @@ $red = new RedLock(redis_servers(3), retryCount: 1);
 foreach ([10 => 10000, 99 => 99000] as $ttl => $meant) {
     $warnings = [];
     $lock = $red->lock(unique("ttl-$ttl"), $ttl);
-    same([[E_WARNING, "RedLock::lock(): Argument #2 (\$ttl) is in milliseconds: the lock is had for $ttl ms; for as many seconds pass $meant"]], $warnings, "$ttl");
+    same([[E_WARNING, "RedLock::lock(): Argument #2 (\$ttl) is in milliseconds: the lock is held for $ttl ms; for as many seconds pass $meant"]], $warnings, "$ttl");
 }
 $warnings = [];
 foreach ([[], [100], [30_000]] as $arguments) {

@@ -19,7 +19,7 @@ $stopped->pause();
 $auth = test_env('DLOCK_TEST_REDIS_AUTH');
 $bad = [
     $stopped->address() => [$stopped->dsn() . '?read_timeout=0.2', 'no answer within 0.2 s'],
-    $replica->address() => [$replica->dsn(), 'READONLY *; it is a replica: locks are taken on the master'],
+    $replica->address() => [$replica->dsn(), 'READONLY *; it is a replica: locks are acquired on the master'],
     $full->address() => [$full->dsn(), 'OOM *; maxmemory is reached'],
     $auth => ["redis://app:not-the-password@$auth", 'WRONGPASS *'],
 ];

@@ -64,10 +64,10 @@ $server = redis_private();
 $lock = new DistributedLock($server->dsn());
 same(true, $lock->lock('before', 0), 'lock() on a master');
 $server->raw()->cmd('REPLICAOF', '127.0.0.1', closed_port());
-refuses('a replica', $lock, "Redis at {$server->address()}: READONLY You can't write against a read only replica.; it is a replica: locks are taken on the master",
+refuses('a replica', $lock, "Redis at {$server->address()}: READONLY You can't write against a read only replica.; it is a replica: locks are acquired on the master",
     'lock', 'acquire', 'tryAcquire', 'synchronized');
 fails(Dlock\ConnectionException::class, "Redis at {$server->address()}: READONLY *", fn () => $lock->release('before'));
-$readonly = "Redis at {$server->address()}: READONLY *; it is a replica: locks are taken on the master";
+$readonly = "Redis at {$server->address()}: READONLY *; it is a replica: locks are acquired on the master";
 fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\Semaphore(2, $server->dsn()))->acquire('x'));
 fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\ReadWriteLock($server->dsn()))->readLock()->acquire('x'));
 fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\Stock($server->dsn()))->restock('x', 1));

@@ -1,4 +1,4 @@
-/* Taking up a lease by its token, over one server and over several: it works once, and where it fails it can be tried
+/* Attaching to a lease by its token, on one server and on several. It succeeds once. After a failure a caller can try
  * again. Prints TAP. */
 
 #include <sched.h>
@@ -14,7 +14,7 @@
 
 static const char old_token[] = "0123456789abcdef0123456789abcdef";
 
-/* The lease of that token, as its holder has left it. */
+/* Creates the lease of old_token, as its holder leaves it. */
 static void leave_lease(int count, const char *resource, int ms)
 {
 	for (int i = 0; i < count; i++) {
@@ -52,7 +52,7 @@ static bool is_held_everywhere(void *claim)
 	return holding(claim) == SERVERS;
 }
 
-/* Freed, and NULL, where it is not DLOCK_OK. */
+/* If it fails, the claim is freed and NULL. */
 static dlock_status attach(client *c, const char *resource, const char *token, dlock_claim **claim)
 {
 	*claim = claim_on(c, resource, 60000);
@@ -66,8 +66,8 @@ static dlock_status attach(client *c, const char *resource, const char *token, d
 	return status;
 }
 
-/* It is there to be taken up, with the lease time that it had, and then given back. Soon: what was taken back may be on
- * its way. */
+/* Can a client attach to the lease, with at least `least_ms` left, and release it? It tries for some seconds, because a
+ * rollback may be on its way. */
 static bool is_usable(client *c, const char *resource, const char *token, int least_ms)
 {
 	dlock_claim *claim;
@@ -115,20 +115,20 @@ static void test_once(void)
 		"not a second time: %s", c.error.message);
 	check(extend(&c, old, 1000) == DLOCK_LOST && has(&servers[0], claim)
 			&& server_integer(&servers[0], "PTTL " PREFIX "once") > 20000,
-		"what the old token asks for is void");
+		"a request with the old token has no effect");
 	dlock_claim_abandon(old);
 	old->state = DLOCK_CLAIM_HELD;
-	check(release(&c, old) == DLOCK_LOST && has(&servers[0], claim), "it releases nothing");
+	check(release(&c, old) == DLOCK_LOST && has(&servers[0], claim), "the old token releases nothing");
 	check(extend(&other, claim, 60000) == DLOCK_OK && let_go(&other, claim) && has_nobody(&servers[0], "once"),
-		"the new one extends and releases");
+		"the new claim extends and releases");
 	check(attach(&c, "once", old->token, &second) == DLOCK_LOST && has_nobody(&servers[0], "once"),
-		"nothing is taken up after that");
+		"after that no claim can attach");
 	dlock_claim_free(old);
 	client_free(&c);
 	client_free(&other);
 }
 
-/* What there is no lease of ours to take up from. */
+/* Keys that are no lease of the token. */
 static void test_none(void)
 {
 	client c = client_of(&servers[0], READ_TIMEOUT);
@@ -139,21 +139,20 @@ static void test_none(void)
 	server_do(&servers[0], "SET " PREFIX "none somebody PX 60000");
 	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST
 			&& !strcmp(server_text(&servers[0], "GET " PREFIX "none"), "somebody"),
-		"somebody else's");
+		"another process holds it");
 	server_do(&servers[0], "SET " PREFIX "none %s", old_token);
 	check(attach(&c, "none", old_token, &claim) == DLOCK_LOST && has_old(&servers[0], "none"),
-		"a key without an end is no lease");
+		"a key without a lease time is no lease");
 	server_do(&servers[0], "DEL " PREFIX "none");
 	server_do(&servers[0], "LPUSH " PREFIX "none %s", old_token);
 	check(attach(&c, "none", old_token, &claim) == DLOCK_CONNECTION
 			&& explains(&c, client_conn(&c, 0)->server->label, "WRONGTYPE"),
 		"a list");
-	check(
-		server_integer(&servers[0], "EXISTS " DLOCK_FENCE_KEY) == 0, "no fencing token was given out for any of these");
+	check(server_integer(&servers[0], "EXISTS " DLOCK_FENCE_KEY) == 0, "none of these used up a fencing token");
 	client_free(&c);
 }
 
-/* Of a user without all rights nothing is changed. */
+/* If the user lacks a right, nothing is changed. */
 static void test_rights(void)
 {
 	static const char *rights[] = { "~" PREFIX "* +@all", "~* +@all -getset", "~* +@all -time -pexpiretime",
@@ -174,12 +173,12 @@ static void test_rights(void)
 		check(status == DLOCK_CONNECTION && has_old(&servers[0], "rights"), "%s: %s", rights[i], c.error.message);
 		client_free(&c);
 	}
-	check(is_usable(&all, "rights", old_token, 50000), "the handle is as good as before");
+	check(is_usable(&all, "rights", old_token, 50000), "the handle still works");
 	client_free(&all);
 	server_do(&servers[0], "ACL DELUSER half");
 }
 
-/* The answer is lost with the connection: the request is sent again, and finds its own token. */
+/* The answer is lost with the connection. The client sends the request again, which finds its own token. */
 static void test_repeated(void)
 {
 	client c = client_of(&servers[0], READ_TIMEOUT);
@@ -205,7 +204,7 @@ static void test_repeated(void)
 	relay_end(&relay);
 }
 
-/* No answer in the time allowed: it is taken back after the request, and can be tried again. */
+/* If no answer comes in time, the client sends a rollback after the request. A caller can then try again. */
 static void test_no_answer(void)
 {
 	client c = client_of(&servers[0], READ_TIMEOUT);
@@ -219,15 +218,15 @@ static void test_no_answer(void)
 	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXCHANGE].sha1);
 	check(attach(&slow, "unanswered", old_token, &claim) == DLOCK_CONNECTION && has_swallowed(&relay),
 		"the answer is lost: %s", slow.error.message);
-	check(eventually(has_old_on_first, "unanswered"), "what it has done is taken back");
+	check(eventually(has_old_on_first, "unanswered"), "the old token is restored");
 	check(server_integer(&servers[0], "PTTL " PREFIX "unanswered") > 50000, "with the lease time that was left");
-	check(is_usable(&c, "unanswered", old_token, 50000), "the handle works, once more");
+	check(is_usable(&c, "unanswered", old_token, 50000), "the handle works again");
 	client_free(&slow);
 	relay_end(&relay);
 	client_free(&c);
 }
 
-/* A server that stands still does both when it goes on, in this order. */
+/* A stopped server executes both when it continues: first the request, then the rollback. */
 static void test_frozen(void)
 {
 	client c = client_of(&servers[0], READ_TIMEOUT), slow = client_of(&servers[0], DLOCK_SECOND / 5);
@@ -244,7 +243,7 @@ static void test_frozen(void)
 		check(attach(&slow, "frozen", old_token, &claim) == DLOCK_CONNECTION, "no answer: %s", slow.error.message);
 		server_thaw(&servers[0]);
 		client_drain(&slow);
-		check(eventually(has_old_on_first, "frozen"), "%s: taken back",
+		check(eventually(has_old_on_first, "frozen"), "%s: rolled back",
 			knows ? "a script that it knows" : "a script that it does not know");
 		check(is_usable(&slow, "frozen", old_token, 50000), "the handle works");
 	}
@@ -252,7 +251,7 @@ static void test_frozen(void)
 	client_free(&c);
 }
 
-/* The answer comes when the lease is over. */
+/* The answer comes after the lease has expired. */
 static void test_too_late(void)
 {
 	relay relay;
@@ -269,7 +268,8 @@ static void test_too_late(void)
 	relay_end(&relay);
 }
 
-/* A process that is killed between the request and its answer leaves the lock to its lease time, and nothing else. */
+/* A process is killed between the request and its answer. It leaves only the lock, which expires after its lease
+ * time. */
 static void test_killed(void)
 {
 	client c = client_of(&servers[0], READ_TIMEOUT);
@@ -286,26 +286,26 @@ static void test_killed(void)
 		attach(&own, "killed", old_token, &claim);
 		_exit(0);
 	}
-	check(eventually(has_swallowed, &relay), "attached, without hearing of it");
+	check(eventually(has_swallowed, &relay), "attached, but no answer reaches the process");
 	kill(pid, SIGKILL);
 	check(exit_of(pid) == 1000 + SIGKILL, "killed");
 	check(attach(&c, "killed", old_token, &claim) == DLOCK_LOST, "the handle was used");
 	long long pttl = server_integer(&servers[0], "PTTL " PREFIX "killed");
-	check(pttl > 0 && pttl <= 10000, "the lease time goes on (%lld)", pttl);
+	check(pttl > 0 && pttl <= 10000, "the lease time runs on (%lld)", pttl);
 	check(passes(&c, "killed", 30000), "and ends");
 	check(server_integer(&servers[0], "DBSIZE") - server_integer(&servers[0], "EXISTS dlock:seen") == 1,
-		"nothing but the fence, and for a while what was seen, is left");
+		"only the fence is left, and for a while dlock:seen");
 	relay_end(&relay);
 	client_free(&c);
 }
 
 /* ---- several servers ---- */
 
-/* Of servers on which it lasts for different times. */
+/* The lease lasts for a different time on each server. */
 static void test_deadline(void)
 {
 	static const unsigned alive[] = { 7, 28, 21, 31 };
-	static const int expected[] = { 100000, 300000, 100000, 300000 }; /* of five: the third longest at most */
+	static const int expected[] = { 100000, 300000, 100000, 300000 }; /* with all five: at most the third longest */
 	dlock_claim *claim;
 
 	for (int i = 0; i < 20; i++) {
@@ -316,7 +316,7 @@ static void test_deadline(void)
 		client few = client_of_some(SERVERS, alive[some]);
 		check(attach(&few, "deadline", old_token, &claim) == DLOCK_OK, "attached: %s", few.error.message);
 		long most = expected[some] - expected[some] / 100 - 2;
-		/* Of five the three that answer first decide. */
+		/* If all five answer, the first three answers decide. */
 		check(left_ms(claim) <= most && left_ms(claim) > (some < 3 ? most - 20000 : 90000),
 			"for as long as a majority of the keys lasts (%ld)", left_ms(claim));
 		check(let_go(&few, claim), "released");
@@ -349,7 +349,7 @@ static void test_by_all(void)
 	client_free(&other);
 }
 
-/* Fencing tokens of servers that disagree: a majority has the lease's own before it is one. */
+/* The servers' fencing tokens differ. A majority stores the lease's token before the lease counts. */
 static void test_fencing(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -366,14 +366,14 @@ static void test_fencing(void)
 	for (int i = 0; i < MAJORITY; i++) {
 		raised += strtoll(server_text(&servers[i], "GET " DLOCK_FENCE_KEY), NULL, 10) == ahead + 1;
 	}
-	check(raised == MAJORITY, "and a majority has it (%d)", raised);
+	check(raised == MAJORITY, "and a majority stores it (%d)", raised);
 	server_thaw(&servers[3]);
 	server_thaw(&servers[4]);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
 
-/* Dead, stopped, or without an answer: a minority costs nothing, and has the new token when it is back. */
+/* A minority that is dead or stopped delays nothing. A stopped server stores the new token when it continues. */
 static void test_minority_missing(void)
 {
 	static const char *ends[] = { "held", "released", "released by a process that ends" };
@@ -383,7 +383,7 @@ static void test_minority_missing(void)
 		client c = client_quorum(servers, SERVERS, 60 * DLOCK_SECOND);
 		check(warm_all(&c), "warm");
 		leave_lease(SERVERS, "minority", 60000);
-		server_do(&servers[3], "SCRIPT FLUSH"); /* nobody may be there to hear that it does not know the exchange */
+		server_do(&servers[3], "SCRIPT FLUSH"); /* perhaps no process is left to read that it lacks the script */
 		server_do(&servers[3], "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_RELEASE].source);
 		server_freeze(&servers[3]);
 		dlock_nanos start = dlock_now();
@@ -398,7 +398,7 @@ static void test_minority_missing(void)
 		server_thaw(&servers[3]);
 		if (way == 0) {
 			client_drain(&c);
-			check(eventually(is_held_everywhere, claim) && let_go(&c, claim), "the straggler has it later");
+			check(eventually(is_held_everywhere, claim) && let_go(&c, claim), "the straggler has the new token later");
 		}
 		check(eventually_nowhere("minority"), "%s: nothing is left", ends[way]);
 		if (way != 2) {
@@ -412,7 +412,7 @@ static void test_minority_missing(void)
 	client_free(&some);
 }
 
-/* A straggler that was not logged in to before the lease was given back. */
+/* The client has not logged in to the straggler when it releases the lease. */
 static void test_unconnected_straggler(void)
 {
 	char text[SERVERS][80];
@@ -450,10 +450,10 @@ static void test_lost_answer(void)
 	leave_lease(SERVERS, "dropped", 60000);
 	atomic_store(&relays[0].swallow, "GETSET"); /* in the script's text */
 	check(attach(&c, "dropped", old_token, &claim) == DLOCK_OK, "one lost answer: %s", c.error.message);
-	check(eventually(is_held_everywhere, claim), "all have it");
+	check(eventually(is_held_everywhere, claim), "all servers have the new token");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
-	check(eventually_nowhere("dropped"), "until it is given back");
+	check(eventually_nowhere("dropped"), "until the claim is abandoned");
 
 	atomic_store(&relays[0].cut, 1);
 	check(warm_all(&c), "warm");
@@ -462,7 +462,7 @@ static void test_lost_answer(void)
 		atomic_store(&relays[i].swallow, "GETSET");
 	}
 	check(attach(&c, "dropped", old_token, &claim) == DLOCK_QUORUM, "three lost answers: %s", c.error.message);
-	check(eventually(has_old_everywhere, "dropped"), "it is taken back, where it was answered and where not");
+	check(eventually(has_old_everywhere, "dropped"), "servers with and without an answer restore the old token");
 	check(is_usable(&all, "dropped", old_token, 50000), "the handle works");
 	client_free(&c);
 	client_free(&all);
@@ -471,7 +471,7 @@ static void test_lost_answer(void)
 	}
 }
 
-/* A majority does not answer: those that have exchanged it take it back. */
+/* A majority does not answer. The client rolls back the exchange on the other servers. */
 static void test_majority_missing(void)
 {
 	client c = client_quorum(servers, SERVERS, DLOCK_SECOND / 4);
@@ -488,7 +488,8 @@ static void test_majority_missing(void)
 		check(attach(asking, "missing", old_token, &claim) == DLOCK_QUORUM, "three %s: %s", dead ? "dead" : "stopped",
 			asking->error.message);
 		client_drain(asking);
-		check(has_old(&servers[0], "missing") && has_old(&servers[1], "missing"), "the others have taken it back");
+		check(has_old(&servers[0], "missing") && has_old(&servers[1], "missing"),
+			"the other servers have the old token again");
 		for (int i = 2; !dead && i < SERVERS; i++) {
 			server_thaw(&servers[i]);
 		}
@@ -500,7 +501,7 @@ static void test_majority_missing(void)
 	client_free(&c);
 }
 
-/* A majority says no: a minority that said yes, since it has missed that the handle was used, takes it back. */
+/* A majority refuses. A minority accepts, because it missed that the handle was used. The client rolls that back. */
 static void test_majority_refuses(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -511,7 +512,7 @@ static void test_majority_refuses(void)
 	check(attach(&c, "refused", old_token, &claim) == DLOCK_LOST && strstr(c.error.message, VOID_HANDLE), "lost: %s",
 		c.error.message);
 	client_drain(&c);
-	check(with_old("refused") == 2 && taken("refused") == 2, "the two have what they had");
+	check(with_old("refused") == 2 && taken("refused") == 2, "only the two have a key, with the old token");
 	check(server_integer(&servers[0], "PTTL " PREFIX "refused") > 50000, "for the time that was left");
 	client_free(&c);
 }
@@ -529,7 +530,7 @@ static int contend(client *c, race *race, const char *token)
 
 	atomic_fetch_add(&race->there, 1);
 	while (atomic_load(&race->there) < 2) {
-		sched_yield(); /* the other one may need this processor */
+		sched_yield(); /* the other process may need this processor */
 	}
 	dlock_status status = attach(c, "race", token, &claim);
 	if (status == DLOCK_OK) {
@@ -539,10 +540,10 @@ static int contend(client *c, race *race, const char *token)
 		atomic_fetch_add(&race->others, 1);
 	}
 	client_drain(c);
-	return 0; /* what it holds is the parent's to look at */
+	return 0; /* the lease stays, because the parent attaches to it */
 }
 
-/* Two processes attach one handle at the same instant. */
+/* Two processes attach to one lease at the same instant. */
 static void run_race(const char *text, client (*make)(void), int rounds, int least_won)
 {
 	client c = make();
@@ -567,9 +568,9 @@ static void run_race(const char *text, client (*make)(void), int rounds, int lea
 		twice += race->winners > 1;
 		unusable += !is_usable(&c, "race", race->winners ? race->lease_of_winner : old_token, 50000);
 	}
-	check(twice == 0 && odd == 0, "%s: never both of them (%d, %d)", text, twice, odd);
-	check(won >= least_won, "%s: one of them in %d of %d rounds", text, won, rounds);
-	check(unusable == 0, "%s: the winner's lease is whole, and the handle where nobody won (%d)", text, unusable);
+	check(twice == 0 && odd == 0, "%s: never both processes (%d, %d)", text, twice, odd);
+	check(won >= least_won, "%s: one process in %d of %d rounds", text, won, rounds);
+	check(unusable == 0, "%s: the winner's lease works, or the handle if no process won (%d)", text, unusable);
 	client_free(&c);
 }
 

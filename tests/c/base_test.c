@@ -46,12 +46,12 @@ static void test_after(void)
 		{ 5, 0, 5, "no length" },
 		{ 5, -7, -2, "a negative length" },
 		{ INT64_MAX - 7, 7, INT64_MAX, "the latest time that fits" },
-		{ INT64_MAX - 7, 8, DLOCK_FOREVER, "one too late" },
+		{ INT64_MAX - 7, 8, DLOCK_FOREVER, "a time that is too late by one" },
 		{ INT64_MAX - 7, INT64_MAX, DLOCK_FOREVER, "much too late" },
-		{ DLOCK_FOREVER, 1, DLOCK_FOREVER, "after for ever" },
-		{ DLOCK_FOREVER, 0, DLOCK_FOREVER, "for ever" },
-		{ 1, DLOCK_FOREVER, DLOCK_FOREVER, "for ever from now" },
-		{ DLOCK_FOREVER, -1, DLOCK_FOREVER - 1, "just before for ever" },
+		{ DLOCK_FOREVER, 1, DLOCK_FOREVER, "after forever" },
+		{ DLOCK_FOREVER, 0, DLOCK_FOREVER, "forever" },
+		{ 1, DLOCK_FOREVER, DLOCK_FOREVER, "forever from now" },
+		{ DLOCK_FOREVER, -1, DLOCK_FOREVER - 1, "just before forever" },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -59,7 +59,7 @@ static void test_after(void)
 	}
 }
 
-/* poll_ms() asks the clock itself; so what it says must fit a moment between two looks at the clock. */
+/* dlock_poll_ms() reads the clock itself, so its result must fit some time between the test's two readings. */
 static bool rounds_up(dlock_nanos until)
 {
 	dlock_nanos before = dlock_now();
@@ -82,8 +82,8 @@ static void test_poll_ms(void)
 	check(wrong == 0, "poll_ms rounds up to the next millisecond");
 	check(dlock_poll_ms(dlock_now() + DLOCK_SECOND / 2) > 0, "not 0 before its time");
 	check(dlock_poll_ms(dlock_now() - 1) == 0 && dlock_poll_ms(0) == 0 && dlock_poll_ms(-5) == 0, "0 when past");
-	check(dlock_poll_ms(DLOCK_FOREVER) == -1, "-1 for ever");
-	check(dlock_poll_ms(DLOCK_FOREVER - 1) == INT_MAX, "what does not fit an int is as much as does");
+	check(dlock_poll_ms(DLOCK_FOREVER) == -1, "-1 without a limit");
+	check(dlock_poll_ms(DLOCK_FOREVER - 1) == INT_MAX, "a time that does not fit an int becomes INT_MAX");
 	check(dlock_poll_ms(dlock_now() + INT64_C(2147483646) * DLOCK_MS) > INT_MAX - 1000, "24 days fit");
 }
 
@@ -143,14 +143,14 @@ static void test_origin(void)
 		"also a year later");
 	check(dlock_token_read_origin(token, before - INT64_C(6) * 86400 * 1000000, &later)
 			&& later.made_at == origin.made_at,
-		"and where the reader's clock is late");
+		"and if the reader's clock is late");
 	check(dlock_token_read_origin(known, after, &origin) && origin.address == 0x0a000005 && origin.pid == 42
 			&& origin.made_at <= after + INT64_C(7) * 86400 * 1000000,
 		"the digits of an id");
-	check(!dlock_token_read_origin("0a00000500002a00000000 1", after, &origin), "other texts have none");
+	check(!dlock_token_read_origin("0a00000500002a00000000 1", after, &origin), "other texts have no origin");
 	dlock_token_set_origin(0, true);
 	check(dlock_token(token) && strlen(token) == DLOCK_TOKEN_PLAIN_LEN && dlock_is_token(token, strlen(token), false),
-		"one that hides it has random digits only");
+		"a token that hides its origin has only random digits");
 	dlock_token_set_origin(0, false);
 }
 
@@ -165,8 +165,8 @@ static void test_token_of_children(void)
 		}
 		exit_of(pid);
 	}
-	check(
-		tokens[0][0] && tokens[1][0] && memcmp(tokens[0], tokens[1], DLOCK_TOKEN_LEN), "children do not make the same");
+	check(tokens[0][0] && tokens[1][0] && memcmp(tokens[0], tokens[1], DLOCK_TOKEN_LEN),
+		"two children do not make the same token");
 }
 
 static void test_jitter(void)
@@ -207,10 +207,11 @@ static void test_error(void)
 	check(dlock_fail(&box.error, DLOCK_QUORUM, "%s", longest) == DLOCK_QUORUM, "fail() returns the status");
 	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "a long message is cut");
 	dlock_append(&box.error, "; %s", "more");
-	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "and full");
+	check(
+		strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "a full message stays as it is");
 	dlock_fail(&box.error, DLOCK_LOST, "%s", "a");
 	dlock_append(&box.error, "; %s", "b");
-	check(!strcmp(box.error.message, "a; b"), "a short one can be added to");
+	check(!strcmp(box.error.message, "a; b"), "a short message can be extended");
 	dlock_append(&box.error, "%s", longest);
 	check(strlen(box.error.message) == sizeof box.error.message - 1 && box.guard == 'x', "as far as there is room");
 	dlock_fail(&box.error, DLOCK_LOST, "%s", "a\nb\r\x1b[31m");
@@ -240,7 +241,7 @@ static void test_process(void)
 	dlock_process *stamps = shared_memory(3 * sizeof *stamps), mine = dlock_process_current();
 
 	dlock_process_init();
-	check(mine == dlock_process_current(), "a process keeps its stamp, however often that is begun");
+	check(mine == dlock_process_current(), "a process keeps its stamp after another dlock_process_init()");
 	check((uint32_t) mine == (uint32_t) getpid(), "the pid is in it");
 	pid_t pid = fork_child();
 	if (pid == 0) {
@@ -253,12 +254,12 @@ static void test_process(void)
 		int status = exit_of(grandchild);
 		_exit(status || stamps[0] != dlock_process_current());
 	}
-	check(exit_of(pid) == 0, "a child keeps its own stamp over a fork of its own");
-	check(stamps[0] != mine && stamps[1] != mine && stamps[0] != stamps[1], "child and grandchild have others");
-	/* Pids come again, also to a descendant: then the generation is what differs. */
+	check(exit_of(pid) == 0, "a child keeps its own stamp when it forks");
+	check(stamps[0] != mine && stamps[1] != mine && stamps[0] != stamps[1], "child and grandchild have other stamps");
+	/* A pid can be used again, even by a descendant. Then only the generation differs. */
 	check(
 		stamps[0] >> 32 == (mine >> 32) + 1 && stamps[1] >> 32 == (mine >> 32) + 2, "every fork raises the generation");
-	check(mine == dlock_process_current(), "the parent's stays");
+	check(mine == dlock_process_current(), "the parent keeps its stamp");
 }
 
 static void test_double_fork(void)
@@ -285,7 +286,7 @@ static void test_double_fork(void)
 /* ---- waiting ---- */
 
 typedef struct {
-	int asked, after; /* interrupts when it was asked so often */
+	int asked, after; /* count_down() interrupts when it is asked more than `after` times */
 } counter;
 
 static bool count_down(void *context)
@@ -307,9 +308,9 @@ static void test_wait_time(void)
 	interrupt_clear();
 	for (int i = 0; i < 3; i++) {
 		struct pollfd fd = { .fd = lines[0], .events = POLLIN };
-		dlock_nanos least_late = DLOCK_FOREVER; /* the best of them tells the wait from a busy machine */
+		dlock_nanos least_late = DLOCK_FOREVER; /* the least of all waits, because a busy machine delays some */
 		int early = 0;
-		for (int k = 0; k < 20; k++) { /* of odd lengths, so that rounding shows */
+		for (int k = 0; k < 20; k++) { /* an odd length shows errors of rounding */
 			dlock_nanos until = dlock_now() + 1234567;
 			early += dlock_wait_poll(k % 2 ? &fd : NULL, k % 2, until, waits[i]) != DLOCK_WAIT_TIME;
 			dlock_nanos late = dlock_now() - until;
@@ -320,11 +321,11 @@ static void test_wait_time(void)
 		check(least_late < 11 * DLOCK_MS, "nor long after it (%d)", i);
 		dlock_nanos start = dlock_now();
 		check(dlock_wait_poll(&fd, 1, start - 1, waits[i]) == DLOCK_WAIT_TIME && dlock_now() - start < SOON,
-			"a time in the past is no wait (%d)", i);
+			"with a deadline in the past it does not wait (%d)", i);
 		check(write(lines[1], "x", 1) == 1 && dlock_wait_poll(&fd, 1, 0, waits[i]) == 1 && fd.revents & POLLIN,
-			"but sees what is ready (%d)", i);
-		check(dlock_wait_poll(&fd, 1, DLOCK_FOREVER, waits[i]) == 1, "a wait without limit ends when it is ready (%d)",
-			i);
+			"but sees that the descriptor is ready (%d)", i);
+		check(dlock_wait_poll(&fd, 1, DLOCK_FOREVER, waits[i]) == 1,
+			"a wait without a deadline ends when it is ready (%d)", i);
 		check(read(lines[0], &(char) { 0 }, 1) == 1, "emptied");
 	}
 	close(lines[0]);
@@ -338,13 +339,13 @@ static void test_wait_interrupted(void)
 	struct pollfd fd = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
 	check(dlock_wait_poll(NULL, 0, DLOCK_FOREVER, &wait) == DLOCK_WAIT_INTERRUPTED && at_once.asked == 1,
-		"it is asked before the sleep");
-	check(dlock_wait_poll(&fd, 1, 0, &wait) == DLOCK_WAIT_INTERRUPTED, "an interruption comes before what is ready");
+		"interrupted() is asked before the sleep");
+	check(dlock_wait_poll(&fd, 1, 0, &wait) == DLOCK_WAIT_INTERRUPTED,
+		"an interruption counts before a ready descriptor");
 }
 
-/* The signal arrives while the question is being answered: right between question and sleep. The handler must run in
- * the sleep, so that the question, asked again, sees the flag; a missed one would leave it asleep for the whole
- * time. */
+/* The signal arrives between the check and the sleep. The handler must run in the sleep, so that the next check sees
+ * its flag. If a signal were missed, the sleep would last for the whole time. */
 static bool raise_and_look(void *context)
 {
 	bool seen = interrupted(NULL);
@@ -368,12 +369,11 @@ static void test_wait_gap(void)
 		interrupt_clear();
 		missed += dlock_wait_poll(NULL, 0, dlock_now() + DLOCK_SECOND, &wait) != DLOCK_WAIT_INTERRUPTED;
 	}
-	check(missed == 0 && asked == 2 * ROUNDS, "a signal between question and sleep is never missed (%d)", missed);
+	check(missed == 0 && asked == 2 * ROUNDS, "a signal between check and sleep is never missed (%d)", missed);
 	check(dlock_now() - start < 10 * DLOCK_SECOND, "and wakes at once");
 }
 
-/* The same by another process that sends signals at whatever moment. Without a handler's flag every wait would last its
- * full 5 s. */
+/* Another process sends the signals, at any moment. A wait that misses its signal lasts its full 30 s. */
 static void test_wait_storm(void)
 {
 	enum { ROUNDS = 3000 };
@@ -396,7 +396,7 @@ static void test_wait_storm(void)
 	for (int i = 0; i < ROUNDS && missed < 3; i++) {
 		interrupt_clear();
 		atomic_fetch_add(want, 1);
-		for (volatile int k = 0; k < i % 64 * 50; k++) { /* meets the child at another moment each time */
+		for (volatile int k = 0; k < i % 64 * 50; k++) { /* the signal comes at another moment each time */
 		}
 		missed += dlock_wait_poll(NULL, 0, dlock_now() + 30 * DLOCK_SECOND, &wait) != DLOCK_WAIT_INTERRUPTED;
 	}
@@ -404,7 +404,7 @@ static void test_wait_storm(void)
 		kill(pid, SIGKILL);
 	}
 	exit_of(pid);
-	check(missed == 0, "of %d signals from elsewhere none is missed", ROUNDS);
+	check(missed == 0, "none of %d signals of another process is missed", ROUNDS);
 }
 
 static void ignore(int signal)
@@ -428,11 +428,11 @@ static void test_wait_eintr(void)
 		}
 		dlock_nanos until = dlock_now() + 200 * DLOCK_MS;
 		check(dlock_wait_poll(NULL, 0, until, waits[i]) == DLOCK_WAIT_TIME && dlock_now() >= until,
-			"signals that mean nothing do not end the sleep (%d)", i);
+			"signals without an interruption do not end the sleep (%d)", i);
 		for (int k = 0; k < 5; k++) {
 			exit_of(pids[k]);
 		}
-		check(i > 0 || never.asked >= 2, "it was asked again after a signal");
+		check(i > 0 || never.asked >= 2, "interrupted() is asked again after a signal");
 	}
 }
 
@@ -449,11 +449,11 @@ static void test_wait_mask(void)
 	dlock_wait_poll(NULL, 0, DLOCK_FOREVER, &ends);
 	sigprocmask(SIG_SETMASK, NULL, &after);
 	check(sigismember(&after, SIGUSR2) == 1 && sigismember(&after, SIGTERM) == 0,
-		"the signal mask is as before an interruption");
+		"the signal mask is the same after an interruption");
 	raise(SIGUSR2);
 	dlock_wait_poll(NULL, 0, dlock_now() + DLOCK_MS, &goes);
 	sigprocmask(SIG_SETMASK, NULL, &after);
-	check(sigismember(&after, SIGUSR2) == 1 && sigismember(&after, SIGTERM) == 0, "and as before a sleep");
+	check(sigismember(&after, SIGUSR2) == 1 && sigismember(&after, SIGTERM) == 0, "and after a sleep");
 	sigpending(&after);
 	check(sigismember(&after, SIGUSR2) == 1, "what the caller blocks stays blocked in the sleep");
 	sigemptyset(&before);
@@ -488,7 +488,7 @@ static void test_token_forms(void)
 	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
 		size_t len = strlen(forms[i].text);
 		char *text = memcpy(
-			malloc(len ? len : 1), forms[i].text, len); /* no more, so that a sanitizer sees what is read behind */
+			malloc(len ? len : 1), forms[i].text, len); /* no longer, so that a sanitizer sees reads behind it */
 		bad += dlock_is_token(text, len, false) != forms[i].plain || dlock_is_token(text, len, true) != forms[i].legacy;
 		free(text);
 	}

@@ -1,4 +1,4 @@
-/* A channel's bytes, and what becomes of those that have not reached the peer when it ends. Prints TAP. */
+/* The bytes of a channel, also bytes that have not reached the peer when the channel ends. Prints TAP. */
 
 #include <errno.h>
 #include <poll.h>
@@ -37,7 +37,7 @@ static bool opens(dlock_channel *channel, const dlock_endpoint *server)
 	return result == DLOCK_DIAL_CONNECTED;
 }
 
-/* Until the system takes no more: then bytes are left here, too. */
+/* Sends until the system accepts no more and bytes remain in the channel. Returns how many the system has accepted. */
 static size_t fill(dlock_channel *channel)
 {
 	static const char piece[PIECE];
@@ -50,7 +50,7 @@ static size_t fill(dlock_channel *channel)
 	return filled - channel->out_len;
 }
 
-/* All that comes until the end. -1: a reset. */
+/* Counts the bytes until the end. -1: a reset. */
 static long count_to_end(int fd)
 {
 	static char piece[PIECE];
@@ -65,8 +65,8 @@ static long count_to_end(int fd)
 	}
 }
 
-/* What is on its way when a channel ends: reaches the peer where it was closed, and not where it was aborted, also if a
- * child process has the socket, too. */
+/* Bytes that are on their way when a channel ends reach the peer if the channel was closed. If it was aborted, they do
+ * not, even if a child process has the socket, too. */
 static void test_ends(void)
 {
 	for (int aborted = 0; aborted <= 1; aborted++) {
@@ -85,7 +85,7 @@ static void test_ends(void)
 		(aborted ? dlock_channel_abort : dlock_channel_close)(&channel);
 		check(channel.stage == DLOCK_CHANNEL_CLOSED && dlock_channel_fd(&channel) == -1, "ended");
 		long got = count_to_end(peer);
-		check(aborted ? got == -1 : got == (long) sent, "%zu bytes were sent: %ld have come to the peer", sent, got);
+		check(aborted ? got == -1 : got == (long) sent, "%zu bytes were sent: %ld have reached the peer", sent, got);
 		if (child > 0) {
 			end_child(child);
 		}
@@ -114,11 +114,11 @@ static void test_inherited(void)
 	check(exit_of(child) == 0, "a child ends its copy");
 	check(dlock_channel_append(&channel, "a", 1) && dlock_channel_flush(&channel) && read(peer, &byte, 1) == 1
 			&& byte == 'a',
-		"its parent's channel is as it was");
-	check(dlock_channel_read(&channel, &byte, 1, &more) == 0 && write(peer, "b", 1) == 1, "nothing has come");
+		"the parent's channel still works");
+	check(dlock_channel_read(&channel, &byte, 1, &more) == 0 && write(peer, "b", 1) == 1, "no byte has come");
 	struct pollfd fd = { .fd = dlock_channel_fd(&channel), .events = POLLIN };
 	check(poll(&fd, 1, 30000) == 1 && dlock_channel_read(&channel, &byte, 1, &more) == 1 && byte == 'b' && !more,
-		"then something");
+		"then a byte");
 	close(peer);
 	check(poll(&fd, 1, 30000) == 1 && dlock_channel_read(&channel, &byte, 1, &more) == -1
 			&& strstr(channel.problem, "closed the connection"),

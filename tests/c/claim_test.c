@@ -1,4 +1,4 @@
-/* src/lock/claim.c: states, and until when a claim may be relied upon. Prints TAP. */
+/* src/lock/claim.c: the states of a claim, and until when its holder may rely on it. Prints TAP. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static bool is_final(dlock_claim_state state)
 	return state == DLOCK_CLAIM_LOST || state == DLOCK_CLAIM_RELEASED;
 }
 
-/* Does a process that makes the move end at once? */
+/* Does an assertion end a process that makes the move? */
 static bool ends_process(dlock_claim_state from, dlock_claim_state to)
 {
 	pid_t pid = fork_child();
@@ -62,16 +62,16 @@ static void test_deadline(void)
 	dlock_claim *claim = new_claim();
 	dlock_nanos later = dlock_now() + 20 * DLOCK_SECOND;
 
-	check(!dlock_claim_expire_if_due(claim), "not over");
+	check(!dlock_claim_expire_if_due(claim), "the lease has not expired");
 	check(dlock_claim_raise_deadline(claim, later) && claim->deadline == later, "raised");
 	check(dlock_claim_raise_deadline(claim, later - 1) && claim->deadline == later, "never to an earlier time");
 	check(dlock_claim_move_deadline(claim, later - 1) && claim->deadline == later - 1, "moved to an earlier time");
 	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_raise_deadline(claim, later)
 			&& !dlock_claim_expire_if_due(claim),
-		"one that passed unseen may move");
+		"a deadline that passed unnoticed may move");
 	check(dlock_claim_move_deadline(claim, dlock_now()) && dlock_claim_expire_if_due(claim)
 			&& claim->deadline == DLOCK_OVER,
-		"over");
+		"the lease has expired");
 	check(!dlock_claim_raise_deadline(claim, later) && !dlock_claim_move_deadline(claim, later)
 			&& dlock_claim_expire_if_due(claim),
 		"for good");
@@ -85,11 +85,11 @@ static void test_guaranteed_ttl(void)
 	check(dlock_claim_guaranteed_ttl(claim, 5) == 5, "all of it");
 	dlock_claim_add_unacknowledged_ttl(claim, 7);
 	check(dlock_claim_guaranteed_ttl(claim, 5) == 5 && dlock_claim_guaranteed_ttl(claim, 9) == 7,
-		"no more than what may yet be set");
+		"no more than an unanswered request may still set");
 	dlock_claim_add_unacknowledged_ttl(claim, 8);
 	check(claim->unacknowledged_ttl == 7, "the shortest counts");
 	dlock_claim_add_unacknowledged_ttl(claim, 3);
-	check(dlock_claim_guaranteed_ttl(claim, 5) == 3, "also where it comes later");
+	check(dlock_claim_guaranteed_ttl(claim, 5) == 3, "even if it comes later");
 	free(claim);
 }
 

@@ -1,4 +1,5 @@
-/* How the masters of a Redis Cluster are found, with a real one; and answers that it does not give. Prints TAP. */
+/* How the masters of a Redis Cluster are found: in a real cluster, and in answers that a real one does not give. Prints
+ * TAP. */
 
 #include <stdlib.h>
 
@@ -84,9 +85,9 @@ static void test_answers(void)
 		"read");
 	check(has_at(&reader, 0, "10.0.0.1:7000") && has_at(&reader, 99, "10.0.0.1:7000"), "an address");
 	check(has_at(&reader, 100, "10.0.0.9:7001") && has_at(&reader, 300, "10.0.0.9:7003"),
-		"without one, that of the node that was asked");
-	check(has_at(&reader, 299, "10.0.0.2:7002"), "without a name that is known, the IP address");
-	check(has_at(&reader, 16383, "[::1]:7004") && has_at(&reader, 400, NULL), "IPv6, and slots of nobody");
+		"an empty address is that of the node that was asked");
+	check(has_at(&reader, 299, "10.0.0.2:7002"), "if the name is not known, the IP address counts");
+	check(has_at(&reader, 16383, "[::1]:7004") && has_at(&reader, 400, NULL), "IPv6, and slots without a master");
 	check(!dlock_slot_map_get(&reader.map, 0)->replicas
 			&& dlock_slot_map_get(&reader.map, 0)->discovery == DLOCK_ENDPOINT_FIXED,
 		"as members");
@@ -94,16 +95,16 @@ static void test_answers(void)
 	reader.known = reader.map;
 	check(read_answer(&reader, "*1\r\n" RANGE("5", "5", MASTER(TEXT("8", "10.0.0.1"), "7000"))) == DLOCK_OK
 			&& dlock_slot_map_get(&reader.map, 5) == dlock_slot_map_get(&reader.known, 0),
-		"a server that is known is the same");
+		"a known server stays the same endpoint");
 	check(has_at(&reader, 150, "10.0.0.9:7001") && has_at(&reader, 400, NULL),
-		"what this node does not know is as before");
+		"slots that this node does not know are as before");
 	dlock_slot_map_end(&reader.map);
 	check(read_answer(&reader,
 			  "*1\r\n" RANGE(
 				  "5", "5", MASTER(TEXT("8", "10.0.0.1"), "0") RANGE("400", "400", MASTER(TEXT("1", "?"), "7000"))))
 				== DLOCK_OK
 			&& has_at(&reader, 400, NULL),
-		"a master that cannot be reached is not known");
+		"a master without a usable address is not known");
 	dlock_slot_map_end(&reader.map);
 	reader_free(&reader);
 }
@@ -114,7 +115,7 @@ static void test_answers(void)
 #define SECOND "0000000002"
 #define THIRD "0000000003"
 
-/* Of a node that is asked at an address of the cluster. */
+/* A node of another cluster answers at an address of this one. */
 static void test_other_cluster(void)
 {
 	reader reader = reader_new();
@@ -227,7 +228,7 @@ static int port_of(const asker *asker, int slot)
 	return master ? master->port : 0;
 }
 
-/* The same as the nodes say. */
+/* Are the masters those that the nodes name? */
 static bool is_right(const asker *asker)
 {
 	for (int slot = 0; slot < DLOCK_SLOTS; slot += 1000) {
@@ -249,11 +250,11 @@ static void test_found(void)
 	check(good && is_right(asker), "the masters of all slots (%s)", asker->error.message);
 	check(port_of(asker, 5460) == nodes.nodes[0].port && port_of(asker, 5461) == nodes.nodes[1].port
 			&& port_of(asker, 16383) == nodes.nodes[2].port,
-		"to the slot");
-	check(closes_at_once(&asker->pool), "of one node, whose connection is closed at once");
+		"each slot has its master");
+	check(closes_at_once(&asker->pool), "one node was asked, and its connection is closed at once");
 	dlock_endpoint *master = dlock_endpoint_retain(dlock_topology_master(asker->topology, 7));
-	check(
-		discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master, "again: the same servers");
+	check(discover(asker) == DLOCK_OK && dlock_topology_master(asker->topology, 7) == master,
+		"asked again: the endpoints are the same");
 	dlock_endpoint_release(master);
 	asker_free(asker);
 }
@@ -269,15 +270,16 @@ static void test_moved(void)
 	snprintf(address, sizeof address, "127.0.0.1:%d", nodes.nodes[1].port);
 	dlock_topology_move(asker->topology, 100, address, from, dlock_now());
 	check(port_of(asker, 100) == nodes.nodes[1].port && port_of(asker, 101) == from->port,
-		"a slot that has moved is believed at once");
+		"a redirection counts at once");
 	check(dlock_topology_is_asking(asker->topology) && discover(asker) == DLOCK_OK
 			&& dlock_topology_answers(asker->topology) == answers + 1,
-		"and asked about");
-	check(port_of(asker, 100) == nodes.nodes[0].port, "it was not true");
+		"and the nodes are asked about it");
+	check(port_of(asker, 100) == nodes.nodes[0].port, "the redirection was wrong");
 	dlock_topology_move(asker->topology, 100, ":1", from, dlock_now());
-	check(is_at(dlock_topology_master(asker->topology, 100), "127.0.0.1:1"), "without a host it is the node's own");
+	check(is_at(dlock_topology_master(asker->topology, 100), "127.0.0.1:1"),
+		"an address without a host has the node's own");
 	dlock_topology_move(asker->topology, 101, "nonsense", from, dlock_now());
-	check(port_of(asker, 101) == nodes.nodes[0].port, "what is no address is not believed");
+	check(port_of(asker, 101) == nodes.nodes[0].port, "a text that is no address does not count");
 	discover(asker);
 	check(is_right(asker), "right again");
 	dlock_endpoint_release(first);
@@ -298,9 +300,10 @@ static void test_moved_slot(void)
 	discover(asker);
 	check(cluster_begin_move(&nodes, 200, &nodes.nodes[2]), "a slot is being moved");
 	check(discover(asker) == DLOCK_OK && port_of(asker, 200) == nodes.nodes[0].port,
-		"until it has been, the old master has it");
-	check(cluster_end_move(&nodes, 200, &nodes.nodes[2]) && eventually(sees_move, asker), "it has been");
-	check(port_of(asker, 199) == nodes.nodes[0].port && port_of(asker, 201) == nodes.nodes[0].port, "and no other");
+		"until the move ends, the old master has it");
+	check(cluster_end_move(&nodes, 200, &nodes.nodes[2]) && eventually(sees_move, asker), "then the new master has it");
+	check(port_of(asker, 199) == nodes.nodes[0].port && port_of(asker, 201) == nodes.nodes[0].port,
+		"and no other slot has moved");
 	asker_free(asker);
 }
 
@@ -312,18 +315,18 @@ static void test_address_of_ask(void)
 	discover(asker);
 	dlock_endpoint *from = dlock_topology_master(asker->topology, 100);
 	dlock_endpoint *other = dlock_topology_server_at(asker->topology, "127.0.0.1:1", from);
-	check(is_at(other, "127.0.0.1:1") && other->references == 1, "an address of ASK is nobody's master");
+	check(is_at(other, "127.0.0.1:1") && other->references == 1, "the server of an ASK is the master of no slot");
 	dlock_endpoint_release(other);
 	snprintf(address, sizeof address, ":%d", nodes.nodes[1].port);
 	other = dlock_topology_server_at(asker->topology, address, from);
-	check(other == dlock_topology_master(asker->topology, 6000), "unless it is one");
+	check(other == dlock_topology_master(asker->topology, 6000), "unless it is a known master");
 	dlock_endpoint_release(other);
 	asker_free(asker);
 }
 
 static void test_no_cluster(void)
 {
-	static test_server plain; /* noted until the end */
+	static test_server plain; /* static, because servers.c keeps its address */
 	int ports[] = { 0, nodes.nodes[4].port };
 
 	server_start(&plain, NULL);
@@ -335,7 +338,7 @@ static void test_no_cluster(void)
 		"%s", asker->error.message);
 	asker_free(asker);
 	asker = asker_of(cluster_service_at(ports, 2));
-	check(discover(asker) == DLOCK_OK && is_right(asker), "the next one is (%s)", asker->error.message);
+	check(discover(asker) == DLOCK_OK && is_right(asker), "the next server is a node (%s)", asker->error.message);
 	asker_free(asker);
 	server_kill(&plain);
 }
@@ -351,7 +354,7 @@ static bool knows_all_nodes(asker *asker)
 	return true;
 }
 
-/* What a server that is expected to be this node answers. */
+/* Asks a server that the client expects to be this node. */
 static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_error *error)
 {
 	dlock_endpoint *service = cluster_service(&nodes, 0),
@@ -365,7 +368,7 @@ static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_e
 	dlock_call_state state = call->state;
 	*error = conn->error;
 	check(state == DLOCK_CALL_ANSWERED || (!conn->refused && !call->sent),
-		"its master is to be looked for; nothing was said");
+		"the client must find the master again, and has sent nothing");
 	dlock_call_release(call);
 	dlock_conn_free(conn);
 	dlock_endpoint_release(member);
@@ -373,10 +376,10 @@ static dlock_call_state ask_as_node(test_server *server, const char *id, dlock_e
 	return state;
 }
 
-/* Behind a node's address there is another server. */
+/* Another server is at the address of a node. */
 static void test_identity(void)
 {
-	static test_server plain; /* noted until the end */
+	static test_server plain; /* static, because servers.c keeps its address */
 	asker *asker = asker_of(cluster_service(&nodes, 1));
 	char id[64], other[64];
 	dlock_error error;
@@ -392,13 +395,13 @@ static void test_identity(void)
 	check(ask_as_node(&plain, id, &error) == DLOCK_CALL_FAILED && strstr(error.message, "not the node"), "no node: %s",
 		error.message);
 
-	/* A node that has come to an address is another for the connection that is there. */
+	/* If another node is now at an address, the connection to it must be opened anew. */
 	dlock_endpoint *master = dlock_topology_master(asker->topology, 0),
 				 *moved = dlock_endpoint_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
 	dlock_conn *conn = dlock_pool_conn(&asker->pool, master);
 	dlock_endpoint_set(&moved->node_id, other, strlen(other));
 	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->node == moved && conn->state == DLOCK_CONN_CLOSED,
-		"expected on the same connection");
+		"the same connection now expects the new node");
 	dlock_endpoint_release(moved);
 	asker_free(asker);
 	server_kill(&plain);
@@ -415,16 +418,17 @@ static void test_promoted(void)
 	asker_free(asker);
 }
 
-/* The last: it kills. */
+/* Late, because it kills a node. */
 static void test_seeds_gone(void)
 {
 	int ports[] = { closed_port(), nodes.nodes[0].port };
 	asker *asker = asker_of(cluster_service_at(ports, 2));
 
-	check(discover(asker) == DLOCK_OK && is_right(asker), "found by the seed that is there (%s)", asker->error.message);
+	check(
+		discover(asker) == DLOCK_OK && is_right(asker), "found by the seed that is running (%s)", asker->error.message);
 	server_kill(&nodes.nodes[0]);
 	check(discover(asker) == DLOCK_OK, "no seed is left: the masters are asked (%s)", asker->error.message);
-	check(cluster_promote(&nodes, &nodes.nodes[3]), "a replica takes over");
+	check(cluster_promote(&nodes, &nodes.nodes[3]), "a replica is promoted");
 	check(discover(asker) == DLOCK_OK && port_of(asker, 0) == nodes.nodes[3].port && is_right(asker),
 		"and is found (%s)", asker->error.message);
 	asker_free(asker);
@@ -440,7 +444,7 @@ static bool has_address(void *context)
 	return named && !strcmp(named->host, "localhost");
 }
 
-/* One master has no name where names are asked for: the others write "?" for it, and have its address beside that. */
+/* The nodes answer with names, but one master has none. The others write "?" for it, with its address beside that. */
 static void test_without_name(void)
 {
 	char dsn[64];
@@ -454,7 +458,7 @@ static void test_without_name(void)
 	check(eventually(has_address, asker) && is_right(asker), "found (%s)", asker->error.message);
 	const dlock_endpoint *master = dlock_topology_master(asker->topology, 6000);
 	check(master && !strcmp(master->host, "127.0.0.1") && master->port == nodes.nodes[1].port,
-		"the one without a name by its address");
+		"the master without a name has its address");
 	for (int i = 0; i < CLUSTER_NODES; i++) {
 		server_do(&nodes.nodes[i], "CONFIG SET cluster-preferred-endpoint-type ip");
 		server_do(&nodes.nodes[i], "CONFIG SET cluster-announce-hostname %s", "");
@@ -469,7 +473,7 @@ static bool knows_last(void *context)
 	return discover(asker) == DLOCK_OK && port_of(asker, 16383) == nodes.nodes[2].port;
 }
 
-/* The last: the node that has forgotten others learns of them again a minute later. */
+/* The last test: the node learns only a minute later of the nodes that it has forgotten. */
 static void test_forgotten(void)
 {
 	int ports[] = { nodes.nodes[1].port, nodes.nodes[2].port };
@@ -483,12 +487,12 @@ static void test_forgotten(void)
 			&& server_do(&nodes.nodes[1], "CLUSTER FORGET %s", master),
 		"a node forgets a master");
 	bool good = true;
-	for (int i = 0; i < 6; i++) { /* they are asked in turns */
+	for (int i = 0; i < 6; i++) { /* the nodes are asked in turn */
 		good &= discover(before) == DLOCK_OK && port_of(before, 16383) == nodes.nodes[2].port;
 	}
-	check(good, "it is known still (%s)", before->error.message);
-	check(
-		eventually(knows_last, after), "another node is asked where one does not know all (%s)", after->error.message);
+	check(good, "the client still knows it (%s)", before->error.message);
+	check(eventually(knows_last, after), "if a node does not know all slots, another one is asked (%s)",
+		after->error.message);
 	asker_free(before);
 	asker_free(after);
 }

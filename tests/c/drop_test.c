@@ -1,5 +1,4 @@
-/* Acquisitions that are dropped, each at every place where it waits for something: nothing of them is left. Prints
- * TAP. */
+/* Acquisitions that are dropped, each at every one of its sleeps: nothing of them is left. Prints TAP. */
 
 #include <stdlib.h>
 
@@ -15,7 +14,7 @@ static pair two;
 
 /* ---- a loop whose sleep ends the run ---- */
 
-static int sleeps; /* until then */
+static int sleeps; /* before the run ends */
 
 static int sleep_or_drop(dlock_loop *loop, struct pollfd *fds, int count, dlock_nanos until, const dlock_wait *wait)
 {
@@ -45,8 +44,8 @@ static client lock_of_majority(void)
 	return client_quorum(servers, SERVERS, READ_TIMEOUT);
 }
 
-/* A fresh client has no connection yet: so these are dropped while it connects, too. `taken`: another has it, so that
- * it queues. */
+/* A new client has no connection yet, so acquisitions are dropped while it connects, too. `taken`: another client holds
+ * the lock, so the client queues. */
 static const struct {
 	const char *name;
 	client (*client)(void);
@@ -68,7 +67,7 @@ static void let_drain(client *client)
 	client_drain(client);
 }
 
-/* Drops it at its n-th sleep. True: it came that far, and the next client acquires the lock at once. */
+/* Drops an acquisition after n sleeps. True: it came that far. `good`: afterwards another client acquires the lock. */
 static bool is_dropped(size_t number, int n, bool *good)
 {
 	client other = cases[number].client(), c = cases[number].client();

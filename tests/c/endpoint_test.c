@@ -1,8 +1,8 @@
-/* src/net: what DSNs say of servers, by tests/c/dsns.txt; labels, keys, quotes; and a random search for what breaks
+/* src/net: what DSNs say of servers (tests/c/dsns.txt), labels, keys, quotes, and a random search for texts that break
  * the parser. Prints TAP.
  *
  *   endpoint_test [SEED [ITERATIONS]]   repeats a search
- *   endpoint_test --write               prints dsns.txt with what its DSNs say now; to be read before it is kept */
+ *   endpoint_test --write               prints dsns.txt with what its DSNs say now: read it before you keep it */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static dlock_endpoint *server_new(void)
 	return dlock_endpoint_new(2 * DLOCK_SECOND, 3 * DLOCK_SECOND);
 }
 
-/* Parsed and sealed, or NULL with the message. */
+/* Parses and seals a server. NULL: `error` has the message. */
 static dlock_endpoint *server_from(const char *dsn, size_t len, dlock_error *error)
 {
 	dlock_endpoint *server = server_new();
@@ -64,7 +64,7 @@ static void put_number(FILE *out, const char *name, long long number, long long 
 	}
 }
 
-/* All that it says beside what every DSN of the scheme does. */
+/* Prints all values that differ from the defaults. */
 static void put_server(FILE *out, const dlock_endpoint *server)
 {
 	fprintf(out, "%s", dlock_endpoint_scheme(server));
@@ -102,7 +102,7 @@ static void put_server(FILE *out, const dlock_endpoint *server)
 	put_number(out, "create", server->create, false);
 }
 
-/* With a master and a Sentinel, as the service has them. */
+/* Prints a service with one of its masters and one of its Sentinels. */
 static void put_service(FILE *out, const dlock_endpoint *service)
 {
 	dlock_endpoint *members[] = { service->seed_count && !service->dbname ? dlock_endpoint_member(service, "Node", 77)
@@ -123,7 +123,7 @@ static void put_all(FILE *out, const char *dsn, size_t len)
 {
 	dlock_endpoint *server = server_new();
 	dlock_error error;
-	char *exact = malloc(len + !len); /* exactly as long as it is, so that reading on is seen */
+	char *exact = malloc(len + !len); /* not longer, so that a sanitizer sees reads behind it */
 
 	memcpy(exact, dsn, len);
 	if (!dlock_endpoint_parse(server, exact, len, &error)) {
@@ -149,7 +149,7 @@ static size_t unescape(char *out, const char *text)
 	return len;
 }
 
-/* With `write` each DSN again, and what it says now. */
+/* If `write`, prints each DSN with what it says now. */
 static void read_dsns(bool write)
 {
 	char path[sizeof __FILE__ + 20], line[2000];
@@ -215,7 +215,7 @@ static void test_dsns(void)
 
 /* ---- the rest ---- */
 
-/* How many servers one may name. */
+/* The most servers that a DSN may name. */
 static void test_many_seeds(void)
 {
 	char dsn[1000] = "cluster://h";
@@ -249,9 +249,9 @@ static void test_quote_of_both(void)
 	dlock_endpoint_quote(server, "ERR it is WRONG", text, sizeof text);
 	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor the Sentinels' (%s)", text);
 	dlock_endpoint_quote(server, "WRONGPASS " SECRET, text, sizeof text);
-	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor as a part of Redis' own words (%s)", text);
+	check(!strstr(text, "WRONG") && strstr(text, "not shown"), "nor if it is a part of Redis' own words (%s)", text);
 	dlock_endpoint_quote(server, "ERR other", text, sizeof text);
-	check(!strcmp(text, "ERR other"), "anything else is (%s)", text);
+	check(!strcmp(text, "ERR other"), "any other text is shown (%s)", text);
 	dlock_endpoint_release(server);
 }
 
@@ -298,7 +298,7 @@ static void test_long(void)
 		dlock_endpoint *server = server_from(dsn, LENGTH, &error);
 		check(server ? strlen(server->label) > LENGTH - 20
 					 : error.message[0] && strlen(error.message) < sizeof error.message - 1,
-			"%saaa... (%s)", heads[i], server ? "taken" : error.message);
+			"%saaa... (%s)", heads[i], server ? "accepted" : error.message);
 		if (server) {
 			dlock_endpoint_release(server);
 		}
@@ -326,7 +326,7 @@ static void test_seal(void)
 	check(dlock_endpoint_seal(server, &error) && same(server->label, "h:7"), "all given");
 	server->references++;
 	dlock_endpoint_release(server);
-	check(server->references == 1 && same(server->password, SECRET), "it lives as long as somebody refers to it");
+	check(server->references == 1 && same(server->password, SECRET), "it lives until its last reference is released");
 	dlock_endpoint_release(server);
 }
 
@@ -391,7 +391,7 @@ static const char *const dsns[] = {
 	"sentinel://h/m?cafile=x",
 };
 
-/* Two servers of one key would share a connection: somebody else's login, database or checks of certificates. */
+/* Servers with the same key share a connection, and so its login, its database and its checks of certificates. */
 static void test_keys(void)
 {
 	enum { COUNT = sizeof dsns / sizeof *dsns };
@@ -410,7 +410,7 @@ static void test_keys(void)
 	}
 	check(equal == 0, "servers that differ in anything have different keys");
 	dlock_endpoint *again = server_from("redis://u:%70@h:6379/0", 22, &error);
-	check(again && same(again->key, servers[6]->key), "one server spelt in two ways has one key");
+	check(again && same(again->key, servers[6]->key), "one server spelled in two ways has one key");
 	dlock_endpoint *confirmed = server_from("redis://u:p@h?replicas=2&guard=3&resync_guard=0", 47, &error);
 	check(confirmed && same(confirmed->key, again->key), "replicas and the guards make no difference to a connection");
 	dlock_endpoint_release(confirmed);
@@ -422,7 +422,7 @@ static void test_keys(void)
 	dlock_endpoint_release(again);
 }
 
-/* tls does not seal everywhere, so that field is told apart by hand. */
+/* A build without TLS refuses to seal a server with tls, so this field has a test of its own. */
 static void test_key_of_tls(void)
 {
 	dlock_endpoint *plain = server_new(), *tls = server_new();
@@ -443,7 +443,7 @@ static void test_key_of_tls(void)
 
 static uint64_t state;
 
-/* xorshift64*: the same search from the same seed everywhere. */
+/* xorshift64*: the same seed gives the same search on every machine. */
 static uint32_t random_below(uint32_t bound)
 {
 	state ^= state >> 12;
@@ -452,7 +452,7 @@ static uint32_t random_below(uint32_t bound)
 	return (uint32_t) ((state * UINT64_C(2685821657736338717)) >> 32) % bound;
 }
 
-/* Changes, removes, inserts or copies a few bytes. */
+/* Changes, removes or inserts a few bytes, or cuts the text off. */
 static size_t mutate(char *text, size_t len, size_t most)
 {
 	static const char special[] = ":/@?&=%[]0\0.-\xff" "9a";
@@ -515,14 +515,14 @@ static void search(uint64_t seed, long iterations)
 		const known_dsn *from = &known_dsns[random_below((uint32_t) dsn_count)];
 		memcpy(edited, from->dsn, from->len);
 		size_t len = mutate(edited, from->len, MOST);
-		char *dsn = malloc(len + !len); /* exactly as long as it is, so that reading on is seen */
+		char *dsn = malloc(len + !len); /* not longer, so that a sanitizer sees reads behind it */
 		memcpy(dsn, edited, len);
 		dlock_endpoint *server = server_from(dsn, len, &error);
 		bool good = server ? holds_together(server)
 			: !strncmp(error.message, "must ", 5) || !strncmp(error.message, "has an unknown", 14);
 		if (!good) {
 			bad++;
-			note("%.*s: %s", (int) len, dsn, server ? "taken" : error.message);
+			note("%.*s: %s", (int) len, dsn, server ? "accepted" : error.message);
 		}
 		if (server) {
 			taken++;
@@ -530,9 +530,9 @@ static void search(uint64_t seed, long iterations)
 		}
 		free(dsn);
 	}
-	check(bad == 0, "%ld random DSNs (%ld good ones), seed %llu", iterations, taken, (unsigned long long) seed);
+	check(bad == 0, "%ld random DSNs (%ld valid), seed %llu", iterations, taken, (unsigned long long) seed);
 	check(iterations < 1000 || (taken > iterations / 20 && taken < iterations / 20 * 19),
-		"both good and bad ones among them");
+		"valid and invalid DSNs are among them");
 }
 
 int main(int argc, char **argv)

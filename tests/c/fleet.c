@@ -6,7 +6,8 @@
 #include "helpers.h"
 #include "redis_client.h"
 
-/* Longer than eventually(): Sentinels find each other by messages every two seconds, and a fail-over takes as long. */
+/* Waits longer than eventually(), because Sentinels find each other by messages every two seconds. A failover lasts as
+ * long. */
 static bool in_time(bool (*condition)(void *context), void *context)
 {
 	for (int i = 0; i < 4; i++) {
@@ -314,7 +315,7 @@ static void own_id(test_server *node, char id[41])
 	snprintf(id, 41, "%s", server_text(node, "CLUSTER MYID"));
 }
 
-/* By words: ADDSLOTSRANGE is there from 7.0 on only. */
+/* Names each slot, because ADDSLOTSRANGE needs Redis 7.0. */
 static void add_slots(test_server *node, int first, int last)
 {
 	int count = last - first + 3;
@@ -345,7 +346,7 @@ static bool knows_all(void *context)
 	return true;
 }
 
-/* Whom the node takes for the slot's master, and how many ranges of slots with how many replicas it knows. */
+/* The port of the slot's master according to a node, and how many slots and replicas the node knows. */
 typedef struct {
 	int port;
 	int slots;
@@ -425,7 +426,7 @@ void cluster_start(cluster *cluster)
 		add_slots(&cluster->nodes[i], i * 16384 / CLUSTER_MASTERS, (i + 1) * 16384 / CLUSTER_MASTERS - 1);
 	}
 	bool good = false;
-	for (int tries = 0; tries < 4 && !good; tries++) { /* without an answer in time a node forgets the other */
+	for (int tries = 0; tries < 4 && !good; tries++) { /* if no answer comes in time, a node forgets the other */
 		for (int i = 1; i < CLUSTER_NODES; i++) {
 			server_do(&cluster->nodes[i], "CLUSTER MEET 127.0.0.1 %d", cluster->nodes[0].port);
 		}
@@ -498,7 +499,7 @@ static bool is_promoted(void *context)
 
 bool cluster_promote(cluster *cluster, test_server *replica)
 {
-	server_text(replica, "CLUSTER FAILOVER"); /* refused where the master is dead: then the others vote */
+	server_text(replica, "CLUSTER FAILOVER"); /* refused if the master is dead: then the other masters vote */
 	return end_well(in_time(is_promoted, &(promotion){ cluster, replica }), "a promotion")
 		&& end_well(in_time(cluster_is_well, cluster), "a cluster");
 }

@@ -4,7 +4,7 @@
 #include "servers.h"
 #include "../../src/net/endpoint/endpoint.h"
 
-/* Real set-ups of more than one Redis server, quick to fail over. */
+/* Real setups of several Redis servers that fail over quickly. */
 
 /* ---- a master with two replicas, and three Sentinels that watch it as "mymaster" ---- */
 
@@ -18,31 +18,32 @@ typedef struct {
 	char lines[1024];
 } fleet;
 
-/* Returns when the Sentinels know everything. NULL: no password. */
+/* Returns when the Sentinels know all servers. NULL: no password. */
 void fleet_start(fleet *fleet, const char *password, const char *sentinel_password);
 void fleet_end(fleet *fleet);
 
-/* The master, as the Sentinel says that is running and is the first; NULL: it is none of ours. */
+/* The master according to the first running Sentinel. NULL: no server of the fleet. */
 test_server *fleet_master(fleet *fleet);
 
-/* Sentinels that stood still for two seconds do nothing for half a minute ("tilt"): no fail-over is to be had from them
- * after that. */
+/* If Sentinels stand still for two seconds, they do nothing for half a minute ("tilt"), so no failover is possible
+ * then. */
 
-/* Has a replica promoted, or waits until that has been done because the master was killed or frozen. Returns when a
- * Sentinel names the new master. */
+/* fleet_promote() has the Sentinels promote a replica. If the master was killed or frozen, fleet_wait_for_another()
+ * waits for the promotion. Both return when no Sentinel names the old master. */
 bool fleet_promote(fleet *fleet);
 bool fleet_wait_for_another(fleet *fleet, const test_server *master);
 
-/* All data servers run, follow one master, and are known to all Sentinels again. */
+/* Restarts servers that are not running. Returns when all follow one master again, and all Sentinels know them. */
 bool fleet_heal(fleet *fleet);
 
-/* The service of this name, which they know if it is "mymaster", sealed; `replicas`: how many must confirm. */
+/* The sealed endpoint of the service of this name. The Sentinels know "mymaster" only. `replicas`: how many must
+ * confirm. */
 dlock_endpoint *fleet_service(const fleet *fleet, const char *name, int replicas);
 
-/* Of any service, by Sentinels at these ports. */
+/* The sealed endpoint of any service, with Sentinels at these ports. */
 dlock_endpoint *sentinel_service(const int *ports, int count, const char *name);
 
-/* ---- a cluster: three masters, which have a third of the slots each, with a replica each ---- */
+/* ---- a cluster: three masters, each with a third of the slots and a replica ---- */
 
 enum { CLUSTER_MASTERS = 3, CLUSTER_NODES = 6 };
 
@@ -53,22 +54,22 @@ typedef struct {
 void cluster_start(cluster *cluster);
 void cluster_end(cluster *cluster);
 
-/* The slot's master, as the node that is running and is the first says; NULL: none. */
+/* The slot's master according to the first running node. NULL: none. */
 test_server *cluster_master(cluster *cluster, int slot);
 
-/* Moves a slot without keys. With keys, cluster_begin_move() lets MIGRATE be called between the two. */
+/* The two together move a slot without keys. If it has keys, call MIGRATE between them. */
 bool cluster_begin_move(cluster *cluster, int slot, test_server *to);
 bool cluster_end_move(cluster *cluster, int slot, test_server *to);
 
-/* The replica takes its master's place, which may be dead. Returns when it is a master and the others know. */
+/* Promotes the replica, even if its master is dead. Returns when all running nodes know. */
 bool cluster_promote(cluster *cluster, test_server *replica);
 
-/* All running nodes agree about all slots, and take requests. */
+/* Do all running nodes agree about the masters, and accept requests? */
 bool cluster_is_well(void *cluster);
 
 dlock_endpoint *cluster_service(const cluster *cluster, int replicas);
 
-/* With nodes at these ports. */
+/* The sealed endpoint of a cluster with nodes at these ports. */
 dlock_endpoint *cluster_service_at(const int *ports, int count);
 
 #endif

@@ -31,7 +31,7 @@ pid_t fork_child(void)
 	}
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent) { /* it had died before that */
+		if (getppid() != parent) { /* the parent died before prctl() */
 			_exit(2);
 		}
 	}
@@ -179,5 +179,5 @@ int count_threads(void)
 
 int count_descriptors(void)
 {
-	return count_entries("/proc/self/fd") - 1; /* its own */
+	return count_entries("/proc/self/fd") - 1; /* without that of opendir() */
 }

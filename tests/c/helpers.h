@@ -6,41 +6,41 @@
 
 #include "../../src/base/clock.h"
 
-/* What several tests need beside checks: children, time, memory shared with them. */
+/* What several tests need besides checks: child processes, time, shared memory. */
 
 void sleep_ms(int ms);
 
 /* Forks; the child does not outlive the test. */
 pid_t fork_child(void);
 
-/* The exit status of a child when it has ended; 1000 + the signal when it was killed by one. */
+/* Waits until a child ends. Returns its exit status, or 1000 + the signal that killed it. */
 int exit_of(pid_t pid);
 
-/* Kills it. */
+/* Kills a child, and waits until it has ended. */
 void end_child(pid_t pid);
 
-/* Without taking its exit status. */
+/* Has a child ended? Its exit status remains for exit_of(). */
 bool has_ended(pid_t pid);
 
 /* Zeroed memory that children share. */
 void *shared_memory(size_t size);
 
-/* A child that sends the signal to the process after a while. */
+/* Starts a child that sends the signal to the process after `ms`. */
 pid_t signal_later(pid_t target, int signal, int ms);
 
-/* Asks every few milliseconds until it is true, for five seconds at most. */
+/* Asks every few milliseconds until the condition is true, for 30 s at most. */
 bool eventually(bool (*condition)(void *context), void *context);
 
-/* For dlock_wait: true once a signal has come that interrupt_on() made count. */
+/* For dlock_wait: true after a signal that was given to interrupt_on(), or after interrupt_now(). */
 bool interrupted(void *context);
 void interrupt_on(int signal);
 void interrupt_now(void);
 void interrupt_clear(void);
 
-/* A socket of 127.0.0.1 that listens, and its port. */
+/* A socket that listens on 127.0.0.1, and its port. */
 int listen_anywhere(int *port, int backlog);
 
-/* Of this process. */
+/* The threads and the open descriptors of this process. */
 int count_threads(void);
 int count_descriptors(void);
 

@@ -14,7 +14,7 @@
 #include "helpers.h"
 #include "tap.h"
 
-/* Of a way's process: what a server can make it spend. A sanitizer keeps what was freed for a while. */
+/* The most that a server may make the process of a way spend. A sanitizer keeps freed memory for a while. */
 enum { MOST_CPU_SECONDS = 30, MOST_MEMORY_KIB = 512 * 1024, AT_A_TIME = 6 };
 
 static struct report {
@@ -22,7 +22,7 @@ static struct report {
 	char first[1000];
 } * own;
 
-/* Of a build with AddressSanitizer. */
+/* Defined in a build with AddressSanitizer. */
 __attribute__((weak)) void __lsan_do_leak_check(void);
 
 void complain(const char *format, ...)
@@ -36,8 +36,8 @@ void complain(const char *format, ...)
 	}
 }
 
-/* One line without control characters, in UTF-8 as far as it is looked at here: no lone continuation, none that is
- * missing. */
+/* Is it one line of UTF-8 without control characters? Of UTF-8, only missing and extra continuation bytes are
+ * noticed. */
 static bool is_fit_for_a_log(const char *message)
 {
 	int more = 0;
@@ -189,7 +189,7 @@ pid_t hostile_start(int *port, const hostile *way, usual_answer_of *usual, const
 	pid_t pid = fork_child();
 
 	if (pid == 0) {
-		signal(SIGCHLD, SIG_IGN); /* nobody asks how they ended */
+		signal(SIGCHLD, SIG_IGN); /* no call waits for these children */
 		for (;;) {
 			int fd = accept(listener, NULL, NULL);
 			if (fd >= 0 && fork_child() == 0) {

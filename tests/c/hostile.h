@@ -5,8 +5,8 @@
 
 #include "../../src/lock/operations.h"
 
-/* Servers that mean harm, as a table of ways: each way is tried in a process of its own, several at a time, so that one
- * that crashes or hangs takes nothing else with it. What it finds is told to the test, which checks. */
+/* Hostile servers, as a table of ways to do harm. Each way runs in a process of its own, several at a time, so that a
+ * crash or a hang ends no other way. The process reports complaints to the test, which checks them. */
 
 typedef struct {
 	const char *data;
@@ -18,17 +18,17 @@ typedef struct {
 		literal, sizeof(literal) - 1                                                                                   \
 	}
 
-/* In a way's process: what is wrong. It goes on. */
+/* Reports what is wrong, in the process of a way. The process continues. */
 __attribute__((format(printf, 1, 2))) void complain(const char *format, ...);
 
-/* After a call: it has ended by `since` + SOON, has not said yes unless it may, and says why in a text that is fit for
- * a log. */
+/* Judges a call. It has ended by `since` + SOON, and succeeds only if it may. If it fails, it says why in a text that
+ * is fit for a log. */
 void judge(const char *call, dlock_status status, bool may_succeed, const dlock_error *error, dlock_nanos since);
 
-/* As if it were held, for calls that ask nobody about a lock that is not. */
+/* Makes a claim look held, because calls ask no server about a claim that is not. */
 void believe(dlock_claim *claim);
 
-/* Has the renewal thread look after it until it is lost, or for that long. */
+/* Lets the renewal thread renew the claim until it is lost, for `ms` at most. */
 void keep(dlock_claim *claim, int ms);
 
 /* ---- the server ---- */
@@ -36,28 +36,28 @@ void keep(dlock_claim *claim, int ms);
 enum {
 	CLOSES = 1,    /* after its answer */
 	RESETS = 2,    /* the same, by a reset */
-	AT_ONCE = 4,   /* before anything is asked */
+	AT_ONCE = 4,   /* before any request */
 	DRIPS = 8,     /* byte by byte */
-	SAYS_YES = 16, /* what it answers is a yes to some request */
-	MANGLES = 32,  /* the answer is followed by pseudo-random bytes */
-	ENDLESS = 64   /* `flood` again and again, without end */
+	SAYS_YES = 16, /* its answer is a yes to some request */
+	MANGLES = 32,  /* pseudo-random bytes follow the answer */
+	ENDLESS = 64   /* it sends `flood` without end */
 };
 
 typedef struct {
 	const char *name;
-	text greeting; /* as soon as there is a connection */
-	text answer;   /* to each request; to those that have `to` in them, if there is one */
+	text greeting; /* as soon as a client connects */
+	text answer;   /* to each request; if `to` is set, to each that contains it */
 	text flood;    /* sent `floods` times after the answer */
 	int floods;
 	unsigned how;
 	const char *to;
 } hostile;
 
-/* The usual answer to the nth request of a connection, from 0; where `data` is NULL, the way's own is due. */
+/* The usual answer to the nth request of a connection, from 0. If its `data` is NULL, the way's own answer is due. */
 typedef text usual_answer_of(const hostile *way, const char *request, size_t len, int nth);
 
-/* A child that serves connections that way. A request ends where the next one begins with `boundary`; the last one, and
- * with NULL each, ends with what was read. */
+/* Starts a child that serves connections in that way. It splits what it has read into requests at each `boundary`.
+ * NULL: all that was read is one request. */
 pid_t hostile_start(int *port, const hostile *way, usual_answer_of *usual, const char *boundary);
 
 /* ---- the test ---- */
@@ -68,7 +68,7 @@ typedef struct {
 	void (*attack)(int way);
 } hostile_ways;
 
-/* Tries the ways whose names have `only` in them, NULL: all. A check for each. */
+/* Tries the ways whose names contain `only` (NULL: all), with one check for each. */
 void hostile_run(const hostile_ways *ways, const char *only);
 
 #define SECRET_WORD "s3cr3t"

@@ -1,5 +1,5 @@
-/* memcached servers that mean harm, with each call of DistributedLock. Prints TAP. No part of the usual tests:
- * tests/c/run.sh hostile */
+/* Hostile memcached servers, with each call of DistributedLock. Prints TAP. Not one of the usual tests: tests/c/run.sh
+ * hostile */
 
 #include <signal.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "servers.h"
 #include "tap.h"
 
-/* The first request is for the version; the second, with the first lock, begins with the server's clock, which is read
- * twice. */
+/* The first request asks for the version. The second, with the first lock, begins with two readings of the server's
+ * clock. */
 #define VERSION "VERSION 1.6.18\r\n"
 #define CLOCK "NS\r\nHD c1 t100\r\nHD c1 t100\r\n"
 #define WORD_8 "abcdefgh"
@@ -62,7 +62,7 @@ static const hostile servers[] = {
 	WITH_CLOCK("a CAS that is a word", "HD cx\r\nVA 2\r\n12\r\n"),
 	WITH_CLOCK("a CAS above 64 bits", "HD c99999999999999999999\r\nVA 2\r\n12\r\n"),
 	WITH_CLOCK("no CAS", "HD c0\r\nVA 2\r\n12\r\n"),
-	WITH_CLOCK("flags that nobody asked for", "HD zzz q1 O9 kx\r\nVA 2 zzz\r\n12\r\n"),
+	WITH_CLOCK("flags that were not asked for", "HD zzz q1 O9 kx\r\nVA 2 zzz\r\n12\r\n"),
 	WITH_CLOCK("a fence that is no number", "HD c5\r\nVA 3\r\nabc\r\n"),
 	WITH_CLOCK("a fence of 0", "HD c5\r\nVA 1\r\n0\r\n"),
 	WITH_CLOCK("a fence of 2^64", "HD c5\r\nVA 20\r\n18446744073709551616\r\n"),
@@ -78,7 +78,7 @@ static const hostile servers[] = {
 	WITH_CLOCK("answers to something else", "MN\r\nME x y=1\r\nEN\r\n"),
 };
 
-/* What is no way to answer the question for the version is said later. */
+/* If a way has no `to`, it gives its answer only after the usual version. */
 static text usual_answer(const hostile *way, const char *request, size_t len, int nth)
 {
 	(void) request, (void) len;
@@ -89,7 +89,7 @@ static text usual_answer(const hostile *way, const char *request, size_t len, in
 
 static const char *name_of(int way) { return servers[way].name; }
 
-/* It has been tried, so that it has what a held one has. */
+/* Tries to acquire the claim first, so that it has what a held claim has. */
 static dlock_claim *believed(memcached_client *c, int ttl_ms)
 {
 	dlock_claim *claim = memcached_claim_on(c, "hostile", ttl_ms);
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
 {
 	static const hostile_ways ways = { sizeof servers / sizeof *servers, name_of, attack };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as PHP does */
 	dlock_process_init();
 	hostile_run(&ways, argc > 1 ? argv[1] : NULL);
 	return tap_end();

@@ -1,5 +1,5 @@
-/* Redis servers that mean harm, with each call of DistributedLock, RedLock and Semaphore on such a server, and of
- * RedLock where it is one of three. Prints TAP. It takes a minute or two, and is no part of the usual tests:
+/* Hostile Redis servers, with each call of DistributedLock, RedLock and Semaphore on such a server, and of RedLock if
+ * one server of three is hostile. Prints TAP. It lasts a minute or two, and is not one of the usual tests:
  * tests/c/run.sh hostile */
 
 #include <signal.h>
@@ -97,7 +97,7 @@ static const hostile servers[] = {
 	ANSWER("an empty integer", ":\r\n"),
 	ANSWER("an integer above 64 bits", ":9223372036854775808\r\n"),
 
-	/* RESP3, which nobody asked for. */
+	/* RESP3, which no client asks for. */
 	ANSWER("RESP3: null", "_\r\n"),
 	ANSWER("RESP3: a map", "%1\r\n+a\r\n:1\r\n"),
 	ANSWER("RESP3: a set", "~2\r\n:1\r\n:1\r\n"),
@@ -121,7 +121,7 @@ static const hostile servers[] = {
 	ANSWER("four integers", "*4\r\n:1\r\n:1\r\n:1\r\n:1\r\n"),
 	ANSWER("four texts", "*4\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n$1\r\n1\r\n"),
 	ANSWER("an error in an array", "*2\r\n-ERR x\r\n:1\r\n"),
-	ANSWER("a message for nobody", MESSAGE("1", "x")),
+	ANSWER("a message without a subscription", MESSAGE("1", "x")),
 	ANSWER("two refusals", REFUSAL("60000", "0", "1", "1", "1") REFUSAL("60000", "0", "1", "1", "1")),
 	{ "two times yes", .answer = TEXT(":1\r\n:1\r\n"), .how = SAYS_YES },
 	MANY("ten thousand refusals", "", REFUSAL("60000", "0", "1", "1", "1"), 10000),
@@ -140,7 +140,7 @@ static const hostile servers[] = {
 		REFUSAL("9223372036854775807", "9223372036854775807", "19", "9223372036854775807", "9223372036854775807")),
 	ANSWER("a refusal that says: free now", REFUSAL("0", "0", "1", "1", "1")),
 	ANSWER("a refusal that says: no key", REFUSAL("-2", "0", "1", "1", "1")),
-	ANSWER("a refusal that says: for ever", REFUSAL("-1", "0", "1", "1", "1")),
+	ANSWER("a refusal that says: no end", REFUSAL("-1", "0", "1", "1", "1")),
 	ANSWER("a refusal whose ticket is a word", REFUSAL("60000", "5", "3", "inf", "0")),
 	ANSWER("a refusal whose ticket is empty", REFUSAL("60000", "5", "0", "", "0")),
 	ANSWER("an exchange without a token", "*1\r\n:1\r\n"),
@@ -181,7 +181,7 @@ static const hostile servers[] = {
 	AFTER_SUBSCRIBE("a subscription that is never answered", "", "", 0, 0),
 	AFTER_SUBSCRIBE("a subscription to something else", "*3\r\n$11\r\nunsubscribe\r\n$1\r\nx\r\n:0\r\n", "", 0, 0),
 	AFTER_SUBSCRIBE(
-		"grants that name others", SUBSCRIBED, MESSAGE("36", "0123456789abcdef0123456789abcdef 1 5"), 1000, 0),
+		"grants that name other claims", SUBSCRIBED, MESSAGE("36", "0123456789abcdef0123456789abcdef 1 5"), 1000, 0),
 	AFTER_SUBSCRIBE("grants that are too short", SUBSCRIBED, MESSAGE("0", "") MESSAGE("1", " "), 1000, 0),
 	AFTER_SUBSCRIBE("grants of numbers at both ends", SUBSCRIBED,
 		MESSAGE("56", "0123456789abcdef0123456789abcdef 99999999999999999999 -1"), 1000, 0),
@@ -199,7 +199,7 @@ static bool contains(const char *request, size_t len, const char *word)
 	return memmem(request, len, word, strlen(word)) != NULL;
 }
 
-/* Of a server where others hold all locks. */
+/* The answers of a server on which other clients hold all locks. */
 static text usual_answer(const hostile *way, const char *request, size_t len, int nth)
 {
 	(void) nth;
@@ -214,7 +214,7 @@ static text usual_answer(const hostile *way, const char *request, size_t len, in
 	if (contains(request, len, "\r\nSUBSCRIBE\r\n")) {
 		return (text) TEXT(SUBSCRIBED);
 	}
-	/* Who leaves the queue sends eight words, and a try to publish four. */
+	/* A request to leave the queue has eight words, an attempt to publish four. */
 	return *words == '8' || *words == '4' ? (text) TEXT(":0\r\n") : (text) TEXT(REFUSAL("60000", "0", "1", "1", "1"));
 }
 
@@ -228,7 +228,7 @@ static dlock_claim *believed(client *c, const char *resource, int ttl_ms)
 	return claim;
 }
 
-/* Each call, where nothing but this server decides. */
+/* Each call on this server alone. */
 static void attack_alone(client c, bool may_succeed, const char *kind)
 {
 	char call[64];
@@ -273,8 +273,8 @@ static void attack_alone(client c, bool may_succeed, const char *kind)
 #undef JUDGE
 }
 
-/* A server that says yes and does not note the fencing token after that has gone away between two round trips: the
- * handle is to be tried again. */
+/* If a server says yes but does not store the fencing token after that, it seems to have failed between two round
+ * trips. The caller must then try the handle again. */
 static bool takes_up(client *c, dlock_claim *claim, const char *handle)
 {
 	dlock_nanos until = dlock_now() + 15 * DLOCK_SECOND;
@@ -286,7 +286,7 @@ static bool takes_up(client *c, dlock_claim *claim, const char *handle)
 	return status == DLOCK_OK;
 }
 
-/* Each call, where two real servers are of the same mind: what the third one says changes nothing. */
+/* Each call on three servers. The two real ones agree, so the answers of the third change nothing. */
 static void attack_one_of_three(const char *hostile_dsn, int way)
 {
 	extern test_server real[2];
@@ -347,8 +347,7 @@ static void attack(int way)
 	attack_alone(client_at(dsn), may_succeed, "DistributedLock");
 	attack_alone(client_at(with_login), may_succeed, "DistributedLock with a login");
 	attack_alone(client_quorum_at(dsns, 1), may_succeed, "RedLock");
-	attack_alone(
-		permits_client_at(dsn, 3, false), true, "Semaphore"); /* what is a refusal of a lock may be a yes there */
+	attack_alone(permits_client_at(dsn, 3, false), true, "Semaphore"); /* what refuses a lock may be a yes there */
 	attack_one_of_three(dsn, way);
 	attack_one_of_three(with_login, servers[way].to ? way + 1000 : way);
 	end_child(pid);
@@ -358,7 +357,7 @@ int main(int argc, char **argv)
 {
 	static const hostile_ways ways = { sizeof servers / sizeof *servers, name_of, attack };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as PHP does */
 	dlock_process_init();
 	servers_start(real, 2);
 	hostile_run(&ways, argc > 1 ? argv[1] : NULL);

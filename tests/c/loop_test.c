@@ -53,7 +53,7 @@ static void begin_turn(dlock_source *source)
 	((pipe_source *) source)->turns++;
 }
 
-/* What was sent in the turn is written. */
+/* Writes what was sent in the turn. */
 static void end_turn(dlock_source *source)
 {
 	pipe_source *own = (pipe_source *) source;
@@ -63,7 +63,7 @@ static void end_turn(dlock_source *source)
 			exit(2);
 		}
 	}
-	bool settles = own->settles; /* as a connection does that cannot be written to */
+	bool settles = own->settles; /* like a connection to which a write fails */
 	own->received += settles;
 	own->settles = false;
 	source->news += settles;
@@ -93,7 +93,7 @@ static void end(void)
 
 /* ---- tasks ---- */
 
-/* Says something twice, waits for each answer, and for a while in between. */
+/* Sends twice, waits for each answer, and for 20 ms in between. */
 typedef struct {
 	dlock_task task, part;
 	int sent, at, first;
@@ -127,7 +127,7 @@ static dlock_status dialogue_step(void *task, dlock_loop *on, dlock_nanos now)
 	DLOCK_AWAIT(&own->task, dlock_loop_is_time(on, own->until, now));
 	DLOCK_JOIN(&own->task, own->said, say(own, on));
 	DLOCK_END(&own->task);
-	return DLOCK_LOST; /* as good as any */
+	return DLOCK_LOST; /* any status would do */
 }
 
 static dlock_status never_step(void *task, dlock_loop *on, dlock_nanos now)
@@ -141,11 +141,12 @@ static void test_run(void)
 	dialogue own = { .sent = 0 };
 	dlock_nanos start = dlock_now();
 
-	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST, "what it has come to");
-	check(own.sent == 2 && source.received == 2, "each was said once, however often it is stepped");
+	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST, "the status of the task");
+	check(own.sent == 2 && source.received == 2, "it sends twice, however often it is stepped");
 	check(dlock_now() - start >= 20 * DLOCK_MS && source.turns <= 6, "it sleeps in between (%d turns)", source.turns);
 	check(own.task.at == 0 && dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST
-			&& own.sent == 4, "and can be begun again");
+			&& own.sent == 4,
+		"and the task can begin again");
 }
 
 static void test_limits(void)
@@ -154,17 +155,19 @@ static void test_limits(void)
 	dlock_nanos start = dlock_now();
 
 	check(dlock_loop_run(&loop, never_step, NULL, start + 30 * DLOCK_MS, NULL) == DLOCK_TIMEOUT
-			&& dlock_now() - start >= 30 * DLOCK_MS, "a limit");
+			&& dlock_now() - start >= 30 * DLOCK_MS,
+		"a deadline ends the run");
 	check(dlock_loop_run(&loop, dialogue_step, &own, start, NULL) == DLOCK_TIMEOUT && own.sent == 1,
-		"one in the past still steps it");
+		"with a deadline in the past, the task is still stepped");
 	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, NULL) == DLOCK_LOST && own.sent == 2,
-		"it goes on where it was");
+		"the task resumes where it was");
 	source.timer = dlock_now() + 10 * DLOCK_MS;
 	check(dlock_loop_run(&loop, never_step, NULL, dlock_now() + 30 * DLOCK_MS, NULL) == DLOCK_TIMEOUT
-			&& source.expired == 1, "a source's own timer");
+			&& source.expired == 1,
+		"a source's own timer expires");
 	dlock_loop alone = { NULL };
 	check(dlock_loop_run(&alone, never_step, NULL, DLOCK_FOREVER, NULL) == DLOCK_TIMEOUT,
-		"where nothing is under way there is nothing to wait for");
+		"a loop without a source and without a deadline does not sleep");
 	dlock_loop_end(&alone);
 }
 
@@ -181,7 +184,7 @@ static void test_settled_at_end(void)
 	source.settles = true;
 	check(dlock_loop_await(&loop, has_received, NULL, start + 20 * DLOCK_SECOND)
 			&& dlock_now() - start < 10 * DLOCK_SECOND,
-		"what the end of a turn brings is not slept over");
+		"the loop does not sleep if the end of a turn brings news");
 }
 
 static void test_interrupted(void)
@@ -194,13 +197,13 @@ static void test_interrupted(void)
 		"a task that has not lent the thread is not interrupted");
 	own.lends = true;
 	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, &wait) == DLOCK_INTERRUPTED && own.sent == 3,
-		"one that has is");
+		"a task that has lent it is interrupted");
 	interrupt_clear();
-	check(dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, &wait) == DLOCK_LOST && own.sent == 4,
-		"and goes on");
+	check(
+		dlock_loop_run(&loop, dialogue_step, &own, DLOCK_FOREVER, &wait) == DLOCK_LOST && own.sent == 4, "and resumes");
 }
 
-/* ---- tasks that nobody waits for ---- */
+/* ---- tasks that no caller waits for ---- */
 
 static dialogue others[3];
 
@@ -225,15 +228,16 @@ static void test_adopted(void)
 		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, i == 1 ? count_done : NULL, &others[i]);
 		dlock_loop_adopt(&loop, &others[i].adopted, dialogue_step, NULL, &others[i]);
 	}
-	check(others[0].sent == 0, "nothing is said before the loop runs");
-	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND), "they go on while it runs");
-	check(
-		others[0].sent == 2 && others[1].sent == 2 && others[2].sent == 2 && !loop.adopted, "to their end, each once");
+	check(others[0].sent == 0, "nothing is sent before the loop runs");
+	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND),
+		"the tasks proceed while the loop runs");
+	check(others[0].sent == 2 && others[1].sent == 2 && others[2].sent == 2 && !loop.adopted,
+		"each to its end, and once");
 	check(done == 1, "and a caller that asked for it is told");
 	check(source.turns < 20, "together (%d turns)", source.turns);
 }
 
-/* Has all of them forgotten, itself too. */
+/* Makes the loop forget all tasks, also this one. */
 static dlock_status forget_step(void *task, dlock_loop *on, dlock_nanos now)
 {
 	(void) task, (void) on, (void) now;
@@ -250,7 +254,7 @@ static void test_forgotten(void)
 		dlock_loop_adopt(&loop, &others[i].adopted, i == 1 ? forget_step : dialogue_step, NULL, &others[i]);
 	}
 	check(dlock_loop_await(&loop, are_over, NULL, dlock_now() + 10 * DLOCK_SECOND) && !loop.adopted,
-		"a step may have any forgotten");
+		"a step may make the loop forget any task");
 }
 
 static void test_fork(void)
@@ -267,7 +271,7 @@ static void test_fork(void)
 	}
 	check(exit_of(pid) == 0, "a child has no task of its parent's, and may begin its own");
 	check(dlock_loop_run(&loop, never_step, NULL, dlock_now(), NULL) == DLOCK_TIMEOUT && others[0].sent == 1,
-		"in the parent it goes on");
+		"the parent continues its task");
 	dlock_loop_forget(&others[0].adopted);
 }
 

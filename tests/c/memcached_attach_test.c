@@ -1,4 +1,4 @@
-/* Taking up a lease by its token over memcached: it works once, and where it fails it can be tried again. Prints TAP.
+/* Attaching to a lease by its token on memcached. It succeeds once. After a failure a caller can try again. Prints TAP.
  * memcached_attach_test [word in the names of the tests to run] */
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static const char old_token[] = "0123456789abcdef0123456789abcdef";
 static memcached_server server;
 
-/* The lease of that token, as its holder has left it. */
+/* Creates the lease of old_token, as its holder leaves it. */
 static void leave_lease(const char *resource, int seconds)
 {
 	memcached_ask(&server, "ms Lock:%s 32 T%d\r\n%s", resource, seconds, old_token);
@@ -26,7 +26,7 @@ static bool has_old(const char *resource)
 	return !strcmp(memcached_value(&server, key), old_token);
 }
 
-/* Freed, and NULL, where it is not DLOCK_OK. */
+/* If it fails, the claim is freed and NULL. */
 static dlock_status attach(memcached_client *c, const char *resource, dlock_claim **claim)
 {
 	*claim = memcached_claim_on(c, resource, 60000);
@@ -62,27 +62,27 @@ static void test_once(void)
 	check(left <= 30 && left >= 28 && remaining <= 27700 * DLOCK_MS && remaining > 24 * DLOCK_SECOND,
 		"for the time that was left");
 	check(attach(&c, "once", &second) == DLOCK_LOST && strstr(c.error.message, "is no longer valid: it was"),
-		"once: %s", c.error.message);
+		"once only: %s", c.error.message);
 	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK && release_and_free(&c, claim),
 		"extended and released");
-	check(
-		attach(&c, "once", &second) == DLOCK_LOST && memcached_left(&server, "Lock:once") == -2, "nothing to take up");
+	check(attach(&c, "once", &second) == DLOCK_LOST && memcached_left(&server, "Lock:once") == -2,
+		"there is no lease to attach to");
 	memcached_client_free(&c);
 }
 
-/* What is no lease, and what is about to end, stays as it is. */
+/* A key that is no lease, or a lease that is about to expire, stays as it is. */
 static void test_none(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);
 	dlock_claim *claim;
 
 	leave_lease("none", 0);
-	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "a key without an end");
+	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "a key without a lease time");
 	leave_lease("none", 2);
-	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "nothing would be left of it");
+	check(attach(&c, "none", &claim) == DLOCK_LOST && has_old("none"), "no lease time would be left");
 	memcached_ask(&server, "ms Lock:none 3 T30\r\nxyz");
 	check(attach(&c, "none", &claim) == DLOCK_LOST && !strcmp(memcached_value(&server, "Lock:none"), "xyz"),
-		"somebody else's");
+		"another process holds it");
 	memcached_client_free(&c);
 }
 
@@ -119,10 +119,10 @@ static void test_race(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		once += wins[round] == 1;
 	}
-	check(once == ROUNDS && bad == 0, "of four one succeeds, %d of %d times", once, ROUNDS);
+	check(once == ROUNDS && bad == 0, "one of four succeeds, %d of %d times", once, ROUNDS);
 }
 
-/* The answer is lost: it is taken back, for the time that was left, and can be tried again. */
+/* The answer is lost. The client restores the old token for the time that was left, and a caller can try again. */
 static void test_rolled_back(void)
 {
 	memcached_client other = memcached_client_at(server.port, 2000);
@@ -139,7 +139,7 @@ static void test_rolled_back(void)
 	memcached_client_drain(&c);
 	long left = memcached_left(&server, "Lock:back");
 	check(!c.pool->background && has_old("back") && left <= 30 && left >= 26,
-		"what it has done is taken back, for the time that is left (%ld s)", left);
+		"the old token is restored, for the time that is left (%ld s)", left);
 	check(attach(&other, "back", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
 
 	leave_lease("back", 30);
@@ -150,14 +150,15 @@ static void test_rolled_back(void)
 		c.error.message);
 	atomic_store(&relay.stop, NULL);
 	memcached_client_drain(&c);
-	check(has_old("back") && memcached_cas(&server, "Lock:back") != cas, "it is void, should it come yet");
+	check(
+		has_old("back") && memcached_cas(&server, "Lock:back") != cas, "if the request still comes, it has no effect");
 	check(attach(&other, "back", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
 	memcached_client_free(&c);
 	memcached_client_free(&other);
 	relay_end(&relay);
 }
 
-/* The fencing counter cannot be had: the same. */
+/* The same if the fencing counter is no number. */
 static void test_no_fence(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);
@@ -168,12 +169,12 @@ static void test_no_fence(void)
 	check(attach(&c, "fence", &claim) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"), "no number: %s",
 		c.error.message);
 	memcached_client_drain(&c);
-	check(has_old("fence"), "taken back");
+	check(has_old("fence"), "rolled back");
 	claim = memcached_claim_on(&c, "fenced", 30000);
 	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "dlock:fence"),
 		"nor is a lock acquired: %s", c.error.message);
 	memcached_client_drain(&c);
-	check(memcached_left(&server, "Lock:fenced") == -2, "nothing is left of it");
+	check(memcached_left(&server, "Lock:fenced") == -2, "the attempt leaves no key");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }

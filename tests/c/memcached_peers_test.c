@@ -1,4 +1,4 @@
-/* What the memcached back end makes of a server that refuses, or is none, and of a fork. Prints TAP.
+/* How the memcached back end treats servers that refuse, or that are not memcached, and a fork. Prints TAP.
  * memcached_peers_test [word in the names of the tests to run] */
 
 #include <signal.h>
@@ -13,9 +13,9 @@
 
 static memcached_server server;
 
-/* ---- peers that are odd ---- */
+/* ---- odd peers ---- */
 
-/* What precedes the answers to an acquire: the key of the clock is there, and read twice. */
+/* Precedes the answers to an acquire: the key of the clock exists, and is read twice. */
 #define CLOCK "NS\r\nHD c1 t100\r\nHD c1 t100\r\n"
 
 static const struct {
@@ -37,7 +37,7 @@ static const struct {
 	{ "a CAS that is no number", "VERSION 1.6.18\r\n", CLOCK "HD cx\r\nVA 2\r\n12\r\n", "unexpected form" },
 	{ "no CAS", "VERSION 1.6.18\r\n", CLOCK "HD c0\r\nVA 2\r\n12\r\n", "without -C" },
 	{ "an answer to something else", "VERSION 1.6.18\r\n", CLOCK "VA 1 c5\r\nx\r\nVA 2\r\n12\r\n", "does not belong" },
-	{ "a fencing token that is none", "VERSION 1.6.18\r\n", CLOCK "HD c5\r\nVA 1\r\n0\r\n", "dlock:fence" },
+	{ "a fencing token of 0", "VERSION 1.6.18\r\n", CLOCK "HD c5\r\nVA 1\r\n0\r\n", "dlock:fence" },
 };
 
 static void test_odd_peers(void)
@@ -52,7 +52,7 @@ static void test_odd_peers(void)
 		dlock_status status = memcached_acquire(&c, claim, 0);
 		check(status == (*peers[i].word ? DLOCK_CONNECTION : DLOCK_TIMEOUT) && strstr(c.error.message, peers[i].word),
 			"%s: %s", peers[i].text, c.error.message);
-		check(dlock_now() - start < SOON, "is said at once");
+		check(dlock_now() - start < SOON, "reported at once");
 		dlock_claim_free(claim);
 		memcached_client_free(&c);
 		kill(pid, SIGKILL);
@@ -60,7 +60,7 @@ static void test_odd_peers(void)
 	}
 }
 
-/* After what was not asked for, no answer is taken for another request's. */
+/* After an answer without a request, no answer counts for another request. */
 static void test_extra_answer(void)
 {
 	int port;
@@ -70,7 +70,7 @@ static void test_extra_answer(void)
 
 	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "refused");
 	sleep_ms(20);
-	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "the answer that is too many is not the next one's");
+	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "the extra answer does not count for the next request");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	kill(pid, SIGKILL);
@@ -94,7 +94,7 @@ static void test_without_cas(void)
 		c.error.message);
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION, "nor a release: %s", c.error.message);
 	memcached_client_drain(&c);
-	check(!c.pool->background, "what is to be deleted is not asked for again and again");
+	check(!c.pool->background, "the client does not try again and again to delete the key");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	memcached_kill(&bare);
@@ -107,14 +107,15 @@ static void test_nobody_there(void)
 	bool locked;
 
 	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"),
-		"nobody there: %s", c.error.message);
-	check(c.backend->ops->locked(c.backend, "nobody", 6, &locked, &c.error) == DLOCK_CONNECTION, "nor to ask");
-	check(!c.pool->background, "nothing to discard");
+		"no server is there: %s", c.error.message);
+	check(c.backend->ops->locked(c.backend, "nobody", 6, &locked, &c.error) == DLOCK_CONNECTION,
+		"no server answers a question, either");
+	check(!c.pool->background, "no key is to be discarded");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
 
-/* A server that was idle for too long, and closed the connection. */
+/* The server has closed an idle connection. */
 static void test_closed_idle(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);
@@ -124,7 +125,7 @@ static void test_closed_idle(void)
 	memcached_restart(&server);
 	check(memcached_passes(&c, "idle", 0), "connected again: %s", c.error.message);
 	dlock_net_pool_count(c.pool, &opened, &reopened);
-	check(opened == 2 && reopened == 1, "once");
+	check(opened == 2 && reopened == 1, "over one new connection");
 	memcached_client_free(&c);
 }
 
@@ -161,15 +162,16 @@ static void test_fork(void)
 	if (pid == 0) {
 		_exit(child_of_holder(&c, claim));
 	}
-	check(exit_of(pid) == 0, "a child has none of it, and locks by itself");
+	check(exit_of(pid) == 0, "a child does not hold the lock, and acquires its own");
 	dlock_net_pool_count(c.pool, &opened, &reopened);
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && opened == 1, "its parent goes on over the same connection");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && opened == 1,
+		"the parent still holds it, over the same connection");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "and releases");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
 
-/* With a discard under way, which is the parent's. */
+/* A process forks while it discards a key. */
 static void test_fork_discards(void)
 {
 	memcached_client c = memcached_client_at(server.port, 200);
@@ -183,10 +185,10 @@ static void test_fork_discards(void)
 		memcached_client_drain(&c);
 		_exit(c.pool->background != NULL);
 	}
-	check(exit_of(pid) == 0, "a child leaves it alone");
+	check(exit_of(pid) == 0, "the child does not discard it");
 	memcached_thaw(&server);
 	memcached_client_drain(&c);
-	check(!c.pool->background && memcached_left(&server, "Lock:discards") == -2, "its parent ends it");
+	check(!c.pool->background && memcached_left(&server, "Lock:discards") == -2, "the parent does");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }

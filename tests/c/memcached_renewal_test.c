@@ -1,4 +1,4 @@
-/* Renewal of leases on memcached, by the thread and by rounds of the test's own. Prints TAP.
+/* Renewal of leases on memcached, by the thread and by the test's own rounds. Prints TAP.
  * memcached_renewal_test [word in the names of the tests to run] */
 
 #include <pthread.h>
@@ -26,8 +26,8 @@ static void count_one(void *context)
 	atomic_fetch_add(&((kept *) context)->losses, 1);
 }
 
-/* Acquires and begins to renew. `soon_ms` > 0: so much is believed to be left, so that it is due after a third of
- * that. */
+/* Acquires a lock and begins its renewal. If soon_ms > 0, the claim believes that so much is left, so the renewal is
+ * due after a third of it. */
 static void keep(kept *lease, memcached_client *c, const char *resource, int ttl_ms, int soon_ms)
 {
 	dlock_upkeep upkeep = { .renew = true, .lost = count_one, .context = lease };
@@ -98,25 +98,26 @@ static void test_lost(void)
 
 	keep(&lease, &c, "lost", 30000, 1000);
 	memcached_ask(&server, "ms Lock:lost 7 T100\r\nforeign");
-	check(eventually(is_told, &lease) && left_ms(lease.claim) == 0, "somebody else has it: told");
-	check(!strcmp(memcached_value(&server, "Lock:lost"), "foreign"), "and left alone");
+	check(
+		eventually(is_told, &lease) && left_ms(lease.claim) == 0, "another client holds the lock: the holder is told");
+	check(!strcmp(memcached_value(&server, "Lock:lost"), "foreign"), "and the other client's key stays");
 	dlock_claim_abandon(lease.claim);
 	dlock_claim_free(lease.claim);
 	memcached_ask(&server, "md Lock:lost");
 	keep(&lease, &c, "lost", 30000, 1000);
 	memcached_ask(&server, "md Lock:lost");
-	check(eventually(is_told, &lease), "gone: told");
+	check(eventually(is_told, &lease), "the key is gone: the holder is told");
 	dlock_claim_free(lease.claim);
 	keep(&lease, &c, "lost", 30000, 2000);
 	unsigned long before = dlock_renewal_count().renewals;
 	memcached_restart(&server);
 	check(eventually(is_told, &lease) && dlock_renewal_count().renewals == before,
-		"forgotten by a server that was started again: told");
+		"a restarted server has no key: the holder is told");
 	dlock_claim_free(lease.claim);
 	memcached_client_free(&c);
 }
 
-/* After a restart the next holder may have the CAS that the thread knows of the former's key. */
+/* After a restart, the next holder's key may have the CAS that the thread knows of the former key. */
 static void test_restart(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000), other = memcached_client_at(server.port, 2000);
@@ -128,7 +129,7 @@ static void test_restart(void)
 	unsigned long long cas = memcached_cas(&server, "Lock:again");
 	memcached_restart(&server);
 	second = memcached_claim_on(&other, "again", 30000);
-	check(memcached_acquire(&other, second, 0) == DLOCK_OK, "somebody has it then");
+	check(memcached_acquire(&other, second, 0) == DLOCK_OK, "another client acquires the lock");
 	while (memcached_cas(&server, "Lock:again") < cas) {
 		memcached_ask(&server, "ms Lock:again %d T30\r\n%s", (int) strlen(second->token), second->token);
 	}
@@ -137,14 +138,14 @@ static void test_restart(void)
 	dlock_renewal_pause(lease.claim);
 	dlock_renewal_resume(lease.claim); /* due soon */
 	check(eventually(is_told, &lease) && !strcmp(memcached_value(&server, "Lock:again"), second->token),
-		"the thread does not take it");
+		"the thread does not change the other client's key");
 	dlock_claim_free(lease.claim);
 	dlock_claim_free(second);
 	memcached_client_free(&c);
 	memcached_client_free(&other);
 }
 
-/* It is over in time where nobody answers, and comes back where the answer is late. */
+/* If the server does not answer, the lease is lost in time. When the server continues, the key is deleted. */
 static void test_frozen(void)
 {
 	memcached_client c = memcached_client_at(server.port, 200);
@@ -156,17 +157,17 @@ static void test_frozen(void)
 	dlock_nanos renewed = dlock_now();
 	memcached_freeze(&server);
 	check(eventually(is_told, &lease), "told");
-	check(dlock_now() - renewed < SOON, "two seconds before the key may go (after %ld ms)",
+	check(dlock_now() - renewed < SOON, "two seconds before the key may expire (after %ld ms)",
 		(long) ((dlock_now() - renewed) / DLOCK_MS));
 	memcached_thaw(&server);
 	dlock_claim_abandon(lease.claim);
 	memcached_client_drain(&c);
-	check(memcached_left(&server, "Lock:frozen") == -2, "it is deleted then");
+	check(memcached_left(&server, "Lock:frozen") == -2, "the key is deleted then");
 	dlock_claim_free(lease.claim);
 	memcached_client_free(&c);
 }
 
-/* The holder's own requests and the thread's, as fast as both can. */
+/* The holder and the thread send requests as fast as they can. */
 static void test_both(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);
@@ -185,17 +186,17 @@ static void test_both(void)
 		long left = left_ms(lease.claim);
 		bad += memcached_left(&server, "Lock:both") * 1000 < left;
 	}
-	check(failed == 0 && atomic_load(&lease.losses) == 0, "nothing fails: %s", c.error.message);
-	check(bad == 0, "the key is never shorter than believed");
+	check(failed == 0 && atomic_load(&lease.losses) == 0, "no request fails: %s", c.error.message);
+	check(bad == 0, "the key never has less time than believed");
 	check(dlock_claim_release(lease.claim, &c.error) == DLOCK_OK && memcached_left(&server, "Lock:both") == -2,
 		"released");
 	sleep_ms(50);
-	check(memcached_left(&server, "Lock:both") == -2, "for good");
+	check(memcached_left(&server, "Lock:both") == -2, "and the key does not come back");
 	dlock_claim_free(lease.claim);
 	memcached_client_free(&c);
 }
 
-/* The end of the thread, and of the lease, while it waits for an answer. */
+/* The thread and the lease end while the thread waits for an answer. */
 static void test_shutdown(void)
 {
 	memcached_client c = memcached_client_at(server.port, 60000);
@@ -210,7 +211,7 @@ static void test_shutdown(void)
 	memcached_thaw(&server);
 	dlock_claim_abandon(lease.claim);
 	memcached_client_drain(&c);
-	check(memcached_left(&server, "Lock:end") == -2, "and the lease can be given back");
+	check(memcached_left(&server, "Lock:end") == -2, "and the lease can be released");
 	dlock_claim_free(lease.claim);
 	memcached_client_free(&c);
 }
@@ -257,7 +258,7 @@ static dlock_round_result renew(rounds *r, int seconds)
 	return r->round->ops->result(r->round);
 }
 
-/* The two in each order that there can be. */
+/* An extension and a renewal, in each possible order. */
 static void test_orders(void)
 {
 	memcached_client c = memcached_client_at(server.port, 2000);
@@ -270,24 +271,25 @@ static void test_orders(void)
 			&& memcached_left(&server, "Lock:orders") >= 39,
 		"extended after that");
 	check(renew(&r, 10) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 39,
-		"a renewal after that does not make it shorter");
+		"a renewal after that does not shorten the lease");
 	memcached_freeze(&server);
 	r.round->ops->begin(r.round, r.renewer, 10 * DLOCK_SECOND, true);
 	pid_t pid = signal_later(server.pid, SIGCONT, 100);
-	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK, "both at once: %s", c.error.message);
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_OK, "an extension and a renewal at once: %s",
+		c.error.message);
 	exit_of(pid);
 	advance(&r, 2000);
 	check(r.round->ops->result(r.round) == DLOCK_ROUND_KEPT && memcached_left(&server, "Lock:orders") >= 59,
-		"the longer one counts (%ld)", memcached_left(&server, "Lock:orders"));
+		"the longer lease counts (%ld)", memcached_left(&server, "Lock:orders"));
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && renew(&r, 10) == DLOCK_ROUND_GONE
 			&& memcached_left(&server, "Lock:orders") == -2,
-		"renewed after the release: it is gone");
+		"a renewal after the release finds no key");
 	end_rounds(&r);
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
 
-/* A renewal that was sent while the server stood still, and is executed by its old time. */
+/* The thread sends a renewal to a stopped server, which executes it by its old clock. */
 static void test_stopped_clock(void)
 {
 	dlock_nanos began = dlock_now();
@@ -300,12 +302,12 @@ static void test_stopped_clock(void)
 	memcached_freeze(&server);
 	sleep_ms(3500);
 	pid_t pid = signal_later(server.pid, SIGCONT, 30);
-	check(renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed by a server that stood still");
+	check(renew(&r, 10) == DLOCK_ROUND_KEPT, "renewed by a server that was stopped");
 	exit_of(pid);
 	sleep_ms(50);
 	long left = memcached_left(&server, "Lock:stopped");
 	check(8000 - r.round->late / DLOCK_MS <= left * 1000,
-		"the lease is believed for no longer than its key is there (%ld s)", left);
+		"the lease is believed for no longer than its key exists (%ld s)", left);
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "released");
 	end_rounds(&r);
 	dlock_claim_free(claim);
@@ -338,7 +340,7 @@ static void test_ends(void)
 	memcached_client_free(&c);
 }
 
-/* The answer to a renewal is lost: the next finds its own token. */
+/* The answer to a renewal is lost. The next renewal finds its own token. */
 static void test_lost_answer(void)
 {
 	relay relay;

@@ -241,7 +241,7 @@ void memcached_client_free(memcached_client *client)
 void memcached_client_drain(memcached_client *client)
 {
 	dlock_net_pool_drain(
-		client->pool, dlock_now() + 10 * DLOCK_SECOND); /* it ends as soon as nothing is left to be sent */
+		client->pool, dlock_now() + 10 * DLOCK_SECOND); /* it ends as soon as nothing is left to send */
 }
 
 dlock_claim *memcached_claim_on(memcached_client *client, const char *resource, int ttl_ms)

@@ -64,7 +64,7 @@ static void test_life(void)
 	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "free");
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && is_on_server(claim), "held: %s", c.error.message);
 	check(memcached_left(&server, "Lock:life") == 30 && left_ms(claim) <= 27700 && left_ms(claim) > 27000,
-		"believed for less than the server has it");
+		"believed for less time than its key lasts");
 	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked, "locked");
 	check(
 		dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 27700 && left_ms(claim) > 25000, "checked");
@@ -72,7 +72,7 @@ static void test_life(void)
 			&& memcached_left(&server, "Lock:life") >= 59 && left_ms(claim) > 55000,
 		"extended");
 	int64_t token = claim->fencing_token;
-	check(token > 1000000 * INT64_C(1700000000), "its fencing token began with the time");
+	check(token > 1000000 * INT64_C(1700000000), "its fencing token began at the time of day");
 	check(release_and_free(&c, claim) == DLOCK_OK && nobody_has("life"), "released");
 	claim = memcached_claim_on(&c, "other", 30000);
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token == token + 1, "the next fencing token");
@@ -141,13 +141,14 @@ static void test_contention(void)
 	for (int i = 0; i < CHILDREN; i++) {
 		failures += exit_of(pids[i]) != 0;
 	}
-	check(failures == 0 && atomic_load(&shared->done) == CHILDREN * ROUNDS, "all had it (%d)",
+	check(failures == 0 && atomic_load(&shared->done) == CHILDREN * ROUNDS, "all acquire it (%d)",
 		atomic_load(&shared->done));
 	check(atomic_load(&shared->overlaps) == 0, "one at a time");
 	check(atomic_load(&shared->disorder) == 0, "with rising fencing tokens");
 }
 
-/* Whenever between two ticks of the server's clock a lease begins, its key is there as long as it is believed. */
+/* A lease may begin anywhere between two ticks of the server's clock. Its key exists for as long as the holder relies
+ * on it. */
 static void test_margin(void)
 {
 	enum { LEASES = 12 };
@@ -167,11 +168,11 @@ static void test_margin(void)
 		sleep_ms(left > 10 ? (int) left - 10 : 0);
 		there += is_on_server(claims[i]);
 	}
-	check(waited == LEASES && there == LEASES, "%d of %d keys are there when their leases end", there, LEASES);
+	check(waited == LEASES && there == LEASES, "%d of %d keys exist when their leases end", there, LEASES);
 	sleep_ms(100);
-	check(dlock_claim_release(claims[LEASES - 1], &c.error) == DLOCK_LOST, "the lease is over before its key is");
+	check(dlock_claim_release(claims[LEASES - 1], &c.error) == DLOCK_LOST, "the lease expires before its key");
 	memcached_client_drain(&c);
-	check(nobody_has(claims[LEASES - 1]->resource), "which is deleted");
+	check(nobody_has(claims[LEASES - 1]->resource), "and the key is deleted");
 	for (int i = 0; i < LEASES; i++) {
 		dlock_claim_free(claims[i]);
 	}
@@ -203,10 +204,11 @@ static void test_keys(void)
 			}
 		}
 	}
-	check(held == COUNT, "none shares a key with another (%s)", c.error.message);
-	check(!strcmp(memcached_value(&server, "Lock:plain"), claims[0]->token), "a key that can be written is as it is");
+	check(held == COUNT, "no two resources share a key (%s)", c.error.message);
+	check(
+		!strcmp(memcached_value(&server, "Lock:plain"), claims[0]->token), "a name that memcached accepts is the key");
 	check(!strcmp(memcached_value(&server, "TG9jazp3aXRoIHNwYWNl b"), claims[1]->token),
-		"another one is the same bytes, told in base64");
+		"any other name is a key in base64");
 	for (int i = 0; i < COUNT; i++) {
 		released += release_and_free(&c, claims[i]) == DLOCK_OK;
 	}
@@ -214,18 +216,18 @@ static void test_keys(void)
 	memcached_client_free(&c);
 }
 
-/* With a prefix of its own, a resource could have the key of the fencing counter, or that of a digest. */
+/* If a user sets the prefix, a resource could have the key of the fencing counter, of the clock or of a digest. */
 static void test_reserved_keys(void)
 {
 	dlock_memcached_key key, other;
 	char hex[65], digest[100];
 
 	dlock_memcached_make_key(&key, "dlock:", 6, "fence", 5, memcached_digest);
-	check(strcmp(key.text, DLOCK_MEMCACHED_FENCE), "not the fencing counter's (%s)", key.text);
+	check(strcmp(key.text, DLOCK_MEMCACHED_FENCE), "it is not the fencing counter's (%s)", key.text);
 	dlock_memcached_make_key(&key, "dlock:", 6, "clock", 5, memcached_digest);
-	check(strcmp(key.text, DLOCK_MEMCACHED_CLOCK), "not that of the clock");
+	check(strcmp(key.text, DLOCK_MEMCACHED_CLOCK), "nor that of the clock");
 	dlock_memcached_make_key(&key, "", 0, "fence", 5, memcached_digest);
-	check(!strcmp(key.text, "fence"), "as it is");
+	check(!strcmp(key.text, "fence"), "without a prefix, the name is the key");
 	memset(digest, ' ', 99);
 	char text[401];
 	memset(text, 'x', 400);
@@ -233,17 +235,17 @@ static void test_reserved_keys(void)
 	snprintf(digest, sizeof digest, "dlock:sha256:%s", hex);
 	dlock_memcached_make_key(&key, "", 0, text, 400, memcached_digest);
 	dlock_memcached_make_key(&other, "", 0, digest, strlen(digest), memcached_digest);
-	check(!strcmp(key.text, digest) && strcmp(other.text, digest), "what looks like a digest has another one");
+	check(!strcmp(key.text, digest) && strcmp(other.text, digest), "a name that looks like a digest has another key");
 	dlock_memcached_make_key(&key, "", 0, text, 250, memcached_digest);
-	check(strlen(key.text) == 250 && !key.encoded, "250 bytes are a key");
+	check(strlen(key.text) == 250 && !key.encoded, "a name of 250 bytes is a key");
 	memset(text, ' ', 186);
 	dlock_memcached_make_key(&key, "", 0, text, 186, memcached_digest);
-	check(strlen(key.text) == 248 && key.encoded, "186 fit in base64");
+	check(strlen(key.text) == 248 && key.encoded, "186 bytes fit in base64");
 	dlock_memcached_make_key(&key, "", 0, "a\0b", 3, memcached_digest);
-	check(!strcmp(key.text, "YQBi") && key.encoded, "also with a NUL");
+	check(!strcmp(key.text, "YQBi") && key.encoded, "also bytes with a NUL");
 }
 
-/* ---- others' keys ---- */
+/* ---- keys of other programs ---- */
 
 static void set_foreign(const char *resource, int seconds)
 {
@@ -258,14 +260,14 @@ static bool is_foreign(const char *resource)
 	return !strcmp(memcached_value(&server, key), "foreign");
 }
 
-/* Somebody has it since: whatever the former holder says is without effect. */
+/* Another program has set the key since. No request of the former holder has an effect. */
 static void test_foreign(void)
 {
 	memcached_client c = client_here();
 	dlock_claim *claim = memcached_claim_on(&c, "foreign", 30000);
 
 	set_foreign("foreign", 1000);
-	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT && is_foreign("foreign"), "one of another program");
+	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT && is_foreign("foreign"), "another program holds it");
 	memcached_ask(&server, "md Lock:foreign");
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
 	set_foreign("foreign", 1000);
@@ -273,11 +275,11 @@ static void test_foreign(void)
 	claim->state = DLOCK_CLAIM_HELD;
 	dlock_claim_abandon(claim);
 	memcached_client_drain(&c);
-	check(is_foreign("foreign"), "what it was told of the key does not lead to its deletion");
+	check(is_foreign("foreign"), "an abandon does not delete the key, whose CAS the check has read");
 	claim->state = DLOCK_CLAIM_HELD;
 	claim->deadline = dlock_now() + 10 * DLOCK_SECOND;
 	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_LOST && is_foreign("foreign"),
-		"nor to an extension");
+		"an extension does not change it");
 	claim->state = DLOCK_CLAIM_HELD;
 	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && is_foreign("foreign"), "nor does a release: %s",
 		c.error.message);
@@ -285,7 +287,7 @@ static void test_foreign(void)
 	memcached_client_free(&c);
 }
 
-/* Somebody has changed it, and it is the holder's yet: a renewal. */
+/* The CAS has changed, but the token is still the holder's, as after a renewal. */
 static void test_other_cas(void)
 {
 	memcached_client c = client_here();
@@ -310,7 +312,7 @@ static void test_other_cas(void)
 
 /* ---- servers that fail ---- */
 
-/* A server that was started again counts CAS anew, so that the next holder's may be the former's. */
+/* A restarted server counts CAS anew, so the next holder's key may have the CAS of the former key. */
 static void test_restart(void)
 {
 	memcached_client c = client_here(), other = client_here();
@@ -324,11 +326,11 @@ static void test_restart(void)
 		unsigned long long cas = memcached_cas(&server, "Lock:restart");
 		memcached_restart(&server);
 		check(memcached_acquire(&other, second, 0) == DLOCK_OK && memcached_cas(&server, "Lock:restart") == cas,
-			"somebody has it with the same CAS");
+			"another client holds it with the same CAS");
 		dlock_status status = i == 0 ? dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error)
 			: i == 1 ? dlock_claim_release(claim, &c.error) : (dlock_claim_abandon(claim), DLOCK_LOST);
 		memcached_client_drain(&c);
-		check(status == DLOCK_LOST && is_on_server(second), "%s does not touch it", what[i]);
+		check(status == DLOCK_LOST && is_on_server(second), "%s does not change its key", what[i]);
 		dlock_claim_free(claim);
 		dlock_claim_free(second);
 	}
@@ -348,14 +350,14 @@ static void test_killed(void)
 	check(memcached_acquire(&c, second, 5000) == DLOCK_CONNECTION && strstr(c.error.message, "refused"), "no lock: %s",
 		c.error.message);
 	memcached_restart(&server);
-	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "it has forgotten");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "the restarted server has no key");
 	check(memcached_acquire(&c, second, 0) == DLOCK_OK && release_and_free(&c, second) == DLOCK_OK,
 		"it works again: %s", c.error.message);
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 }
 
-/* It stands still: nobody waits for longer than allowed, and a late success is deleted. */
+/* The server is stopped. A client waits no longer than read_timeout, and a late success is deleted. */
 static void test_frozen(void)
 {
 	memcached_client c = memcached_client_at(server.port, 200), other = client_here();
@@ -369,8 +371,8 @@ static void test_frozen(void)
 	pid_t pid = signal_later(server.pid, SIGCONT, 500);
 	memcached_client_drain(&c);
 	exit_of(pid);
-	check(!c.pool->background && nobody_has("frozen"), "what it has done since is undone");
-	check(memcached_passes(&other, "frozen", 0), "and others have it: %s", other.error.message);
+	check(!c.pool->background && nobody_has("frozen"), "the late acquire is undone");
+	check(memcached_passes(&other, "frozen", 0), "and another client acquires it: %s", other.error.message);
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	memcached_client_free(&other);
@@ -378,17 +380,17 @@ static void test_frozen(void)
 
 /* ---- the server's clock ---- */
 
-/* No longer than its key, once the clock has caught up. */
+/* Does the holder rely on the claim for no longer than its key exists, once the server's clock has caught up? */
 static bool is_believed_rightly(dlock_claim *claim, const char *key)
 {
 	sleep_ms(60);
 	long left = left_ms(claim);
 
-	note("believed for %ld ms, the key is there for %ld s", left, memcached_left(&server, key));
+	note("believed for %ld ms, the key exists for %ld s", left, memcached_left(&server, key));
 	return left <= memcached_left(&server, key) * 1000;
 }
 
-/* It stood still for some seconds, and goes on with what it has received meanwhile, by the time at which it stopped. */
+/* Stops the server for so long. When it continues, it executes what it has received by its old clock. */
 static pid_t stop_for(int ms)
 {
 	memcached_freeze(&server);
@@ -409,7 +411,7 @@ static void test_stopped_clock(void)
 	pid = stop_for(6500);
 	check(memcached_acquire(&c, second, 20000) == DLOCK_OK && left_ms(second) > 1500
 			&& is_believed_rightly(second, "Lock:short"),
-		"a lease that would be over is acquired again: %s", c.error.message);
+		"a lease that would have expired is acquired again: %s", c.error.message);
 	exit_of(pid);
 	check(
 		dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 26000, "in time again");
@@ -418,7 +420,7 @@ static void test_stopped_clock(void)
 			&& is_believed_rightly(claim, "Lock:stopped"),
 		"extended then: %s", c.error.message);
 	exit_of(pid);
-	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK, "once more");
+	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK, "extended again");
 	pid = stop_for(3500);
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && is_believed_rightly(claim, "Lock:stopped"), "checked then");
 	exit_of(pid);
@@ -427,7 +429,7 @@ static void test_stopped_clock(void)
 	memcached_client_free(&c);
 }
 
-/* The key by which the clock is read is gone: it is made again, and nothing fails or is refused for that. */
+/* The key by which clients read the clock is gone. A client creates it again, and no call fails or is refused. */
 static void test_lost_clock(void)
 {
 	memcached_client c = client_here();
@@ -443,7 +445,7 @@ static void test_lost_clock(void)
 		c.error.message);
 	memcached_ask(&server, "md dlock:clock\r\nms dlock:clock 0 T1000\r\n");
 	check(dlock_claim_extend(claim, 30 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 27000,
-		"also where another client has made it: %s", c.error.message);
+		"also if another client has created the key: %s", c.error.message);
 	memcached_ask(&server, "md dlock:clock");
 	check(release_and_free(&c, claim) == DLOCK_OK, "released");
 	memcached_client_free(&c);
@@ -466,41 +468,41 @@ static void test_clock_readings(void)
 	const dlock_nanos s = DLOCK_SECOND, ms = DLOCK_MS, start = 1000000 * s;
 	dlock_memcached_clock clock = { 0 };
 
-	check(late_at(&clock, 1000, start) == DLOCK_FOREVER, "the first reading says nothing");
+	check(late_at(&clock, 1000, start) == DLOCK_FOREVER, "the first reading does not show whether the clock is late");
 	check(late_at(&clock, 1000, start + 900 * ms) <= ms && late_at(&clock, 999, start + 901 * ms) <= ms,
-		"within a tick it is in time");
-	check(late_at(&clock, 995, start + 4901 * ms) <= ms, "as time passes");
+		"within a tick the clock is in time");
+	check(late_at(&clock, 995, start + 4901 * ms) <= ms, "it is in time as time passes");
 	dlock_nanos late = late_at(&clock, 995, start + 8 * s);
-	check(late > 2 * s && late < 4 * s, "a stop");
-	check(late_at(&clock, 995, start + 8 * s + 2 * ms) >= late, "more than one in it");
+	check(late > 2 * s && late < 4 * s, "a stop makes it late");
+	check(late_at(&clock, 995, start + 8 * s + 2 * ms) >= late, "also at the next reading within the stop");
 	check(late_at(&clock, 992, start + 8 * s + 10 * ms) <= ms && late_at(&clock, 992, start + 8 * s + 800 * ms) <= ms,
-		"it has caught up");
+		"then it has caught up");
 	check(late_at(&clock, 991, start + 100 * s) > 80 * s && late_at(&clock, 990, start + 101 * s) > 80 * s,
-		"a machine that was suspended");
+		"the machine was suspended");
 	clock.is_reconnected = true;
 	clock.late = 0;
 	check(late_at(&clock, 989, start + 102 * s) > 80 * s && late_at(&clock, 987, start + 104 * s) > 80 * s,
-		"another connection may have come before it has caught up");
-	check(late_at(&clock, 896, start + 104 * s + ms) <= ms && !clock.is_reconnected, "as it has then");
+		"a new connection may begin before the clock has caught up");
+	check(late_at(&clock, 896, start + 104 * s + ms) <= ms && !clock.is_reconnected, "then it has");
 	clock.is_reconnected = true;
 	check(late_at(&clock, 900, start + 200 * s) > 80 * s && late_at(&clock, 897, start + 204 * s) == DLOCK_FOREVER
 			&& late_at(&clock, 897, start + 204 * s + ms) <= ms,
-		"where it stays late it goes on from there");
+		"if the clock stays late, the readings begin anew");
 	clock.is_reconnected = true;
 	check(late_at(&clock, 897, start + 210 * s) > 5 * s && late_at(&clock, 897, start + 214 * s) > 9 * s
 			&& late_at(&clock, 897, start + 216 * s) > 11 * s,
-		"while it stands still it does not stay late");
+		"a clock that stands still gets later, and does not count as staying late");
 	clock = (dlock_memcached_clock) { 0 };
 	check(late_by(&clock, 900, start, start + 5 * s) == DLOCK_FOREVER
 			&& late_by(&clock, 900, start + ms, start + 5 * s) >= 5 * s - ms,
-		"an answer that took long hides that it is as late");
+		"a slow answer hides how late the clock is");
 	check(late_at(&clock, 895, start + 5 * s + ms) >= 5 * s - ms && late_at(&clock, 895, start + 5 * s + 2 * ms) <= ms,
-		"until another one has come at once");
+		"until a fast answer comes");
 }
 
 /* ---- answers that are lost ---- */
 
-/* The connection stays, or is closed. */
+/* Loses the answer to the next request with this word. The connection of an earlier lost answer is closed. */
 static void lose(relay *relay, const char *word)
 {
 	atomic_store(&relay->swallowed, 0);
@@ -519,15 +521,15 @@ static void test_lost_answers(void)
 	check(memcached_acquire(&c, claim, 5000) == DLOCK_CONNECTION && is_on_server(claim), "the answer to an acquire: %s",
 		c.error.message);
 	memcached_client_drain(&c);
-	check(nobody_has("lost"), "it is deleted");
+	check(nobody_has("lost"), "the key is deleted");
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
-	sleep_ms(1500); /* if the server stands still since then, its clock does as well */
+	sleep_ms(1500); /* the server, and so its clock, may stand still from here on */
 	lose(&relay, "ms ");
 	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION && left_ms(claim) < 6500,
 		"the answer to a shorter extension: the shorter one is believed, from when the longer one was set");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) < 8000, "also after a check");
 	check(dlock_claim_extend(claim, 20 * DLOCK_SECOND, &c.error) == DLOCK_OK && left_ms(claim) > 16000,
-		"until another one is answered");
+		"until an extension is answered");
 	lose(&relay, "md ");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION && nobody_has("lost"), "the answer to a release");
 	memcached_client_drain(&c);
@@ -542,7 +544,7 @@ static bool has_key(void *key)
 	return memcached_left(&server, key) != -2;
 }
 
-/* The server reads what came over the closed connection behind what looks for it. */
+/* The server executes a request of a closed connection after the request that looks for its effect. */
 static void test_late_success(void)
 {
 	relay relay;
@@ -556,16 +558,16 @@ static void test_late_success(void)
 	dlock_net_pool_drain(c.pool, dlock_now() + 50 * DLOCK_MS);
 	check(nobody_has("late"), "not yet executed");
 	atomic_store(&relay.stop, NULL);
-	check(eventually(has_key, "Lock:late"), "it is executed late");
+	check(eventually(has_key, "Lock:late"), "the acquire is executed late");
 	memcached_client_drain(&c);
-	check(!c.pool->background && nobody_has("late"), "what it has done since is undone");
+	check(!c.pool->background && nobody_has("late"), "the late acquire is undone");
 	dlock_claim_free(claim);
 	memcached_client_free(&c);
 	relay_end(&relay);
 }
 
-/* It was not executed, and would be as long as the key has the same CAS: a check must not take the longer lease for
- * sure. */
+/* An extension has not been executed, but still can be while the key has the same CAS. So a check must not rely on the
+ * longer lease. */
 static void test_pending_extension(void)
 {
 	relay relay;
@@ -577,7 +579,7 @@ static void test_pending_extension(void)
 	atomic_store(&relay.stop, " MS ");
 	check(dlock_claim_extend(claim, 10 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION
 			&& memcached_left(&server, "Lock:pending") > 50,
-		"it is on its way");
+		"the extension is on its way");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) < 8000, "the shorter lease is believed");
 	atomic_store(&relay.stop, NULL);
 	dlock_claim_free(claim);

@@ -1,4 +1,4 @@
-/* Forks while the renewal thread is at the table of the back end without a server. Prints TAP.
+/* Forks while the renewal thread uses the table of the memory back end. Prints TAP.
  * memory_process_test [word in the names of the tests to run] */
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 static dlock_error error;
 
-/* Has the thread, and its handlers of a fork, before the table is used for the first time: a lease that another back
- * end would have. */
+/* Starts the thread, with its handlers of a fork, before the table is first used. The lease is one of another back
+ * end. */
 static void start_thread_first(void)
 {
 	static const dlock_backend_ops ops = { .name = "test", .claim_size = sizeof(dlock_claim) };
@@ -46,7 +46,7 @@ static void test_forks(void)
 	}
 	check(held == LEASES, "%d leases are renewed", held);
 	for (int i = 0; i < FORKS; i++) {
-		for (int j = 0; j < LEASES; j += 10) { /* the thread is busy all the time */
+		for (int j = 0; j < LEASES; j += 10) { /* keeps the thread busy */
 			claims[j]->deadline = dlock_now() + 3 * DLOCK_MS;
 			dlock_renewal_pause(claims[j]);
 			dlock_renewal_resume(claims[j]);

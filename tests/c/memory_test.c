@@ -1,4 +1,4 @@
-/* The back end without a server: a table in the process, shared by its threads. Prints TAP.
+/* The memory back end: a table in the process, which its threads share. Prints TAP.
  * memory_test [word in the names of the tests to run] */
 
 #include <pthread.h>
@@ -68,9 +68,9 @@ static void test_life(void)
 	check(dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD && remaining > 9 * DLOCK_SECOND
 			&& remaining <= 10 * DLOCK_SECOND,
 		"for its ttl");
-	check(acquire(second, 0) == DLOCK_TIMEOUT, "by one");
-	check(
-		!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third), "another table has others");
+	check(acquire(second, 0) == DLOCK_TIMEOUT, "by one claim only");
+	check(!is_locked(other, "a") && acquire(third, 0) == DLOCK_OK && release_and_free(third),
+		"another table has other locks");
 	check(is_locked(prefixed, "Lock:a") && !is_locked(prefixed, "a"), "the prefix is part of the key");
 	check(dlock_claim_is_for(claim, same, "a", 1) && !dlock_claim_is_for(claim, other, "a", 1)
 			&& !dlock_claim_is_for(claim, same, "b", 1) && dlock_claim_is_for(claim, prefixed, "Lock:a", 6),
@@ -81,7 +81,7 @@ static void test_life(void)
 		"extended and checked");
 	int64_t fence = claim->fencing_token;
 	check(release_and_free(claim) && acquire(second, 0) == DLOCK_OK && second->fencing_token > fence,
-		"released, and taken with a greater fencing token");
+		"released, and acquired with a greater fencing token");
 	dlock_claim_abandon(second);
 	check(!is_locked(backend, "a"), "abandoned");
 	dlock_claim_free(second);
@@ -100,7 +100,7 @@ static void test_expiry(void)
 	check(acquire(claim, 0) == DLOCK_OK, "held");
 	dlock_nanos start = dlock_now();
 	check(acquire(second, 60000) == DLOCK_OK && dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < SOON,
-		"had when its time is over");
+		"acquired when the lease expires");
 	check(dlock_claim_check(claim, &error) == DLOCK_LOST && dlock_claim_release(claim, &error) == DLOCK_LOST
 			&& is_locked(backend, "short"),
 		"lost");
@@ -109,7 +109,7 @@ static void test_expiry(void)
 		"not within the time limit");
 	dlock_claim_free(claim);
 	check(release_and_free(second) && acquire(third, 0) == DLOCK_OK && release_and_free(third),
-		"the one that gave up is in no queue");
+		"the waiter that gave up is in no queue");
 	dlock_backend_release(backend);
 }
 
@@ -150,7 +150,7 @@ static void test_contention(void)
 	for (int i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 	}
-	check(atomic_load(&shared.done) == THREADS * ROUNDS, "all had it (%d)", atomic_load(&shared.done));
+	check(atomic_load(&shared.done) == THREADS * ROUNDS, "all acquire it (%d)", atomic_load(&shared.done));
 	check(atomic_load(&shared.overlaps) == 0 && atomic_load(&shared.disorder) == 0,
 		"one at a time, with rising fencing tokens");
 }
@@ -178,7 +178,7 @@ static void *take_permits(void *context)
 	return NULL;
 }
 
-/* The first is a writer, the others read. */
+/* The first thread writes, the others read. */
 static void *read_or_write(void *context)
 {
 	dlock_backend *backend = dlock_memory_new("contended", "Sides:", 6, DLOCK_PERMITS_ALL, false);
@@ -221,19 +221,19 @@ static void test_permits(void)
 				*few = claim_on(small, "x", 10000);
 	int64_t available;
 
-	contend_by(take_permits, "all had theirs, never more than there are");
-	contend_by(read_or_write, "readers and a writer had theirs, a writer alone");
+	contend_by(take_permits, "all acquire permits, never more than there are");
+	contend_by(read_or_write, "readers and a writer acquire it, the writer alone");
 	some->permits = 3;
 	more->permits = 2;
 	check(acquire(some, 0) == DLOCK_OK, "three of five");
 	interrupt_now();
-	check(acquire(few, -1) == DLOCK_INTERRUPTED, "one of three is waited for");
+	check(acquire(few, -1) == DLOCK_INTERRUPTED, "a claim with a capacity of three waits");
 	interrupt_clear();
 	check(acquire(more, 0) == DLOCK_OK && backend->ops->available(backend, "x", 1, &available, &error) == DLOCK_OK
 			&& available == 0,
-		"who asks with a higher capacity passes");
+		"a claim with a higher capacity overtakes it");
 	check(release_and_free(some) && acquire(few, 0) == DLOCK_OK && release_and_free(few) && release_and_free(more),
-		"then it is its turn");
+		"then it is the waiter's turn");
 	dlock_backend_release(backend);
 	dlock_backend_release(small);
 }
@@ -255,7 +255,7 @@ static dlock_order order_of(int buyer, int number)
 		.units = { 1 + number % 2 } };
 }
 
-/* Buys and cancels by turns, and waits for what others may cancel. */
+/* Buys or cancels, and waits for units that other threads may cancel. */
 static void *buy(void *context)
 {
 	dlock_stock *stock = dlock_memory_stock_new("contended", "Stock:", 6);
@@ -287,7 +287,7 @@ static void test_stock(void)
 
 	check(stock->ops->restock(stock, DLOCK_ARG("shoe"), UNITS, DLOCK_ARG("opening"), 0, &changed, &error) == DLOCK_OK
 			&& changed == UNITS,
-		"put in");
+		"restocked");
 	atomic_store(&shared.inside, 0);
 	for (intptr_t i = 0; i < THREADS; i++) {
 		pthread_create(&threads[i], NULL, buy, (void *) i);
@@ -299,7 +299,7 @@ static void test_stock(void)
 	check(counts.available + counts.sold == UNITS && counts.reserved == 0 && counts.waiting == 0
 			&& counts.sold == atomic_load(&shared.inside) && counts.sold > UNITS - 2
 			&& atomic_load(&shared.overlaps) == 0,
-		"sold to those that were told so: %d of %d", (int) counts.sold, UNITS);
+		"as many units are sold as buyers were told: %d of %d", (int) counts.sold, UNITS);
 	stock->ops->free(stock);
 }
 
@@ -307,12 +307,12 @@ typedef struct {
 	pthread_t thread;
 	int timeout_ms;
 	dlock_status status;
-	_Atomic int place; /* in the order of those that had it; 0: not yet */
+	_Atomic int place; /* in the order of acquisition; 0: not yet */
 	_Atomic bool ended;
 } waiter;
 
 static _Atomic int served;
-static _Atomic bool keep; /* who has it does not give it back yet */
+static _Atomic bool keep; /* the holder does not release it yet */
 
 static int64_t waiting_on(dlock_backend *backend, const char *resource)
 {
@@ -375,7 +375,7 @@ static void test_order(void)
 	pthread_join(w[1].thread, NULL);
 	atomic_store(&keep, true);
 	check(dlock_claim_release(claim, &error) == DLOCK_OK && claim->handed_over, "handed over");
-	check(acquire(late, 0) == DLOCK_TIMEOUT, "nobody overtakes them");
+	check(acquire(late, 0) == DLOCK_TIMEOUT, "no claim overtakes the waiters");
 	atomic_store(&keep, false);
 	for (int i = 0; i < 4; i++) {
 		if (i != 1) {
@@ -384,12 +384,12 @@ static void test_order(void)
 		in_order += atomic_load(&w[i].place) == (int[]) { 1, 0, 2, 3 }[i];
 	}
 	check(in_order == 4 && w[1].status == DLOCK_TIMEOUT, "first come, first served");
-	check(acquire(late, 0) == DLOCK_OK && release_and_free(late), "then it is free");
+	check(acquire(late, 0) == DLOCK_OK && release_and_free(late), "then the lock is free");
 	dlock_claim_free(claim);
 	dlock_backend_release(backend);
 }
 
-/* The first in the queue gives up, and takes the wake-up with it. */
+/* The first waiter gives up before the lease expires. The expiry must wake the second waiter then. */
 static void test_first_leaves(void)
 {
 	dlock_backend *backend = backend_of("order");
@@ -402,14 +402,14 @@ static void test_first_leaves(void)
 	begin_waiter(&w[1], 10000);
 	dlock_nanos start = dlock_now();
 	pthread_join(w[1].thread, NULL);
-	check(w[1].status == DLOCK_OK && dlock_now() - start < SOON, "the second hears of the end of the lease");
+	check(w[1].status == DLOCK_OK && dlock_now() - start < SOON, "the second acquires it when the lease expires");
 	pthread_join(w[0].thread, NULL);
-	check(w[0].status == DLOCK_TIMEOUT, "of which the first did not");
+	check(w[0].status == DLOCK_TIMEOUT, "the first has given up before");
 	dlock_claim_free(claim);
 	dlock_backend_release(backend);
 }
 
-/* While a signal handler runs for the first of the queue, others do not wait for that. */
+/* While a signal handler runs for the first waiter, the next waiter does not wait for that. */
 static void test_interrupted(void)
 {
 	dlock_backend *backend = backend_of("order");
@@ -426,8 +426,8 @@ static void test_interrupted(void)
 	check(dlock_claim_release(claim, &error) == DLOCK_OK, "released");
 	dlock_nanos start = dlock_now();
 	pthread_join(w.thread, NULL);
-	check(w.status == DLOCK_OK && dlock_now() - start < SOON, "the next has it");
-	check(acquire(nested, 1000) == DLOCK_OK && release_and_free(nested), "so has one within the handler");
+	check(w.status == DLOCK_OK && dlock_now() - start < SOON, "the next waiter acquires it");
+	check(acquire(nested, 1000) == DLOCK_OK && release_and_free(nested), "so does a claim within the handler");
 	dlock_claim_free(claim);
 	claim = claim_on(backend, "x", 10000);
 	check(acquire(claim, 0) == DLOCK_OK, "held again");
@@ -438,7 +438,7 @@ static void test_interrupted(void)
 	dlock_claim_abandon(first);
 	check(release_and_free(claim), "released");
 	pthread_join(w.thread, NULL);
-	check(w.status == DLOCK_OK && !is_locked(backend, "x"), "one that does not go on is in nobody's way");
+	check(w.status == DLOCK_OK && !is_locked(backend, "x"), "a waiter that does not resume blocks no other");
 	dlock_claim_free(first);
 	dlock_backend_release(backend);
 }
@@ -473,12 +473,12 @@ static void test_renewal(void)
 		"also after extensions");
 	check(
 		atomic_load(&losses) == 0 && release_and_free(claim) && acquire(second, 0) == DLOCK_OK, "until it is released");
-	check(release_and_free(second), "which ends the renewal");
+	check(release_and_free(second), "the release ends the renewal");
 	claim = claim_on(backend, "renewed", 1500);
 	upkeep.most = 1;
 	check(acquire(claim, 0) == DLOCK_OK && dlock_renewal_begin(claim, &upkeep, &error) == DLOCK_OK
 			&& eventually(is_counted, &losses),
-		"where it is renewed no more, its end is told");
+		"if it is not renewed any more, its holder is told of the end");
 	dlock_claim_free(claim);
 	dlock_backend_release(backend);
 	dlock_renewal_shutdown();
@@ -495,9 +495,9 @@ static void test_attach(void)
 	check(claim->fencing_token > old->fencing_token && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_HELD
 			&& remaining <= 10 * DLOCK_SECOND,
 		"for the time that is left, with a greater fencing token");
-	check(dlock_claim_attach(second, old->token, &error) == DLOCK_LOST, "once: %s", error.message);
+	check(dlock_claim_attach(second, old->token, &error) == DLOCK_LOST, "once only: %s", error.message);
 	check(dlock_claim_extend(old, 10 * DLOCK_SECOND, &error) == DLOCK_LOST && is_locked(backend, "taken"),
-		"the old one is lost");
+		"the old claim is lost");
 	check(release_and_free(claim) && !is_locked(backend, "taken"), "released");
 	dlock_claim_free(old);
 	dlock_claim_free(second);
@@ -538,11 +538,11 @@ static void test_fork(void)
 	check(exit_of(pid) == 0, "a child begins with an empty table");
 	check(is_locked(backend, "parent") && release_and_free(claim) && acquire(waiting, 0) == DLOCK_OK
 			&& release_and_free(waiting),
-		"its parent goes on");
+		"the parent still holds and waits");
 	dlock_backend_release(backend);
 }
 
-/* A strand that is suspended and never goes on, as after a fatal error. */
+/* A strand that is suspended and never resumes, as after a fatal error. */
 static jmp_buf scheduler;
 
 static dlock_suspension never_go_on(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
@@ -565,11 +565,11 @@ static void test_never_goes_on(void)
 	if (setjmp(scheduler) == 0) {
 		dlock_claim_acquire(second, &wait, &error);
 	}
-	check(count_descriptors() > descriptors, "another one waits");
+	check(count_descriptors() > descriptors, "another claim waits");
 	dlock_claim_abandon(second);
 	dlock_claim_free(second);
 	check(count_descriptors() == descriptors, "and leaves no descriptor");
-	check(release_and_free(first) && !is_locked(backend, "a"), "and no place");
+	check(release_and_free(first) && !is_locked(backend, "a"), "and no place in the queue");
 	dlock_wakeup_close(&other);
 	dlock_backend_release(backend);
 }

@@ -1,7 +1,7 @@
 #ifndef NAMES_H
 #define NAMES_H
 
-/* Host names as a test wants them: lines as for ../setup/resolver.c, at once in place of those before. */
+/* Sets all host names, by lines as for ../setup/resolver.c. They replace the former lines at once. */
 void names_are(const char *format, ...);
 
 /* How often the name was looked up since the program began. */

@@ -1,5 +1,5 @@
-/* Servers that are given by names which take long to look up, are not found, have several addresses, or move. Prints
- * TAP. names_test [word in the names of the tests to run] */
+/* Servers with names that take long to look up, are not found, have several addresses, or move. Prints TAP.
+ * names_test [word in the names of the tests to run] */
 
 #include <netdb.h>
 #include <netinet/in.h>
@@ -27,7 +27,7 @@ static client client_named(const char *name, const char *options)
 	return client_at(dsn);
 }
 
-/* RedLock with the servers by these names. */
+/* A RedLock with the servers of these names. */
 static client quorum_named(const char *first, const char *second, const char *third)
 {
 	const char *names[SERVERS] = { first, second, third }, *dsns[SERVERS];
@@ -45,7 +45,7 @@ static void kill_clients(test_server *server)
 	server_do(server, "CLIENT KILL TYPE normal SKIPME yes");
 }
 
-/* The status, within that time. */
+/* Acquires, checks that this does not take long, and returns the status. */
 static dlock_status acquire_at_once(client *client, dlock_claim *claim, const char *what)
 {
 	dlock_nanos start = dlock_now();
@@ -79,22 +79,22 @@ static void test_quorum(void)
 	check(names_asked("later.test") == 1, "looked up once at a time (%d)", names_asked("later.test"));
 	names_are("later.test 0 127.0.0.1\n");
 	client_drain(&c);
-	check(eventually(holds_third, claim), "what is still wanted goes out when the name is known");
-	check(has_nobody(&servers[2], "given-up"), "what was called off meanwhile does not");
+	check(eventually(holds_third, claim), "a request that is still wanted is sent when the name is known");
+	check(has_nobody(&servers[2], "given-up"), "a request that was canceled meanwhile is not");
 	check(let_go(&c, claim), "released");
-	client_drain(&c); /* two have answered by now */
-	check(has_nobody(&servers[2], "kept"), "there, too");
+	client_drain(&c); /* only two servers have answered before */
+	check(has_nobody(&servers[2], "kept"), "by the third server, too");
 	client_free(&c);
 }
 
-/* A look-up takes a little longer than the others, as the first connection to a server far away does. It is waited for
- * a moment only, which on a busy machine may be too short now and then. */
+/* A look-up takes a little longer than the others, like the first connection to a distant server. The client waits for
+ * it only for a moment, which may be too short on a busy machine. */
 static void test_last(void)
 {
 	client known = quorum_named("127.0.0.1", "127.0.0.1", "127.0.0.1");
 	bool held = false;
 
-	passes(&known, "scripts", 0); /* which the servers know from then on */
+	passes(&known, "scripts", 0); /* the servers know them from here on */
 	client_drain(&known);
 	client_free(&known);
 	for (int i = 0; i < 30 && !held; i++) {
@@ -112,10 +112,10 @@ static void test_last(void)
 		client_drain(&c);
 		client_free(&c);
 	}
-	check(held, "the last server gets the lock, too");
+	check(held, "the last server grants the lock, too");
 }
 
-/* A name that was resolved before, and is not any more: for the renewal thread, and for each new connection. */
+/* Names that were resolved before are not resolved any more, for the renewal thread and for each new connection. */
 static void test_kept(void)
 {
 	names_are("x.test 0 127.0.0.1\ny.test 0 127.0.0.1\nz.test 0 127.0.0.1\nnever.test " SLOW " 127.0.0.1\n");
@@ -134,7 +134,7 @@ static void test_kept(void)
 			&& has(&servers[0], ward.claim) + has(&servers[1], ward.claim) + has(&servers[2], ward.claim) >= 2
 			&& has(&servers[0], never.claim) && has(&servers[1], never.claim);
 		looks++;
-		if (!killed && dlock_now() - start > 6 * DLOCK_SECOND) { /* what is known of the names is old by now */
+		if (!killed && dlock_now() - start > 6 * DLOCK_SECOND) { /* the known addresses are old by now */
 			kill_clients(&servers[2]);
 			killed = true;
 			at_kill = renewals();
@@ -144,7 +144,7 @@ static void test_kept(void)
 	check(ward.losses == 0 && never.losses == 0 && kept == looks,
 		"leases of 30 s, and a name that takes " SLOW " s: kept (%d of %d looks, %d and %d losses)", kept, looks,
 		ward.losses, never.losses);
-	check(killed && renewals() - at_kill >= 2, "both are renewed since (%lu)", renewals() - at_kill);
+	check(killed && renewals() - at_kill >= 2, "both are renewed after that (%lu)", renewals() - at_kill);
 	check(has(&servers[2], ward.claim), "also on that server, whose address is known");
 	check(let_go(&c, ward.claim) && let_go(&third, never.claim), "released");
 	client_free(&c);
@@ -163,7 +163,7 @@ static void test_known(void)
 	for (int i = 0; i < 4; i++) {
 		names_are(ways[i % 2]);
 		if (i == 2) {
-			sleep_ms(5200); /* then what is known is asked for again */
+			sleep_ms(5200); /* after that the name is looked up again */
 		}
 		dlock_claim *claim = claim_on(&c, "known", 60000);
 		server_do(server, "CLIENT KILL TYPE normal SKIPME yes");
@@ -200,10 +200,10 @@ static void test_first(void)
 	}
 	check(names_asked("slow.test") == 1, "looked up once at a time (%d)", names_asked("slow.test"));
 	names_are("slow.test 0 127.0.0.1\nsoon.test 0.3 127.0.0.1\nnone.test 0 127.0.0.1\n");
-	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "when it is there, it works (%s)",
+	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "when the name is known, it works (%s)",
 		slow.error.message);
-	check(passes(&soon, "first", 0), "one that takes less than the timeout (%s)", soon.error.message);
-	check(passes(&none, "first", 0), "what failed is asked again (%s)", none.error.message);
+	check(passes(&soon, "first", 0), "a look-up that takes less than the timeout (%s)", soon.error.message);
+	check(passes(&none, "first", 0), "a name that was not found is looked up again (%s)", none.error.message);
 	client_free(&none);
 	client_free(&slow);
 	client_free(&soon);
@@ -220,7 +220,7 @@ static void test_addresses(void)
 		client c = client_named(name, "");
 			dlock_claim *claim = claim_on(&c, "addresses", 60000);
 			check(acquire_at_once(&c, claim, lists[i]) == DLOCK_OK && let_go(&c, claim),
-				"the one that works is found (%s)", c.error.message);
+				"the address that works is found (%s)", c.error.message);
 			client_free(&c);
 	}
 	names_are("bad.test 0 127.0.0.2,127.0.0.3,::1\n");
@@ -232,7 +232,7 @@ static void test_addresses(void)
 	client_free(&c);
 }
 
-/* A listener whose backlog is full, so that the system answers nobody who wants to connect. */
+/* A listener whose backlog is full, so that the system answers no client that connects. */
 static int silent_listener(const char *address, int port, int *filler)
 {
 	struct sockaddr_in there = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port) };
@@ -251,7 +251,7 @@ static int silent_listener(const char *address, int port, int *filler)
 	return listener;
 }
 
-/* An address where nobody answers is given up for another one; and found is what moved from there. */
+/* If an address does not answer, the client tries another one. It also finds a server that has moved from there. */
 static void test_silent_address(void)
 {
 	int filler[4], listener = silent_listener("127.0.0.2", server->port, filler);
@@ -265,20 +265,21 @@ static void test_silent_address(void)
 	check(let_go(&c, claim), "released");
 	kill_clients(server);
 	claim = claim_on(&c, "silent", 60000);
-	check(acquire_at_once(&c, claim, "next time the one that worked is the first") == DLOCK_OK && let_go(&c, claim),
+	check(acquire_at_once(&c, claim, "next time the address that worked is the first") == DLOCK_OK && let_go(&c, claim),
 		"acquired");
 	claim = claim_on(&silent, "silent", 60000);
 	check(acquire(&silent, claim, 0) == DLOCK_CONNECTION
 			&& explains(&silent, "silent.test:", "no connection within 0.4 s"),
 		"%s", silent.error.message);
-	sleep_ms(1000); /* then a name is asked again */
+	sleep_ms(1000); /* after that the name is looked up again */
 	names_are("silent.test 0 127.0.0.1\n");
 	dlock_status moved = DLOCK_CONNECTION;
 	for (int tries = 0; tries < 25 && moved == DLOCK_CONNECTION;
-		 tries++) { /* 0.4 s may be too short for the answer to be there */
+		 tries++) { /* 0.4 s may be too short for the answer */
 		moved = acquire(&silent, claim, 0);
 	}
-	check(moved == DLOCK_OK && let_go(&silent, claim), "it has moved from there (%s)", silent.error.message);
+	check(moved == DLOCK_OK && let_go(&silent, claim), "the client finds the server that has moved from there (%s)",
+		silent.error.message);
 	for (int i = 0; i < 4; i++) {
 		close(filler[i]);
 	}
@@ -287,7 +288,7 @@ static void test_silent_address(void)
 	client_free(&silent);
 }
 
-/* The old address refuses. */
+/* The old address refuses connections. */
 static void test_moved(void)
 {
 	names_are("moving.test 0 127.0.0.1\n");
@@ -297,16 +298,16 @@ static void test_moved(void)
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held (%s)", c.error.message);
 	names_are("moving.test 0 127.0.0.2\n");
 	server_do(server, "CONFIG SET bind 127.0.0.2");
-	sleep_ms(1000); /* then a name is asked again */
+	sleep_ms(1000); /* after that the name is looked up again */
 	kill_clients(server);
-	check(
-		dlock_claim_check(claim, &c.error) == DLOCK_OK, "the server has moved, and is followed (%s)", c.error.message);
-	/* The resolver hangs: it was found lately, and is still there. */
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "the client follows a server that has moved (%s)",
+		c.error.message);
+	/* The resolver hangs, but the last address is new, and the server is still there. */
 	names_are("moving.test " SLOW " 127.0.0.2\n");
 	kill_clients(server);
 	dlock_nanos start = dlock_now();
-	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && dlock_now() - start < SOON, "and known to be there (%s)",
-		c.error.message);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && dlock_now() - start < SOON,
+		"and uses the address that it knows (%s)", c.error.message);
 	check(let_go(&c, claim), "released");
 	server_do(server, "CONFIG SET bind 127.0.0.1");
 	client_free(&c);
@@ -326,19 +327,19 @@ static void test_moved_unseen(void)
 
 	check(passes(&c, "moved", 0), "at the old address");
 	names_are("both.test 0.1 127.0.0.2\n");
-	sleep_ms(5200); /* then what is known of a name is asked for again, with a new connection */
+	sleep_ms(5200); /* after that a new connection has the name looked up again */
 	kill_clients(server);
 	check(passes(&c, "moved", 0) && !strstr(server_text(server, "CLIENT LIST TYPE normal"), " laddr=127.0.0.2:"),
 		"a new connection there does not wait for the resolver");
 	check(eventually(is_at_new_address, &c) && dlock_pool_opened(c.pool) == 3,
-		"it is replaced when that knows better (%lu)", dlock_pool_opened(c.pool));
+		"when the resolver knows the new address, the connection is replaced (%lu)", dlock_pool_opened(c.pool));
 	names_are("both.test 0.1 -\n");
 	check(passes(&c, "moved", 0) && dlock_pool_opened(c.pool) == 3, "once");
 	client_free(&c);
 	server_do(server, "CONFIG SET bind 127.0.0.1");
 }
 
-/* ---- who is held up ---- */
+/* ---- a process that is held up ---- */
 
 static void test_held_up(void)
 {
@@ -357,7 +358,8 @@ static void test_held_up(void)
 		}
 		sleep_ms(200);
 		dlock_conn_expire(conn);
-		check(call->state == DLOCK_CALL_ANSWERED, "an answer that came in time counts for who was held up");
+		check(
+			call->state == DLOCK_CALL_ANSWERED, "an answer that came in time counts, even if the process was held up");
 		dlock_call_release(call);
 	}
 	dlock_conn_free(conn);

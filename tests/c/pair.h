@@ -3,11 +3,10 @@
 
 #include "redis_client.h"
 
-/* Two Redis servers, a master and its replica, at one stable address, as a managed service has them: one replica
- * confirms. */
+/* A Redis master and its replica at one stable address, as in a managed service. The replica confirms. */
 
-enum { GUARD = 2000, LEASE = 1900 }; /* ms; with room for a machine that does other things as well */
-#define GUARD_TEXT "2" /* the same, for a DSN */
+enum { GUARD = 2000, LEASE = 1900 }; /* ms; long enough for a busy machine */
+#define GUARD_TEXT "2" /* the same in s, for a DSN */
 
 typedef struct {
 	test_server servers[2];
@@ -15,32 +14,33 @@ typedef struct {
 	relay endpoint; /* leads to the master */
 } pair;
 
-/* Of such a server. */
+/* The options of each of the two servers. */
 extern const char *const pair_options[];
 
 void pair_start(pair *pair);
 
-/* Empty and in step, with the server that has been it as the master, in an epoch that has not begun. */
+/* Empties the servers, and waits until they are in step. The master stays the master, and its epoch has not begun. */
 void pair_reset(pair *pair);
 
-/* Its epoch is settled, as if it had long been so. */
+/* Settles the master's epoch, as if it had been settled for long. */
 void pair_settle(pair *pair);
 
-/* The replica is the master now, and the address leads there; connections to the other are closed. With the other as
- * its replica. */
+/* Promotes the replica: the address leads there, and connections to the old master are closed. If the old master runs,
+ * it becomes the replica. */
 void pair_fail_over(pair *pair);
 
-/* They are in step. */
+/* Waits until they are in step. */
 bool pair_is_in_step(pair *pair);
 
-/* By the stable address. `options` go on after "?replicas=1&…". */
+/* pair_client() uses the stable address. `options` follow "?replicas=1&". */
 client client_replicated_at(const char *dsn);
 client pair_client(pair *pair, const char *options);
 
-/* Acquires a lock of its own within five seconds, and releases it. From `since` in ms; -1: not acquired. */
+/* Acquires the resource within five seconds by a new claim, and releases it. Returns the ms from `since` to the
+ * acquisition; -1: that failed. */
 long first_lock_ms(client *client, const char *resource, dlock_nanos since);
 
-/* Once: has it been refused because the epoch is not settled? */
+/* Tries once to acquire. Is that refused because the epoch is not settled? */
 bool is_refused(client *client, const char *resource);
 
 #endif

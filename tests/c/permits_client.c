@@ -141,7 +141,7 @@ void taker_start(takers *takers, test_server *server, client (*connect)(void), c
 		fflush(stdout);
 		_exit(status);
 	}
-	takers->pid[number] = pid; /* the child writes to the same memory */
+	takers->pid[number] = pid; /* not in the child, which shares this memory and would store 0 */
 	for (dlock_nanos since = dlock_now(); dlock_now() - since < SOON && waiters(server, resource) <= before
 			&& atomic_load(&takers->served) == served;) {
 		sleep_ms(1);

@@ -1,5 +1,4 @@
-/* Semaphores where answers are lost, servers and holders die, processes fork, and users may not do everything. Prints
- * TAP. */
+/* Semaphores when answers are lost, servers and holders die, processes fork, or users lack rights. Prints TAP. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static client one(void)
 	return permits_client(&server, 1);
 }
 
-/* The server knows all scripts, so that what is swallowed is what a test means. */
+/* After it the server knows all scripts, so that the relay drops the answer that a test means. */
 static void teach_scripts(void)
 {
 	client c = three();
@@ -57,7 +56,7 @@ static int life(const char *dsn, const char *token)
 	return release(&own, claim) == DLOCK_OK && look(claim) == DLOCK_CLAIM_RELEASED ? 0 : 3;
 }
 
-/* What was done by a request whose answer was lost is found done by the next, and not done twice. */
+/* A request is executed, but its answer is lost. The repeated request finds that, and does nothing twice. */
 static void test_lost_answers(void)
 {
 	static const dlock_script_id scripts[] = { DLOCK_SCRIPT_PERMITS_ACQUIRE, DLOCK_SCRIPT_PERMITS_EXCHANGE,
@@ -79,7 +78,8 @@ static void test_lost_answers(void)
 			"the answer to %s is lost", names[i]);
 		atomic_store(&relay.swallowed, 0);
 		int status = exit_of(pid);
-		check(status == 0 && held_permits(&server, "lost") == 0, "it is asked again, and done once (%d)", status);
+		check(status == 0 && held_permits(&server, "lost") == 0, "the client repeats it, and it is done once (%d)",
+			status);
 		relay_end(&relay);
 		if (given) {
 			dlock_claim_free(given);
@@ -88,7 +88,8 @@ static void test_lost_answers(void)
 	client_free(&c);
 }
 
-/* The second sending of a release finds nothing, and the lease may have ended before the first: nobody knows. */
+/* A repeated release finds no lease. The lease may have expired before the first release, so the claim counts as
+ * lost. */
 static void test_release_repeated_late(void)
 {
 	relay relay;
@@ -105,11 +106,11 @@ static void test_release_repeated_late(void)
 	check(eventually(has_swallowed, &relay), "the answer to a release is lost");
 	sleep_ms(450);
 	atomic_store(&relay.swallowed, 0);
-	check(exit_of(pid) == 0, "and asked for when the lease is over: it may have been lost before");
+	check(exit_of(pid) == 0, "and repeated when the lease has expired: it may have been lost before");
 	relay_end(&relay);
 }
 
-/* A grant in reply to an earlier request may have run out. */
+/* A grant in reply to an earlier request may have expired. */
 static void test_old_grant(void)
 {
 	client c = one();
@@ -118,11 +119,11 @@ static void test_old_grant(void)
 	dlock_claim *claim = permits_held(&c, "granted", 1, 60000);
 	taker_start(takers, &server, one, "granted", 1, 60000, 5);
 	check(eventually_waiting(&server, "granted", 1) && tell_granted(&server, "granted", -1, 111) == 1,
-		"a waiter hears of an old grant");
+		"a waiter is told of an old grant");
 	sleep_ms(100);
-	check(takers->served == 0, "which it does not take up");
+	check(takers->served == 0, "it does not rely on that grant");
 	check(tell_granted(&server, "granted", 0, 222) == 1 && takers_served(takers, 1) && takers->token[0] == 222,
-		"but one in reply to its last request");
+		"but on a grant in reply to its last request");
 	takers_end(takers);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
@@ -143,9 +144,9 @@ static void test_restarted(void)
 	server_kill(&server);
 	check(exit_of(pid) == 0, "its wait ends with its server");
 	check(acquire(&other, waiter, 0) == DLOCK_CONNECTION && dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION,
-		"nobody can be asked");
+		"no server answers");
 	server_restart(&server);
-	check(acquire(&other, waiter, 1000) == DLOCK_OK, "it is back, empty");
+	check(acquire(&other, waiter, 1000) == DLOCK_OK, "the server is back, empty");
 	check(extend(&c, claim, 60000) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "what was held is lost");
 	check(let_go(&other, waiter) && held_permits(&server, "restarted") == 0, "released");
 	dlock_claim_free(claim);
@@ -164,9 +165,9 @@ static void test_renewed(void)
 	ward_begin(&ward, &c, "renewed", 6000, 0, RENEW_AND_TELL(&ward));
 	dlock_claim *other = permits_held(&c, "renewed", 2, 60000), *fourth = permits_on(&c, "renewed", 1, 60000);
 	check(renewed_since(before, 2) && acquire(&c, fourth, 100) == DLOCK_TIMEOUT && look(ward.claim) == DLOCK_CLAIM_HELD,
-		"renewed, nobody gets in");
+		"renewed, and no other claim acquires it");
 	server_do(&server, "DEL " POOL "renewed");
-	check(eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "its loss is noticed");
+	check(eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "the holder is told of its loss");
 	dlock_claim_free(ward.claim);
 	dlock_claim_free(other);
 	dlock_claim_free(fourth);
@@ -181,7 +182,7 @@ static long long lease_ms(const char *resource, const char *token)
 		resource, token);
 }
 
-/* On the server, and as the answer to the thread says. */
+/* Is the lease long, on the server and for the claim? */
 static bool is_long(void *context)
 {
 	dlock_claim *claim = context;
@@ -189,7 +190,7 @@ static bool is_long(void *context)
 	return lease_ms("granted", claim->token) > 30000 && !atomic_load(&claim->short_lease) && left_ms(claim) > 30000;
 }
 
-/* A grant is as short as that of a lock, until the thread has asked for the rest. */
+/* A grant is as short as that of a lock, until the thread has requested the full lease time. */
 static void test_short_lease(void)
 {
 	client c = one();
@@ -245,13 +246,14 @@ static void test_fork(void)
 		_exit(bad);
 	}
 	int bad = exit_of(pid);
-	check(bad == 0, "in a child neither is (%d)", bad);
-	check(held_permits(&server, "fork") == 2 && waiters(&server, "fork") == 1, "the parent still has both");
-	check(let_go(&c, claim) && acquire(&c, waiting, 1000) == DLOCK_OK && let_go(&c, waiting), "and goes on");
+	check(bad == 0, "a child neither holds nor waits (%d)", bad);
+	check(held_permits(&server, "fork") == 2 && waiters(&server, "fork") == 1, "the parent still does both");
+	check(let_go(&c, claim) && acquire(&c, waiting, 1000) == DLOCK_OK && let_go(&c, waiting),
+		"and it releases and acquires");
 	client_free(&c);
 }
 
-/* Would this process wait for what it holds without end? */
+/* Would this process wait without end for permits that it holds itself? */
 static void test_waits_for_itself(void)
 {
 	client c = permits_client(&server, 4);
@@ -265,21 +267,22 @@ static void test_waits_for_itself(void)
 		dlock_registry_add(&registry, &entries[i]);
 	}
 	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 1, 0, NULL),
-		"beside two of four permits one can be had");
+		"if two of four permits are held, one is available");
 	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 2, 0, NULL), "or two");
 	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "but not three");
-	check(!dlock_registry_find_endless(&registry, c.backend, "other", 5, 4, 0, NULL), "of another pool all");
+	check(!dlock_registry_find_endless(&registry, c.backend, "other", 5, 4, 0, NULL),
+		"of another pool, all are available");
 	dlock_renewal_stop(wards[1].claim);
-	check(
-		!dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL), "nor does one count that will end");
-	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 4, 0, NULL), "but the other");
+	check(!dlock_registry_find_endless(&registry, c.backend, "self", 4, 3, 0, NULL),
+		"a lease that will expire does not count");
+	check(dlock_registry_find_endless(&registry, c.backend, "self", 4, 4, 0, NULL), "but the other lease does");
 	for (int i = 0; i < 2; i++) {
 		check(let_go(&c, wards[i].claim), "released");
 	}
 	client_free(&c);
 }
 
-/* ---- a death among many that wait ---- */
+/* ---- a death among many waiters ---- */
 
 static client lock(void)
 {
@@ -329,8 +332,8 @@ static void die_among(bool permits)
 		bad += exit_of(pids[i]) != 0;
 	}
 	long late = (long) ((*next - *died) / DLOCK_MS);
-	check(bad == 0 && late > -100 && late < SOON / DLOCK_MS, "the next has it soon after the lease has ended (%ld ms)",
-		late);
+	check(bad == 0 && late > -100 && late < SOON / DLOCK_MS,
+		"the next waiter acquires it soon after the lease has expired (%ld ms)", late);
 	note("%ld ms", late);
 	client_free(&c);
 }
@@ -341,9 +344,10 @@ static void test_death_among_waiters(void)
 	die_among(false);
 }
 
-/* ---- users who may not do everything ---- */
+/* ---- users who lack rights ---- */
 
-/* They hold, wait and release all the same. Where nobody may be told, waiters look. */
+/* Without one of these rights, a user can still acquire, wait and release. If no notification is possible, waiters
+ * poll. */
 static void test_users(void)
 {
 	static const char *const forbidden[] = { "publish", "subscribe", "time" };
@@ -366,8 +370,7 @@ static void test_users(void)
 		sleep_ms(300);
 		dlock_nanos start = dlock_now();
 		check(let_go(&c, claim) && exit_of(pid) == 0, "without the right to %s (%s)", forbidden[i], c.error.message);
-		check(dlock_now() - start < SOON, "a waiter has it some time (%ld ms)",
-			(long) ((dlock_now() - start) / DLOCK_MS));
+		check(dlock_now() - start < SOON, "the waiter acquires it (%ld ms)", (long) ((dlock_now() - start) / DLOCK_MS));
 		server_do(&server, "ACL DELUSER app%d", i);
 		server_do(&server, "DEL " POOL "users");
 		client_free(&c);

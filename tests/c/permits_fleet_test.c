@@ -1,4 +1,4 @@
-/* Semaphores and read/write locks in a Redis Cluster and behind Sentinels, where no replica confirms. Prints TAP. */
+/* Semaphores and read/write locks in a Redis Cluster, also if a replica confirms, and behind Sentinels. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -44,7 +44,7 @@ static int slot_of(const char *resource)
 	return dlock_slot_of(key, (size_t) snprintf(key, sizeof key, POOL "%s", resource));
 }
 
-/* Holders of more than one pool, waiters, renewal, and a slot that moves with its pool. */
+/* Holders of many pools, waiters, renewal, and a slot that moves with its pool. */
 static void test_cluster(void)
 {
 	client c;
@@ -71,12 +71,12 @@ static void test_cluster(void)
 	check(cluster_begin_move(&nodes, slot_of("moves"), to), "its slot is moved");
 	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moves 0 2000", to->port);
 	sleep_ms(1500);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && held_permits(to, "moves") != 0, "on its way, it is renewed");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && held_permits(to, "moves") != 0, "renewed while it moves");
 	check(cluster_end_move(&nodes, slot_of("moves"), to) && held_permits(to, "moves") == 3, "it has moved");
 	check(let_go(&c, claim), "released there");
-	check(takers_served(takers, 1) && takers_end(takers) == 0, "the waiter has it");
+	check(takers_served(takers, 1) && takers_end(takers) == 0, "the waiter acquires it");
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && let_go(&c, ward.claim) && held_permits(to, "moves") == 0,
-		"and all is given back");
+		"and all permits are released");
 	client_free(&c);
 }
 
@@ -90,7 +90,7 @@ static void migrate_all(test_server *from, const test_server *to, int slot)
 	freeReplyObject(keys);
 }
 
-/* The same where replicas confirm. */
+/* The same if a replica confirms. */
 static void test_confirmed_in_cluster(void)
 {
 	client c = confirmed_in_cluster();
@@ -110,23 +110,23 @@ static void test_confirmed_in_cluster(void)
 	takers *takers = takers_new();
 	ward ward;
 	dlock_claim *first = permits_on(&c, "moving", 1, LEASE);
-	check(acquire(&c, first, 5000) == DLOCK_OK && let_go(&c, first), "another");
+	check(acquire(&c, first, 5000) == DLOCK_OK && let_go(&c, first), "a pool whose slot will move");
 	ward_begin(&ward, &c, "moving", LEASE, 0, RENEW);
 	taker_start(takers, from, confirmed_in_cluster, "moving", 3, LEASE, 5);
 	check(eventually_waiting(from, "moving", 1) && cluster_begin_move(&nodes, slot_of("moving"), to),
-		"held, waited for, and on its way");
+		"held, waited for, and moving");
 	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moving 0 2000", to->port);
 	sleep_ms(LEASE);
 	check(look(ward.claim) == DLOCK_CLAIM_HELD, "renewed there");
-	check(let_go(&c, ward.claim), "released while the slot is on its way (%s)", c.error.message);
+	check(let_go(&c, ward.claim), "released while the slot moves (%s)", c.error.message);
 	migrate_all(from, to, slot_of("moving"));
 	check(cluster_end_move(&nodes, slot_of("moving"), to), "it has moved");
-	check(takers_served(takers, 1) && takers_end(takers) == 0, "the waiter has all");
+	check(takers_served(takers, 1) && takers_end(takers) == 0, "the waiter acquires all permits");
 	client_free(&c);
 	cluster_end(&nodes);
 }
 
-/* A fail-over in an orderly way: nothing is lost, everybody finds the new master. */
+/* A planned failover: nothing is lost, and holder and waiter find the new master. */
 static void test_sentinels(void)
 {
 	client c;
@@ -143,13 +143,13 @@ static void test_sentinels(void)
 	check(server_integer(master, "WAIT 1 2000") >= 1 && fleet_promote(&set), "a replica is promoted");
 	int64_t available = -1;
 	check(c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 0,
-		"which has it all");
+		"the new master has all holders");
 	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim), "the holder finds it");
 	check(takers_served(takers, 1) && takers_end(takers) == 0, "so does the waiter");
 	dlock_status status = release(&c, ward.claim);
 	check(status == DLOCK_OK && c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK
 			&& available == 3,
-		"and all is given back (%d, %s)", status, c.error.message);
+		"and all permits are released (%d, %s)", status, c.error.message);
 	dlock_claim_free(ward.claim);
 	client_free(&c);
 	fleet_end(&set);

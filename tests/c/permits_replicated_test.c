@@ -1,4 +1,4 @@
-/* Semaphores and read/write locks where a replica confirms: epochs, and holders and waiters over a promotion. Prints
+/* Semaphores and read/write locks if a replica confirms: epochs, and holders and waiters across a promotion. Prints
  * TAP. */
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void reset(void)
 	pair_reset(&servers);
 }
 
-/* For leases that must outlive what a busy machine does meanwhile. */
+/* For leases that must not expire on a busy machine. */
 enum { LONG_GUARD = 10000, LONG_LEASE = 9900 }; /* ms */
 
 static client client_with(int64_t capacity, int guard)
@@ -40,7 +40,7 @@ static client two(void)
 	return client_with(2, GUARD);
 }
 
-/* For what a busy machine is to do in an unsettled epoch. */
+/* With enough time for a busy machine in an unsettled epoch. */
 static client two_with_time(void)
 {
 	return client_with(2, LONG_GUARD);
@@ -61,10 +61,10 @@ static void test_settles(void)
 
 	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && claim->explained,
 		"nothing is granted in an epoch that is not settled: %s", c.error.message);
-	check(acquire(&c, claim, 5000) == DLOCK_OK, "but then (%s)", c.error.message);
+	check(acquire(&c, claim, 5000) == DLOCK_OK, "but it is when the epoch is settled (%s)", c.error.message);
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
 	check(took >= GUARD && took < SOON / DLOCK_MS, "a guard later (%ld ms)", took);
-	check(both_have(2, "first") && !claim->short_lease, "and a replica has it");
+	check(both_have(2, "first") && !claim->short_lease, "and a replica has the permits");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK && let_go(&c, claim),
 		"extended, checked, released");
 	check(held_permits(servers.master, "first") == 0, "nothing is left");
@@ -86,16 +86,17 @@ static void test_unconfirmed(void)
 				*other = permits_on(&c, "unconfirmed", 1, LONG_LEASE);
 	strcpy(token, other->token);
 	server_freeze(servers.replica);
-	check(extend(&c, claim, LONG_LEASE) == DLOCK_CONNECTION, "no more time without a replica: %s", c.error.message);
-	check(release(&c, claim) == DLOCK_OK, "but what is held is given back");
+	check(extend(&c, claim, LONG_LEASE) == DLOCK_CONNECTION, "no extension without a replica: %s", c.error.message);
+	check(release(&c, claim) == DLOCK_OK, "but a held permit can be released");
 	check(acquire(&c, other, 300) == DLOCK_CONNECTION && !dlock_claim_is_held(other), "and nothing is granted: %s",
 		c.error.message);
-	check(strcmp(token, other->token), "under this token nothing is asked for again: its release may come late");
+	check(strcmp(token, other->token),
+		"the next request has another token, because the release of this one may come late");
 	server_thaw(servers.replica);
 	client_drain(&c);
 	check(eventually(is_given_back, "unconfirmed"), "nothing is left");
 	check(pair_is_in_step(&servers) && acquire(&c, other, 2000) == DLOCK_OK && let_go(&c, other),
-		"and it is to be had again");
+		"and a permit can be acquired again");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -105,7 +106,7 @@ static client two_for_long(void)
 	return client_with(2, 10000);
 }
 
-/* What a master says that was replaced. */
+/* A notification may come from a master that was replaced. */
 static void test_push_is_a_hint(void)
 {
 	client c = two_for_long();
@@ -122,17 +123,17 @@ static void test_push_is_a_hint(void)
 		eventually_waiting(servers.master, "hint", 1) && tell_granted(servers.master, "hint", 0, 9000000000000000) == 1,
 		"a waiter is told that it has its permits");
 	sleep_ms(100);
-	check(takers->served == 0, "it does not believe that");
+	check(takers->served == 0, "it does not rely on that");
 	check(release(&c, claim) == DLOCK_OK && takers_served(takers, 1) && takers_end(takers) == 0,
-		"and has them by the release");
+		"and it acquires them after the release");
 	check(takers->token[0] < 9000000000000000 && takers->token[0] > claim->fencing_token, "with the server's token");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* ---- over a promotion ---- */
+/* ---- across a promotion ---- */
 
-/* Takes a holder out of the new master, as if that had missed it. */
+/* Removes a holder from the new master, as if that had missed it. */
 static void miss(const dlock_claim *claim)
 {
 	server_integer(servers.master, "EVAL %s 1 " POOL "%s %s",
@@ -158,24 +159,25 @@ static void test_restored(void)
 	miss(released);
 	check(held_permits(servers.master, "restored") == 1, "a server is promoted that has missed two holders");
 	check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && both_have(3, "restored"),
-		"one is there again when it asks for more time (%s)", c.error.message);
-	check(dlock_claim_check(checked, &c.error) == DLOCK_OK && both_have(3, "restored"), "one was there");
+		"an extension restores one of them (%s)", c.error.message);
+	check(
+		dlock_claim_check(checked, &c.error) == DLOCK_OK && both_have(3, "restored"), "a third holder was not missed");
 	check(release(&c, released) == DLOCK_OK && held_permits(servers.master, "restored") == 3,
-		"the third had them until it released");
+		"the other missing holder releases its permits");
 	dlock_status status = acquire(&other, late, 0);
 	bool slow = dlock_now() - begun > GUARD_HERE * DLOCK_MS * 9 / 10;
-	check(status == DLOCK_TIMEOUT && (late->explained || slow), "nobody gets any meanwhile");
+	check(status == DLOCK_TIMEOUT && (late->explained || slow), "no permit is granted meanwhile");
 	for (int i = 0; i < 4; i++) {
 		sleep_ms(GUARD_HERE * 3 / 10);
-		check(
-			extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK, "they go on");
+		check(extend(&c, extended, LEASE_HERE) == DLOCK_OK && extend(&c, checked, LEASE_HERE) == DLOCK_OK,
+			"both holders extend");
 	}
 	check(acquire(&other, late, 0) == DLOCK_TIMEOUT && !late->explained,
-		"and there is no room for three when the epoch is settled");
-	check(let_go(&c, checked) && acquire(&other, late, 0) == DLOCK_OK, "but when one is released");
+		"when the epoch is settled, three permits are not available");
+	check(let_go(&c, checked) && acquire(&other, late, 0) == DLOCK_OK, "but they are after a release");
 	miss(extended);
 	check(extend(&c, extended, LEASE_HERE) == DLOCK_LOST && held_permits(servers.master, "restored") == 3,
-		"what is missing in a settled epoch is lost");
+		"a holder that is missing in a settled epoch has lost its permits");
 	check(let_go(&other, late), "released");
 	dlock_claim_free(extended);
 	dlock_claim_free(released);
@@ -183,7 +185,7 @@ static void test_restored(void)
 	client_free(&other);
 }
 
-/* As long as a holder may be missing, a release gives to nobody. */
+/* While a holder may be missing, a release grants no permit. */
 static void test_release_in_unsettled_epoch(void)
 {
 	client c = two_with_time();
@@ -197,14 +199,14 @@ static void test_release_in_unsettled_epoch(void)
 	pair_fail_over(&servers);
 	miss(missed);
 	check(release(&c, known) == DLOCK_OK && !known->handed_over && held_permits(servers.master, "unsettled") == 0,
-		"released: nobody is granted anything");
+		"released: no waiter is granted a permit");
 	check(extend(&c, missed, LONG_LEASE) == DLOCK_OK && held_permits(servers.master, "unsettled") == 1,
-		"one that was missing is there again");
+		"the missing holder is restored");
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(LONG_GUARD * 3 / 10);
-		check(extend(&c, missed, LONG_LEASE) == DLOCK_OK && takers->served == 0, "and goes on");
+		check(extend(&c, missed, LONG_LEASE) == DLOCK_OK && takers->served == 0, "and it extends");
 	}
-	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter has both when it is released");
+	check(let_go(&c, missed) && takers_served(takers, 1), "the waiter acquires both when the holder releases");
 	check((takers->at[0] - start) / DLOCK_MS >= LONG_GUARD && takers_end(takers) == 0,
 		"not before the epoch is settled");
 	dlock_claim_free(known);
@@ -227,8 +229,7 @@ static void test_attach(void)
 	dlock_claim_free(claim);
 	claim = permits_on(&lower, "attach", 1, LEASE);
 	check(dlock_claim_attach(claim, token, &lower.error) == DLOCK_OK && claim->permits == 2 && both_have(2, "attach"),
-		"by one that asks with a lower capacity: what was granted counts by that of the grant (%s)",
-		lower.error.message);
+		"by a client with a lower capacity: the capacity at the grant counts (%s)", lower.error.message);
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
 	claim = permits_on(&c, "attach", 1, LEASE);
@@ -237,13 +238,14 @@ static void test_attach(void)
 		"not in an unsettled epoch: %s", c.error.message);
 	check(server_integer(servers.master, "EXISTS " POOL "attach") == 1
 			&& *server_text(servers.master, "ZSCORE " POOL "attach h%s", token),
-		"nothing is changed");
+		"the pool is not changed");
 	dlock_claim_free(claim);
 	client_free(&c);
 	client_free(&lower);
 }
 
-/* A holder that a promoted server missed is restored there, and a grant that was not taken up before is too many. */
+/* A holder that a promoted server missed is restored there. An earlier grant, which its waiter has not used, is then
+ * too many. */
 static void test_stale_grant(void)
 {
 	client c = client_with(1, GUARD), other = client_with(1, GUARD);
@@ -257,27 +259,28 @@ static void test_stale_grant(void)
 		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
 		waiter->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2,
-		"one is restored beside a grant of before");
+		"the holder is restored beside an earlier grant");
 	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
 	dlock_status status = acquire(&other, third, 0);
-	check(status == DLOCK_TIMEOUT && third->explained, "the epoch is to settle (%d, %d: %s)", status, third->explained,
-		other.error.message);
+	check(status == DLOCK_TIMEOUT && third->explained, "the epoch is not settled yet (%d, %d: %s)", status,
+		third->explained, other.error.message);
 	dlock_claim_free(third);
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
-		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
+		check(extend(&c, claim, LEASE) == DLOCK_OK, "and it extends");
 	}
 	status = acquire(&other, waiter, 0);
-	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled epoch, the grant is none (%d, %d: %s)", status,
-		waiter->explained, other.error.message);
+	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled epoch, the grant does not count (%d, %d: %s)",
+		status, waiter->explained, other.error.message);
 	check(held_permits(servers.master, "stale") == 1 && let_go(&c, claim) && acquire(&other, waiter, 0) == DLOCK_OK,
-		"but when the holder is gone");
+		"but the waiter acquires it when the holder releases");
 	check(let_go(&other, waiter), "released");
 	client_free(&c);
 	client_free(&other);
 }
 
-/* A request whose answer was lost is repeated, and asks with a lower capacity than what was granted meanwhile. */
+/* A client repeats a request whose answer was lost. Its capacity is lower than the number of permits granted
+ * meanwhile. */
 static void test_lower_capacity(void)
 {
 	client c = two(), lower = client_with(1, GUARD);
@@ -289,15 +292,15 @@ static void test_lower_capacity(void)
 		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
 		repeated->token, 60000);
 	dlock_claim *claim = permits_held(&c, "lower", 1, LEASE);
-	check(acquire(&lower, repeated, 0) == DLOCK_OK && both_have(2, "lower"), "it has its permit, and so has the other");
+	check(acquire(&lower, repeated, 0) == DLOCK_OK && both_have(2, "lower"), "both clients hold a permit");
 	check(let_go(&lower, repeated) && let_go(&c, claim), "released");
 	client_free(&c);
 	client_free(&lower);
 }
 
-/* The handle of a lease was taken up, which a promoted server missed, and comes a second time. By that server's clock
- * its lease goes on: a clock that is behind another makes it longer, and so does a grant, which may last for longer
- * than the guard. */
+/* A client has attached to a lease, which a promoted server missed. Then the same handle comes a second time. By that
+ * server's clock its lease has not expired: the clock may be behind another one, or a grant lasts longer than the
+ * guard. */
 static void test_handle_beside_restored(void)
 {
 	client c = client_with(2, GUARD);
@@ -312,28 +315,29 @@ static void test_handle_beside_restored(void)
 		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
 		detached->token, 10 * GUARD);
 	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
-		"who has taken up the handle is restored beside it");
-	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the epoch is to settle");
+		"the attached holder is restored beside the old lease");
+	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the epoch is not settled yet");
 	for (int i = 0; i < 5; i++) {
 		sleep_ms(GUARD * 3 / 10);
-		check(extend(&c, claim, LEASE) == DLOCK_OK, "and goes on");
+		check(extend(&c, claim, LEASE) == DLOCK_OK, "and it extends");
 	}
 	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the epoch is settled");
 	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_LOST,
-		"nobody else takes it up then: there are no permits for it");
-	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4, "who has them goes on");
+		"the second attach fails then: there are no permits for it");
+	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
+		"the holder still extends");
 	server_integer(servers.master, "ZADD " POOL "handle XX 1500000000000 h%s", detached->token);
 	dlock_claim_free(detached);
 	detached = claim;
 	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_OK
 			&& held_permits(servers.master, "handle") == 2,
-		"and its own handle is taken up: what is over is in nobody's way (%s)", c.error.message);
+		"and a client attaches to its lease: an expired lease blocks no other (%s)", c.error.message);
 	check(let_go(&c, second), "released");
 	dlock_claim_free(detached);
 	client_free(&c);
 }
 
-/* ---- full copies ---- */
+/* ---- full resynchronizations ---- */
 
 static test_server other_master;
 
@@ -342,7 +346,7 @@ static bool is_up(void *replica)
 	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
 }
 
-/* The replica has been another master's, for which it may have confirmed others, when it confirms a grant. */
+/* The replica confirms a grant after it has followed another master, for which it may have confirmed other grants. */
 static void test_full_copy(void)
 {
 	static const char *const options[] = { "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
@@ -359,14 +363,14 @@ static void test_full_copy(void)
 	dlock_claim *refused = permits_on(&c, "other", 2, LONG_LEASE);
 	check(acquire(&c, refused, 0) == DLOCK_TIMEOUT && refused->explained && held_permits(servers.master, "other") == 0,
 		"nothing is granted, nor left behind: %s", c.error.message);
-	check(extend(&c, claim, LONG_LEASE) == DLOCK_OK, "what is held is kept");
+	check(extend(&c, claim, LONG_LEASE) == DLOCK_OK, "a held permit can be extended");
 	strcpy(token, claim->token);
 	dlock_claim_free(claim);
 	claim = permits_on(&c, "copied", 1, LONG_LEASE);
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION
 			&& *server_text(servers.master, "ZSCORE " POOL "copied h%s", token),
-		"nor is a handle taken up: %s", c.error.message);
-	check(acquire(&c, refused, 60000) == DLOCK_OK && let_go(&c, refused), "until the guard is over");
+		"but no client can attach: %s", c.error.message);
+	check(acquire(&c, refused, 60000) == DLOCK_OK && let_go(&c, refused), "until the guard has passed");
 	dlock_claim_free(claim);
 	server_kill(&other_master);
 	client_free(&c);

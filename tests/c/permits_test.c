@@ -43,28 +43,28 @@ static void test_life(void)
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, two, 0) == DLOCK_OK && !two->waited && available(&c, "life") == 1, "two are held");
 	check(two->deadline >= start + 9898 * DLOCK_MS && two->deadline <= dlock_now() + 9898 * DLOCK_MS,
-		"the deadline is a lock's");
+		"the deadline is that of a lock");
 	check(acquire(&other, one, 0) == DLOCK_OK && one->fencing_token > two->fencing_token,
-		"and one by another, with a larger token");
+		"and one by another claim, with a larger token");
 	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked
 			&& available(&c, "life") == 0,
 		"none is left");
 	check(acquire(&other, more, 0) == DLOCK_TIMEOUT && release(&other, more) == DLOCK_LOST,
-		"nobody gets a fourth, nor gives it back");
+		"a fourth is neither acquired nor released");
 	check(extend(&c, two, 20000) == DLOCK_OK && left_ms(two) > 15000 && left_ms(two) <= 19798, "extended");
 	check(extend(&c, two, 5000) == DLOCK_OK && left_ms(two) <= 4948, "a lease can be made shorter");
 	two->deadline = dlock_now() + DLOCK_SECOND;
 	check(dlock_claim_check(two, &c.error) == DLOCK_OK && left_ms(two) > 2000 && left_ms(two) <= 4948,
-		"a check believes the server (%ld)", left_ms(two));
+		"after a check, the server's lease time counts (%ld)", left_ms(two));
 	check(release(&c, two) == DLOCK_OK && two->state == DLOCK_CLAIM_RELEASED && available(&c, "life") == 2,
-		"both are given back");
-	check(release(&c, two) == DLOCK_LOST && extend(&c, two, 1000) == DLOCK_LOST, "once");
+		"both are released");
+	check(release(&c, two) == DLOCK_LOST && extend(&c, two, 1000) == DLOCK_LOST, "but once only");
 	dlock_claim_free(more);
 	more = permits_on(&other, "life", 3, 10000);
 	check(acquire(&other, more, 0) == DLOCK_TIMEOUT, "three are too many");
 	check(let_go(&other, one) && acquire(&other, more, 0) == DLOCK_OK && let_go(&other, more), "until all are free");
-	check(held_permits(&server, "life") == 0 && server_integer(&server, "PTTL " POOL "life") > 0,
-		"and the key does not stay");
+	check(
+		held_permits(&server, "life") == 0 && server_integer(&server, "PTTL " POOL "life") > 0, "and the key expires");
 	dlock_claim_free(two);
 	client_free(&c);
 	client_free(&other);
@@ -76,7 +76,7 @@ static void test_deleted_by_hand(void)
 	dlock_claim *claim = permits_held(&c, "deleted", 2, 10000);
 
 	server_do(&server, "DEL " POOL "deleted");
-	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "a check finds out");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "a check notices that");
 	dlock_claim_free(claim);
 	claim = permits_held(&c, "deleted", 2, 10000);
 	server_do(&server, "DEL " POOL "deleted");
@@ -101,10 +101,10 @@ static void test_abandon(void)
 	interrupt_clear();
 	dlock_claim_abandon(waiter);
 	client_drain(&c);
-	check(waiters(&server, "abandon") == 0, "and given up leaves the queue");
+	check(waiters(&server, "abandon") == 0, "and abandoned leaves the queue");
 	dlock_claim_abandon(claim);
 	client_drain(&c);
-	check(look(claim) == DLOCK_CLAIM_RELEASED && held_permits(&server, "abandon") == 0, "what is held is given back");
+	check(look(claim) == DLOCK_CLAIM_RELEASED && held_permits(&server, "abandon") == 0, "held permits are released");
 	dlock_claim_free(waiter);
 	dlock_claim_free(claim);
 	client_free(&c);
@@ -121,9 +121,9 @@ static void test_attach(void)
 			&& left_ms(taken) > 30000,
 		"attached, with its permits");
 	check(taken->fencing_token > token && available(&c, "attach") == 1, "with a larger token, and no more permits");
-	check(dlock_claim_attach(again, claim->token, &other.error) == DLOCK_LOST, "once");
+	check(dlock_claim_attach(again, claim->token, &other.error) == DLOCK_LOST, "but once only");
 	check(release(&c, claim) == DLOCK_LOST && available(&c, "attach") == 1, "the old holder has nothing left");
-	check(let_go(&other, taken) && available(&c, "attach") == 3, "the new one has");
+	check(let_go(&other, taken) && available(&c, "attach") == 3, "the new holder releases both");
 	dlock_claim_free(claim);
 	dlock_claim_free(again);
 	client_free(&c);
@@ -182,7 +182,7 @@ static void test_handed_to_several(void)
 	for (int i = 0; i < WAITERS; i++) {
 		bool served = takers_served(takers, i + 4 < WAITERS ? i + 4 : WAITERS);
 		wrong += !served
-			|| (i + 4 < WAITERS && atomic_load(&takers->served) != i + 4); /* each release gives it to one */
+			|| (i + 4 < WAITERS && atomic_load(&takers->served) != i + 4); /* each release serves one waiter */
 		atomic_store(&takers->go, i + 1);
 		while (i + 5 <= WAITERS && atomic_load(&takers->served) < i + 5 && dlock_now() < start + SOON) {
 			sleep_ms(1);
@@ -190,7 +190,7 @@ static void test_handed_to_several(void)
 	}
 	check(takers_end(takers) == 0 && wrong == 0 && takers->most == 4, "four at a time (%d, %lld)", wrong,
 		(long long) takers->most);
-	check(dlock_now() - start < SOON, "as soon as they are told");
+	check(dlock_now() - start < SOON, "soon after each release");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -208,27 +208,28 @@ static void test_dead_holder(void)
 	taker_start(takers, &server, four, "dead", 2, 60000, -1);
 	check(takers_served(takers, 2), "the waiters of a dead holder are served");
 	long first = (long) ((takers->at[0] - start) / DLOCK_MS), second = (long) ((takers->at[1] - start) / DLOCK_MS);
-	check(first > 550 && second > 550, "not before its lease is over (%ld, %ld ms)", first, second);
-	check(first < SOON / DLOCK_MS && second < SOON / DLOCK_MS, "but then (%ld, %ld ms)", first, second);
-	check(look(dead) == DLOCK_CLAIM_LOST && release(&c, dead) == DLOCK_LOST, "it knows by its clock");
+	check(first > 550 && second > 550, "not before its lease has expired (%ld, %ld ms)", first, second);
+	check(first < SOON / DLOCK_MS && second < SOON / DLOCK_MS, "but soon after that (%ld, %ld ms)", first, second);
+	check(look(dead) == DLOCK_CLAIM_LOST && release(&c, dead) == DLOCK_LOST, "the holder knows by its clock");
 	client_drain(&c);
-	check(held_permits(&server, "dead") == 4 && takers_end(takers) == 0, "and gives back nothing of theirs");
+	check(held_permits(&server, "dead") == 4 && takers_end(takers) == 0, "and releases no permit of the waiters");
 	dlock_claim_free(dead);
 	client_free(&c);
 }
 
-/* A lease that is over, and whose room nobody needed, is still its holder's on the server. */
+/* An expired lease stays on the server until another claim needs its permits. */
 static void test_late_holder(void)
 {
 	client c = four();
 	dlock_claim *late = permits_held(&c, "late", 3, 1000), *one;
 
 	sleep_ms(1020);
-	check(available(&c, "late") == 4, "what is over counts as free");
+	check(available(&c, "late") == 4, "expired permits count as free");
 	one = permits_held(&c, "late", 1, 60000);
-	check(held_permits(&server, "late") == 4, "and is there as long as nobody needs the room");
+	check(held_permits(&server, "late") == 4, "but they stay until a claim needs them");
 	dlock_claim *two = permits_on(&c, "late", 2, 60000);
-	check(acquire(&c, two, 0) == DLOCK_OK && held_permits(&server, "late") == 3, "who does has it at once");
+	check(acquire(&c, two, 0) == DLOCK_OK && held_permits(&server, "late") == 3,
+		"a claim that needs them acquires them at once");
 	check(look(late) == DLOCK_CLAIM_LOST && let_go(&c, one) && let_go(&c, two), "released");
 	dlock_claim_free(late);
 	client_free(&c);
@@ -243,7 +244,7 @@ static void test_times_out(void)
 
 	check(acquire(&c, waiter, 200) == DLOCK_TIMEOUT && waiter->waited, "a wait ends");
 	check(dlock_now() - start < SOON && waiters(&server, "full") == 0, "in time, and leaves the queue");
-	check(acquire(&c, small, 0) == DLOCK_OK, "so that others get what is free");
+	check(acquire(&c, small, 0) == DLOCK_OK, "so that another claim acquires a free permit");
 	check(let_go(&c, small) && let_go(&c, claim), "released");
 	dlock_claim_free(waiter);
 	client_free(&c);
@@ -275,9 +276,9 @@ static void test_readers_and_writer(void)
 	check(eventually_waiting(&server, "rw", READERS + 1), "a writer waits, and %d readers behind it", READERS);
 	atomic_store(&takers->go, READERS);
 	check(takers_served(takers, READERS + 1) && takers->place[READERS] == READERS + 1,
-		"it has it when those before it are gone");
+		"it acquires the lock when the readers before it have released");
 	atomic_store(&takers->go, READERS + 1);
-	check(takers_served(takers, 2 * READERS + 1), "and then all that came after it");
+	check(takers_served(takers, 2 * READERS + 1), "and then all readers behind it do");
 	for (int i = READERS + 1; i < 2 * READERS + 1; i++) {
 		before += takers->token[i] < takers->token[READERS];
 	}

@@ -1,4 +1,4 @@
-/* The quorum back end where servers do not answer, answer too late, or come back without what they knew. Prints TAP. */
+/* The quorum back end when servers do not answer, answer too late, or restart without their data. Prints TAP. */
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 
 /* ---- servers that do not answer ---- */
 
-/* 0 where one does not pass, which is a failure already. */
+/* 0: a section has failed, which is reported already. */
 static dlock_nanos median_section(client *c, int sections)
 {
 	dlock_nanos times[sections];
@@ -43,7 +43,8 @@ static void test_one_stopped(void)
 	dlock_nanos healthy = median_section(&c, 300);
 	server_freeze(&servers[1]);
 	dlock_nanos stopped = median_section(&c, 300);
-	check(stopped < DLOCK_SECOND / 4, "one stopped server of five does not slow down (%lld us, %lld us healthy)",
+	check(stopped < DLOCK_SECOND / 4,
+		"one stopped server of five does not slow sections down (%lld us, %lld us healthy)",
 		(long long) (stopped / DLOCK_US), (long long) (healthy / DLOCK_US));
 	server_freeze(&servers[4]);
 	stopped = median_section(&c, 300);
@@ -51,14 +52,14 @@ static void test_one_stopped(void)
 	server_thaw(&servers[1]);
 	server_thaw(&servers[4]);
 	client_drain(&c);
-	check(eventually_nowhere("median"), "they hear of the releases later");
+	check(eventually_nowhere("median"), "they execute the releases later");
 	dlock_nanos again = median_section(&c, 300);
 	check(again < DLOCK_SECOND / 4 && !dlock_quorum_server_error(c.backend, 1), "and are back (%lld us)",
 		(long long) (again / DLOCK_US));
 	client_free(&c);
 }
 
-/* Over several read timeouts. */
+/* Runs sections for four read timeouts. */
 static void watch_queue(client *c, const char *text, dlock_nanos healthy, dlock_nanos read_timeout)
 {
 	dlock_nanos end = dlock_now() + 4 * read_timeout, slowest = 0;
@@ -76,11 +77,11 @@ static void watch_queue(client *c, const char *text, dlock_nanos healthy, dlock_
 		most = queued > most ? queued : most;
 	}
 	check(bad == 0, "%s: all of %d sections passed", text, sections);
-	/* Without a bound it would be two for each section of a whole timeout; the cap lets 50 ms of them through. */
+	/* Without a bound, two calls for each section of a whole timeout would be kept. With it, the calls of 50 ms are. */
 	check(most < 64 + (size_t) sections / 2, "%s: at most %zu calls were kept for it", text, most);
 	check(sections > 40, "%s: without waiting for it each time (%d sections, %lld us healthy)", text, sections,
 		(long long) (healthy / DLOCK_US));
-	check(slowest < SOON, "%s: not even once (%lld ms)", text, (long long) (slowest / DLOCK_MS));
+	check(slowest < SOON, "%s: no section waits for it (%lld ms)", text, (long long) (slowest / DLOCK_MS));
 }
 
 static bool has_no_locks(void *server)
@@ -88,7 +89,7 @@ static bool has_no_locks(void *server)
 	return server_integer(server, "DBSIZE") <= 1;
 }
 
-/* Connections that were given up in the meantime may have been read by the server as far as any acquire. */
+/* The server may have read an abandoned connection up to an acquire, without its release. No lock must remain. */
 static bool comes_back(client *c)
 {
 	client_drain(c);
@@ -113,13 +114,13 @@ static void test_stuck(void)
 	dlock_nanos healthy = median_section(&c, 300);
 	server_freeze(&servers[2]);
 	watch_queue(&c, "a stopped server", healthy, DLOCK_SECOND / 2);
-	check(!dlock_conn_drain_if_stuck(client_conn(&c, 0)), "one that answers is not stuck");
+	check(!dlock_conn_drain_if_stuck(client_conn(&c, 0)), "a server that answers is not stuck");
 	server_thaw(&servers[2]);
-	check(comes_back(&c), "it comes back, and has released all that it took late");
+	check(comes_back(&c), "it comes back, and has released all late locks");
 	client_free(&c);
 }
 
-/* With a password a new connection to a stopped server is not ready until AUTH is answered, that is not at all. */
+/* With a password, a new connection is ready when AUTH is answered. A stopped server does not answer it. */
 static void test_stuck_login(void)
 {
 	char text[SERVERS][80];
@@ -137,14 +138,14 @@ static void test_stuck_login(void)
 	server_freeze(&servers[2]);
 	watch_queue(&c, "a stopped server with a password", healthy, DLOCK_SECOND);
 	server_thaw(&servers[2]);
-	check(comes_back(&c), "it comes back, and has released all that it took late");
+	check(comes_back(&c), "it comes back, and has released all late locks");
 	client_free(&c);
 	for (int i = 0; i < SERVERS; i++) {
 		server_do(&servers[i], "CONFIG SET requirepass %s", "");
 	}
 }
 
-/* A host that is away does not even refuse: a full backlog is like that. */
+/* A host that is away does not even refuse connections. A full backlog acts like that. */
 static void test_stuck_host(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -154,7 +155,8 @@ static void test_stuck_host(void)
 	const char *dsns[SERVERS];
 
 	check(bind(listener, (struct sockaddr *) &address, len) == 0 && listen(listener, 0) == 0
-		&& getsockname(listener, (struct sockaddr *) &address, &len) == 0, "a listener that accepts nobody");
+			&& getsockname(listener, (struct sockaddr *) &address, &len) == 0,
+		"a listener that accepts no client");
 	for (int i = 0; i < 4; i++) {
 		fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		(void) !connect(fill[i], (struct sockaddr *) &address, len);
@@ -175,7 +177,7 @@ static void test_stuck_host(void)
 	close(listener);
 }
 
-/* A yes that comes after the attempt has failed must not lock anybody out. */
+/* If a yes comes after the attempt has failed, it must not keep the lock from other clients. */
 static void test_late_yes(void)
 {
 	for (int gone = 0; gone < 2; gone++) {
@@ -197,16 +199,16 @@ static void test_late_yes(void)
 		dlock_status status = acquire(&c, claim, 0);
 		check(status == DLOCK_QUORUM && dlock_now() - start < SOON, "two of five are too few: %d %s", status,
 			c.error.message);
-		check(strstr(dlock_quorum_server_error(c.backend, 0), "no answer"), "the stopped one did not answer");
+		check(strstr(dlock_quorum_server_error(c.backend, 0), "no answer"), "the stopped server did not answer");
 		dlock_claim_free(claim);
 		client_drain(&c);
-		check(has_nobody(&servers[1], "late") && has_nobody(&servers[2], "late"), "the votes are given back");
+		check(has_nobody(&servers[1], "late") && has_nobody(&servers[2], "late"), "the votes are released");
 		if (gone) {
 			client_free(&c);
 		}
 		server_thaw(&servers[0]);
-		check(eventually_fenced(&servers[0]), "the stopped one votes when it goes on");
-		check(eventually_nobody(&servers[0], "late"), "and hears that it is too late");
+		check(eventually_fenced(&servers[0]), "the stopped server votes when it continues");
+		check(eventually_nobody(&servers[0], "late"), "and its vote is released");
 		if (!gone) {
 			check(passes(&c, "late", 5000), "it can be locked");
 			client_free(&c);
@@ -228,7 +230,7 @@ static void *make_attempt(void *context)
 	return NULL;
 }
 
-/* One of a bare quorum's votes comes late, and another one's server has restarted without it by then. */
+/* One vote of a bare majority comes late. By then the server of another vote may have restarted without it. */
 static void test_forgotten_vote(void)
 {
 	for (int forgets = 0; forgets < 2; forgets++) {
@@ -241,8 +243,8 @@ static void test_forgotten_vote(void)
 		}
 		atomic_store(&relay.delay_ms, 700);
 		pthread_create(&thread, NULL, make_attempt, &attempt);
-		while (
-			forgets && server_integer(&servers[0], "EXISTS " PREFIX "forgotten") == 0) { /* the claim is the thread's */
+		while (forgets
+			&& server_integer(&servers[0], "EXISTS " PREFIX "forgotten") == 0) { /* the claim belongs to the thread */
 			sleep_ms(1);
 		}
 		if (forgets) {
@@ -263,7 +265,7 @@ static void test_forgotten_vote(void)
 	}
 }
 
-/* The lease time bounds an attempt where it is shorter than the read timeout. */
+/* If the lease time is shorter than the read timeout, it bounds an attempt. */
 static void test_short_lease(void)
 {
 	client c = client_quorum(servers, SERVERS, 20 * DLOCK_SECOND);
@@ -276,7 +278,7 @@ static void test_short_lease(void)
 	claim = claim_on(&c, "short", 300);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_QUORUM && dlock_now() - start < SOON,
-		"a lease of 300 ms is not waited for longer: %s", c.error.message);
+		"an attempt for a lease of 300 ms ends with it: %s", c.error.message);
 	for (int i = 0; i < SERVERS; i++) {
 		check((dlock_quorum_server_error(c.backend, i) != NULL) == (i < MAJORITY), "server %d: %s", i,
 			i < MAJORITY ? "stopped" : "answered");
@@ -290,7 +292,7 @@ static void test_short_lease(void)
 	client_free(&c);
 }
 
-/* Answered yes by a majority, but after the lease was over. */
+/* A majority says yes late. The lease runs from the request, and may have expired when the answers come. */
 static void test_too_late(void)
 {
 	client c = client_quorum(servers, SERVERS, 5 * DLOCK_SECOND);
@@ -316,10 +318,10 @@ static void test_too_late(void)
 		dlock_status status = round == 0 ? acquire(&c, claim, 0) : round == 1 ? extend(&c, claim, 10000)
 			: dlock_claim_check(claim, &c.error);
 		long delay = (long) ((dlock_now() - start) / DLOCK_MS);
-		/* This process may have stood still before it asked. */
+		/* This process may have been held up before it asked. */
 		check(status == DLOCK_OK && dlock_now() - frozen > 150 * DLOCK_MS, "%s: answered after %ld ms", texts[round],
 			delay);
-		check(left_ms(claim) <= 9898 - delay + 50, "%s: the lease runs from its sending (%ld)", texts[round],
+		check(left_ms(claim) <= 9898 - delay + 50, "%s: the lease runs from the request (%ld)", texts[round],
 			left_ms(claim));
 		for (int i = 0; i < MAJORITY; i++) {
 			exit_of(pids[i]);
@@ -338,7 +340,7 @@ static void test_too_late(void)
 	}
 	dlock_status status = extend(&c, claim, 300);
 	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD,
-		"an extension that is over when the answer comes is none (status %d)", status);
+		"an extension that has expired when the answer comes does not count (status %d)", status);
 	for (int i = 0; i < MAJORITY; i++) {
 		exit_of(pids[i]);
 	}
@@ -348,7 +350,7 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
-/* ---- servers that come back empty ---- */
+/* ---- servers that restart empty ---- */
 
 static void test_restarts(void)
 {
@@ -361,13 +363,13 @@ static void test_restarts(void)
 	server_restart(&servers[0]);
 	server_restart(&servers[1]);
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 60000) == DLOCK_OK,
-		"two that come back empty are outvoted (%s)", c.error.message);
+		"two servers that restart empty are outvoted (%s)", c.error.message);
 	client_drain(&c);
 	check(holding(claim) >= MAJORITY, "a majority still has it");
-	check(acquire(&other, denied, 0) == DLOCK_TIMEOUT, "nobody else gets it");
+	check(acquire(&other, denied, 0) == DLOCK_TIMEOUT, "no other client acquires it");
 	dlock_claim_free(denied);
 	client_drain(&other);
-	for (int i = 0; i < MAJORITY; i++) { /* all three at once, even where the extension has set it again */
+	for (int i = 0; i < MAJORITY; i++) { /* all three at once, even if the extension has set the key again */
 		server_restart(&servers[i]);
 	}
 	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "three are a loss");
@@ -376,7 +378,7 @@ static void test_restarts(void)
 	for (int i = 0; i < SERVERS; i++) {
 		server_do(&servers[i], "DEL " PREFIX "restarts");
 	}
-	check(passes(&c, "restarts", 0), "they work as before");
+	check(passes(&c, "restarts", 0), "the servers work as before");
 	client_free(&c);
 	client_free(&other);
 }
@@ -427,7 +429,7 @@ static void test_script_flush(void)
 	client_free(&c);
 }
 
-/* The lease counts from the moment when the servers were asked for it, however long it took to reach them. */
+/* The lease runs from the moment when the servers were asked for it, however long connecting took. */
 static void test_slow_handshake(void)
 {
 	enum { COUNT = 3, SLOW = 300, TTL = 10000, SURE = 9898 };
@@ -435,7 +437,7 @@ static void test_slow_handshake(void)
 	client c = client_by_relays(servers, COUNT, relays, 0, COUNT, "/1");
 
 	for (int i = 0; i < COUNT; i++) {
-		atomic_store(&relays[i].delay_ms, SLOW); /* of the answer to SELECT, and of that to the request */
+		atomic_store(&relays[i].delay_ms, SLOW); /* for the answer to SELECT, and for that to the request */
 	}
 	dlock_claim *claim = claim_on(&c, "handshake", TTL);
 	dlock_nanos start = dlock_now();
@@ -470,7 +472,8 @@ static void test_short_on_one(void)
 		pids[i] = server_thaw_later(&servers[MAJORITY + i], 300);
 	}
 	dlock_status status = dlock_claim_check(claim, &c.error);
-	check(status == DLOCK_OK && left_ms(claim) > 20000, "the others are waited for (%ld ms left)", left_ms(claim));
+	check(status == DLOCK_OK && left_ms(claim) > 20000, "the client waits for the other servers (%ld ms left)",
+		left_ms(claim));
 	for (int i = 0; i < 2; i++) {
 		exit_of(pids[i]);
 	}

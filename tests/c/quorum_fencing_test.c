@@ -1,4 +1,4 @@
-/* The quorum back end under contention, and its fencing tokens. Prints TAP. */
+/* The fencing tokens of the quorum back end. Prints TAP. */
 
 #include <signal.h>
 #include <unistd.h>
@@ -6,11 +6,7 @@
 #include "helpers.h"
 #include "quorum_servers.h"
 
-/* ---- contention ---- */
-
-/* ---- fencing tokens ---- */
-
-#define FUTURE 4102444800000000LL /* so that clocks have no part in it */
+#define FUTURE 4102444800000000LL /* later than any clock, so that clocks do not matter */
 
 static int64_t fence(int server)
 {
@@ -27,8 +23,8 @@ static int fenced_from(int64_t token)
 	return count;
 }
 
-/* Counters that drifted apart, and another majority each time: what an earlier holder was told must be seen by the
- * later. Each client is new, so that only the servers remember. */
+/* The counters have drifted apart, and each round has another majority. A holder's token must be larger than that of
+ * each earlier holder. Each client is new, so that only the servers remember. */
 static void test_fencing(void)
 {
 	static const unsigned majorities[] = { 7, 28, 21, 11, 26, 19, 22, 13, 14, 25 };
@@ -50,14 +46,14 @@ static void test_fencing(void)
 		let_go(&c, claim);
 		client_drain(&c);
 		client_free(&c);
-		if (round % 3 == 0) { /* another resource's lock, say, raised one of them */
+		if (round % 3 == 0) { /* as if a lock of another resource had raised one counter */
 			highest += 1000;
 			server_do(&servers[round % SERVERS], "SET " DLOCK_FENCE_KEY " %lld", (long long) highest);
 		}
 	}
-	check(failed == 0, "acquired by ever other majorities (%d failed)", failed);
+	check(failed == 0, "acquired by another majority each time (%d failed)", failed);
 	check(falls == 0, "the token rises every time (%d did not)", falls);
-	check(behind == 0, "and a majority has it when the lock is held (%d had not)", behind);
+	check(behind == 0, "and a majority stores it when the lock is held (%d did not)", behind);
 }
 
 static void test_fencing_normally(void)
@@ -75,7 +71,7 @@ static void test_fencing_normally(void)
 		dlock_claim *claim = claim_on(&c, "normally", 60000);
 		dlock_nanos begun = dlock_now();
 		bad += acquire(&c, claim, 0) != DLOCK_OK || claim->fencing_token <= last;
-		slow += dlock_now() - begun >= 100 * DLOCK_MS; /* whose votes are asked for once more */
+		slow += dlock_now() - begun >= 100 * DLOCK_MS; /* after that long its votes may be asked for again */
 		last = claim->fencing_token;
 		bad += !let_go(&c, claim);
 	}
@@ -87,7 +83,8 @@ static void test_fencing_normally(void)
 	client_free(&c);
 }
 
-/* Somebody has meddled with one server's. Its vote is none, and the others do not learn it. */
+/* An operator has set one server's counter to an impossible value. Its vote does not count, and the other servers do
+ * not adopt the value. */
 static void test_fencing_impossible(void)
 {
 	static const char *const fences[] = { "7881299347898367", "9007199254740990", "9007199254740993",
@@ -104,7 +101,7 @@ static void test_fencing_impossible(void)
 		last = claim->fencing_token;
 		check(let_go(&c, claim), "released");
 		client_drain(&c);
-		check(fence(0) < DLOCK_MOST_RAISED && fence(4) < DLOCK_MOST_RAISED, "the others do not take it over");
+		check(fence(0) < DLOCK_MOST_RAISED && fence(4) < DLOCK_MOST_RAISED, "the other servers do not adopt it");
 		check(eventually_nowhere("impossible"), "nothing is left");
 	}
 	client_free(&c);
@@ -132,7 +129,7 @@ static void test_fencing_lost(void)
 	client_free(&c);
 }
 
-/* Raising is allowed to the holder only: else it could go behind the back of a later one. */
+/* Only the holder may raise a counter. Otherwise a former holder could raise it after a later holder has its token. */
 static void test_raise(void)
 {
 	client c = client_of(&servers[0], READ_TIMEOUT);
@@ -148,8 +145,8 @@ static void test_raise(void)
 		{ "SET " DLOCK_FENCE_KEY " 10", 20, DLOCK_OK, 20, "raised by the holder" },
 		{ "SET " DLOCK_FENCE_KEY " 30", 20, DLOCK_OK, 30, "never lowered" },
 		{ "SET " DLOCK_FENCE_KEY " 20", 20, DLOCK_OK, 20, "left as it is" },
-		{ "SET " PREFIX "raise other", 40, DLOCK_LOST, 20, "not by somebody who holds it no longer" },
-		{ "DEL " PREFIX "raise", 40, DLOCK_LOST, 20, "nor when nobody holds it" },
+		{ "SET " PREFIX "raise other", 40, DLOCK_LOST, 20, "not by a former holder" },
+		{ "DEL " PREFIX "raise", 40, DLOCK_LOST, 20, "nor if no client holds the lock" },
 	};
 
 	dlock_response response;
@@ -170,7 +167,7 @@ static void test_raise(void)
 	dlock_conn_send(conn, call);
 	conn_await(conn, call);
 	check(dlock_read_integer(call, conn, &response, &c.error) == DLOCK_OK && fence(0) > INT64_C(1700000000000000),
-		"a lost one becomes the time, from which others may count on (%lld)", (long long) fence(0));
+		"a lost counter begins again at the time of day (%lld)", (long long) fence(0));
 	dlock_call_release(call);
 	dlock_claim_free(claim);
 	client_free(&c);

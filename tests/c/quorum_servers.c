@@ -69,7 +69,7 @@ client client_of_some(int count, unsigned alive)
 
 	for (int i = 0; i < count; i++) {
 		snprintf(text[i], sizeof text[i], "redis://127.0.0.1:%d/%d", alive >> i & 1 ? servers[i].port : nobody,
-			alive >> i & 1 ? 0 : i); /* a database of its own makes it a server of its own */
+			alive >> i & 1 ? 0 : i); /* the database tells the servers on one port apart */
 		dsns[i] = text[i];
 	}
 	return client_quorum_at(dsns, count);
@@ -80,7 +80,7 @@ bool warm_all(client *c)
 	dlock_claim *claim = claim_on(c, "warm", 60000);
 	bool good = acquire(c, claim, 0) == DLOCK_OK;
 
-	client_drain(c); /* a late server that does not know the script is not told it behind an extension */
+	client_drain(c); /* after an extension, a late server without the script would not be sent it */
 	good = good && extend(c, claim, 60000) == DLOCK_OK && dlock_claim_check(claim, &c->error) == DLOCK_OK;
 	client_drain(c);
 	good = let_go(c, claim) && good;

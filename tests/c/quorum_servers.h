@@ -5,31 +5,31 @@
 #include "relay.h"
 #include "tap.h"
 
-/* The five servers of the quorum back end's tests, and what is asked of all of them. */
+/* The five servers of the quorum back end's tests, and questions to all of them. */
 
 enum { SERVERS = 5, MAJORITY = 3 };
 
 extern test_server servers[SERVERS];
-extern int nobody; /* a port where nobody listens */
+extern int nobody; /* a port on which no server listens */
 
 extern const tap_setting quorum_servers;
 void quorum_servers_reset(void);
 
-/* How many have it for this claim? */
+/* How many servers have the lock for this claim? */
 int holding(const dlock_claim *claim);
 
-/* On how many servers does anybody have it? */
+/* On how many servers is the resource locked? */
 int taken(const char *resource);
 bool eventually_nowhere(const char *resource);
-bool is_everywhere(const char *resource); /* soon */
+bool is_everywhere(const char *resource); /* waits until it is so */
 
-/* Of `count` servers, those whose bit is set in `alive`; the others refuse. */
+/* A client of `count` servers. Servers whose bit in `alive` is not set refuse connections. */
 client client_of_some(int count, unsigned alive);
 
-/* Of all servers, warm, and the last one by that relay, which stops at this word. */
+/* A warm client of all servers. It reaches the last one by the relay, which stops at this word. */
 client client_by_relay(relay *relay, const char *word);
 
-/* Has all servers know all scripts and the client its connections. Empties them. */
+/* After it all servers know the scripts and are empty, and the client is connected to all. */
 bool warm_all(client *client);
 
 #endif

@@ -1,4 +1,4 @@
-/* The quorum back end and what comes late or twice: votes of stragglers, and requests whose connection breaks. Prints
+/* What comes late or twice to the quorum back end: votes of stragglers, and requests whose connection breaks. Prints
  * TAP. */
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ static void test_straggler(void)
 	}
 }
 
-/* A vote that has to be asked for again, with the whole script, must not come behind the release. */
+/* If a server needs the whole script, the client asks for its vote again. That must not happen after the release. */
 static void test_straggler_asked_again(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -56,7 +56,7 @@ static void test_straggler_asked_again(void)
 	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "passed without the straggler");
 	server_thaw(&servers[3]);
 	client_drain(&c);
-	check(taken("again") == 0, "it has no vote");
+	check(taken("again") == 0, "the straggler has no vote");
 	client_free(&c);
 }
 
@@ -87,8 +87,8 @@ static void wait_while(_Atomic int *flag)
 	}
 }
 
-/* Nor behind the word that its waiter has what it waited for: it would queue there for nobody. The last server has the
- * lock for somebody else, and is late when the others hand it over. */
+/* The client must not ask again after the waiter has left the queue, because it would queue for no waiter. The last
+ * server has the lock for another client, and is late when the others hand it over. */
 static void test_straggler_behind_leave(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -109,22 +109,22 @@ static void test_straggler_behind_leave(void)
 		wait_while(&meeting->end);
 		_exit(!let_go(&own, waiter));
 	}
-	check(eventually(is_waiting_at_all, "left"), "somebody waits at all of them");
+	check(eventually(is_waiting_at_all, "left"), "a waiter is in the queue of all servers");
 	server_do(&servers[4], "SCRIPT FLUSH");
 	server_freeze(&servers[4]);
 	check(let_go(&c, claim), "released");
 	wait_while(&meeting->acquired);
-	check(atomic_load(&meeting->acquired) == 1, "acquired from the others");
+	check(atomic_load(&meeting->acquired) == 1, "the waiter acquires it from the other servers");
 	server_thaw(&servers[4]);
 	atomic_store(&meeting->thawed, 1);
 	wait_while(&meeting->drained);
-	check(waiting_at(4, "left") == 0, "the one that was late has nobody in its queue (%lld)", waiting_at(4, "left"));
+	check(waiting_at(4, "left") == 0, "the late server has no waiter in its queue (%lld)", waiting_at(4, "left"));
 	atomic_store(&meeting->end, 1);
 	check(exit_of(pid) == 0, "released");
 	client_free(&c);
 }
 
-/* A straggler that nobody ever was connected to: what it is asked depends on when it is connected. */
+/* The client has never been connected to the straggler. What it asks depends on when it is connected. */
 static void test_unconnected_straggler(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -142,7 +142,7 @@ static void test_unconnected_straggler(void)
 
 /* ---- requests whose connection breaks ---- */
 
-/* The connection breaks, and the next use makes a new one. */
+/* Breaks the connection. The next use opens a new one. */
 static void break_and_use(relay *relay, client *c)
 {
 	atomic_store(&relay->cut, 1);
@@ -154,7 +154,7 @@ static void break_and_use(relay *relay, client *c)
 	client_drain(c);
 }
 
-/* What was asked for and what was asked for after it must not change places. */
+/* Two extensions must not change places. */
 static void test_extension_not_repeated(void)
 {
 	enum { LONG = 3000, SHORT = 300 };
@@ -168,7 +168,7 @@ static void test_extension_not_repeated(void)
 	sleep_ms(SHORT + 100);
 	break_and_use(&relay, &c);
 	long long pttl = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "extended");
-	check(pttl > SHORT, "the shorter one does not come late (%lld ms are left)", pttl);
+	check(pttl > SHORT, "the shorter extension does not come late (%lld ms are left)", pttl);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 	relay_end(&relay);
@@ -180,8 +180,8 @@ static bool has_executed_extension(void *context)
 	return server_info(&servers[SERVERS - 1], "commandstats", "cmdstat_eval:calls") > 0;
 }
 
-/* The acquire that a late server wants to be told again, since it does not know the script, is older than the lease
- * time that was asked for meanwhile. */
+/* A late server does not know the script, so the client must send the acquire again. Meanwhile it has asked for a
+ * shorter lease time, which must remain. */
 static void test_straggler_behind_extension(void)
 {
 	enum { SHORT = 2000 };
@@ -192,14 +192,14 @@ static void test_straggler_behind_extension(void)
 	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
 	server_do(&servers[SERVERS - 1], "CONFIG RESETSTAT");
 	check(acquire(&c, claim, 0) == DLOCK_OK && extend(&c, claim, SHORT) == DLOCK_OK,
-		"held by the others, and for a shorter time");
+		"held by the other servers, and for a shorter time");
 	atomic_store(&relay.stop, NULL);
 	while (!has_executed_extension(NULL)) {
 		client_drain(&c);
 	}
 	client_drain(&c);
 	long long left = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "overtaken");
-	check(left <= SHORT, "the one that was late does not have it for longer (%lld ms)", left);
+	check(left <= SHORT, "the late server does not have it for longer (%lld ms)", left);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 	relay_end(&relay);
@@ -223,7 +223,7 @@ static void *hold_and_release(void *context)
 	return NULL;
 }
 
-/* The network breaks behind a release: the second sending of it finds that the first has done it. */
+/* The network breaks after a release. The repeated release finds that the first one was executed. */
 static void test_release_repeated(void)
 {
 	relay relays[SERVERS];
@@ -241,12 +241,12 @@ static void test_release_repeated(void)
 	for (int i = 0; i < SERVERS; i++) {
 		check(eventually(has_swallowed, &relays[i]), "the answer to a release is lost");
 	}
-	check(taken("released") == 0, "which it was");
+	check(taken("released") == 0, "but the release was executed");
 	for (int i = 0; i < SERVERS; i++) {
 		atomic_store(&relays[i].swallowed, 0);
 	}
 	pthread_join(thread, NULL);
-	check(holder.acquired && holder.released, "and its holder hears so, when it has asked again");
+	check(holder.acquired && holder.released, "and the holder learns that by asking again");
 	for (int i = 0; i < SERVERS; i++) {
 		relay_end(&relays[i]);
 	}
@@ -258,7 +258,8 @@ static bool has_extended(void *context)
 	return server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "unknown") > 10000;
 }
 
-/* When its answer comes nobody waits for it any more, so nobody would send it the script that it does not know. */
+/* When the late server says that it does not know the script, no caller waits for its answer any more. So no caller
+ * would send the script. */
 static void test_late_without_script(void)
 {
 	relay relay;
@@ -268,7 +269,7 @@ static void test_late_without_script(void)
 	check(acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("unknown"), "held everywhere");
 	server_do(&servers[SERVERS - 1], "SCRIPT FLUSH");
 	atomic_store(&relay.delay_ms, 100);
-	check(extend(&c, claim, 60000) == DLOCK_OK, "extended by the others");
+	check(extend(&c, claim, 60000) == DLOCK_OK, "extended by the other servers");
 	check(eventually(has_extended, NULL), "and by a server that is late and does not know the script");
 	atomic_store(&relay.delay_ms, 0);
 	check(let_go(&c, claim), "released");
@@ -281,7 +282,7 @@ static bool has_it(void *claim)
 	return has(&servers[SERVERS - 1], claim);
 }
 
-/* A server that is further away than a lock is held for must come to know the script all the same. */
+/* A server may be so far away that its answer comes after the release. It must still come to know the script. */
 static void test_never_heard_in_time(void)
 {
 	relay relay;
@@ -293,29 +294,29 @@ static void test_never_heard_in_time(void)
 	atomic_store(&relay.stop, NULL);
 	client_drain(&c);
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
-	check(
-		acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim), "the next time it is told the script at once");
+	check(acquire(&c, claim, 0) == DLOCK_OK && eventually(has_it, claim),
+		"the next time the client sends it the script at once");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 	relay_end(&relay);
 }
 
-/* A claim that goes on elsewhere takes nothing with it. */
+/* If a claim is freed without a release, its requests are not repeated. */
 static void test_straggler_of_none(void)
 {
 	relay relay;
 	client c = client_by_relay(&relay, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	dlock_claim *claim = claim_on(&c, "freed", 60000);
 
-	check(acquire(&c, claim, 0) == DLOCK_OK, "held by the others");
+	check(acquire(&c, claim, 0) == DLOCK_OK, "held by the other servers");
 	dlock_claim_free(claim);
 	break_and_use(&relay, &c);
-	check(has_nobody(&servers[SERVERS - 1], "freed"), "a server that was late is not asked again for nobody");
+	check(has_nobody(&servers[SERVERS - 1], "freed"), "the late server is not asked again");
 	client_free(&c);
 	relay_end(&relay);
 }
 
-/* A server of a bare majority whose answers take longer than those of the others. */
+/* Two servers of a bare majority answer later than the third. */
 static bool is_queued(void *resource)
 {
 	return waiting_at(0, resource) == 1 && waiting_at(1, resource) == 1 && waiting_at(2, resource) == 1;
@@ -337,8 +338,8 @@ static void test_late_tickets(void)
 		dlock_claim *waiter = claim_on(&other, "tickets", 60000);
 		_exit(acquire(&other, waiter, 20000) != DLOCK_OK || !let_go(&other, waiter));
 	}
-	check(eventually(is_queued, "tickets"), "a waiter queues although a majority takes its time");
-	check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "and gets its turn");
+	check(eventually(is_queued, "tickets"), "a waiter queues although two of three servers are slow");
+	check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "and it acquires the lock");
 	dlock_claim_free(claim);
 	client_free(&other);
 	client_free(&c);
@@ -355,19 +356,19 @@ static void delay_all(relay *relays, int ms)
 	}
 }
 
-/* Ends the relays, too. */
+/* Checks that a failed attempt has left no vote. Ends the relays, too. */
 static void check_given_back(client *c, dlock_claim *claim, relay *relays)
 {
 	delay_all(relays, 0);
 	client_drain(c);
-	check(acquire(c, claim, 5000) == DLOCK_OK && let_go(c, claim), "and what it may have got was given back");
+	check(acquire(c, claim, 5000) == DLOCK_OK && let_go(c, claim), "and its votes were released");
 	client_free(c);
 	for (int i = 0; i < SERVERS; i++) {
 		relay_end(&relays[i]);
 	}
 }
 
-/* Of a wait whose time was over when it was gone on with. */
+/* A wait is resumed after its deadline. */
 static void test_slow_votes(void)
 {
 	relay relays[SERVERS];
@@ -383,7 +384,8 @@ static void test_slow_votes(void)
 	check_given_back(&c, claim, relays);
 }
 
-/* And whose time is over while it asks for the first time: to select the database, the votes, the agreement on them. */
+/* The deadline passes in the first attempt, which selects the database, asks for votes, and for the agreement on
+ * them. */
 static void test_slow_connections(void)
 {
 	relay relays[SERVERS];
@@ -394,8 +396,8 @@ static void test_slow_connections(void)
 	client c = client_by_relays(servers, SERVERS, relays, 0, SERVERS, "/5?connect_timeout=2&read_timeout=2");
 	dlock_claim *claim = claim_on(&c, "votes", 60000);
 	delay_all(relays, 1400);
-	check(acquire(&c, claim, 1) != DLOCK_OK, "an attempt has the time to connect, and of one answer");
-	check(((const quorum_claim *) claim)->attempts == 1, "and is the last one then");
+	check(acquire(&c, claim, 1) != DLOCK_OK, "an attempt has the time to connect, and for one answer");
+	check(((const quorum_claim *) claim)->attempts == 1, "and it is the last one then");
 	check_given_back(&c, claim, relays);
 }
 

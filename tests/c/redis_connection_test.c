@@ -1,4 +1,4 @@
-/* The connections of the single-server back end, and what it makes of a server that stops. Prints TAP. */
+/* The connections of the back end on one server, and what it does when the server stops. Prints TAP. */
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,17 +28,17 @@ static void test_killed_connection(void)
 		check(acquire(&c, claim, 0) == DLOCK_OK, "a killed idle connection is replaced (%s)", c.error.message);
 		kill_clients();
 		check(i % 2 ? extend(&c, claim, 60000) == DLOCK_OK : dlock_claim_check(claim, &c.error) == DLOCK_OK,
-			"while it is held");
+			"the holder extends or checks over a new connection");
 		kill_clients();
-		check(let_go(&c, claim), "and before its release");
+		check(let_go(&c, claim), "the release opens a new connection, too");
 	}
-	check(dlock_pool_opened(c.pool) == 16, "once for each time (%lu)", dlock_pool_opened(c.pool));
+	check(dlock_pool_opened(c.pool) == 16, "one connection was opened for each kill (%lu)", dlock_pool_opened(c.pool));
 	claim = claim_on(&c, "killed", 60000);
 	acquire(&c, claim, 0);
 	kill_clients();
 	dlock_claim_abandon(claim);
 	client_drain(&c);
-	check(has_nobody(&server, "killed"), "abandoned over a killed connection");
+	check(has_nobody(&server, "killed"), "an abandoned lock is released although its connection was killed");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -49,7 +49,7 @@ static bool is_one_blocked(void *context)
 	return strstr(server_text(&server, "CLIENT LIST TYPE normal"), " flags=b ") != NULL;
 }
 
-/* Writes wait on the server, so that a connection can be killed with its command under way. */
+/* The server delays writes, so that the test can kill a connection while its command is under way. */
 static void test_killed_under_way(void)
 {
 	for (int kills = 1; kills <= 2; kills++) {
@@ -68,7 +68,7 @@ static void test_killed_under_way(void)
 			kill_clients();
 		}
 		if (kills == 1) {
-			check(eventually(is_one_blocked, NULL), "it asks again");
+			check(eventually(is_one_blocked, NULL), "the client asks again");
 		}
 		server_do(&server, "CLIENT UNPAUSE");
 		check(exit_of(pid) == 0, "killed %s while it waits: %s", kills == 1 ? "once" : "twice",
@@ -88,13 +88,13 @@ static void test_restart(void)
 	check(dlock_claim_check(claim, &c.error) == DLOCK_CONNECTION
 			&& explains(&c, client_conn(&c, 0)->server->label, "refused"),
 		"a dead server is an error");
-	check(look(claim) == DLOCK_CLAIM_UNCERTAIN, "and no loss yet");
+	check(look(claim) == DLOCK_CLAIM_UNCERTAIN, "the lease is uncertain, not lost");
 	server_restart(&server);
-	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "one that is back empty has lost it");
+	check(dlock_claim_check(claim, &c.error) == DLOCK_LOST, "a server that restarts empty has lost the lock");
 	dlock_claim_free(claim);
 	claim = claim_on(&c, "restart", 60000);
 	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token,
-		"and gives it anew, with a higher fencing token");
+		"it grants the lock again, with a higher fencing token");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
@@ -115,9 +115,9 @@ static void test_pool(void)
 		dlock_endpoint_release(servers[i]);
 	}
 	check(conns[0] == conns[1] && conns[0] != conns[2], "one connection for one server and database");
-	check(dlock_pool_opened(&pool) == 0, "opened on first use");
+	check(dlock_pool_opened(&pool) == 0, "no connection is opened before its first use");
 	dlock_pool_drain(&pool, DLOCK_FOREVER);
-	check(true, "draining what was never used does not wait");
+	check(true, "draining a pool that was never used does not wait");
 	dlock_pool_clear(&pool);
 }
 
@@ -133,10 +133,10 @@ static void test_drain_is_bounded(void)
 	dlock_nanos start = dlock_now();
 	dlock_pool_drain(c.pool, start + 100 * DLOCK_MS);
 	check(dlock_now() - start >= 100 * DLOCK_MS && dlock_now() - start < SOON,
-		"a dead server does not hang a request's end");
+		"a frozen server does not block a request's end");
 	server_thaw(&server);
-	client_free(&c); /* at once: what was sent is executed all the same */
-	check(eventually_nobody(&server, "drain"), "and releases when it is back");
+	client_free(&c); /* at once: the server still executes what was sent */
+	check(eventually_nobody(&server, "drain"), "the server releases the lock when it runs again");
 }
 
 static void test_ways_to_connect(void)
@@ -163,11 +163,11 @@ static void test_ways_to_connect(void)
 			c.error.message);
 		check(server_info(&server, "commandstats", "cmdstat_auth:calls") == 1
 				&& server_info(&server, "commandstats", "cmdstat_select:calls") == (way == 1 || way == 3),
-			"logged in once");
+			"the client logged in once");
 		client_free(&c);
 	}
 	server_do(&server, "SELECT 3");
-	check(server_integer(&server, "EXISTS " DLOCK_FENCE_KEY) == 1, "in the database that was asked for");
+	check(server_integer(&server, "EXISTS " DLOCK_FENCE_KEY) == 1, "the lock is in the requested database");
 	server_do(&server, "SELECT 0");
 	server_do(&server, "CONFIG SET requirepass %s", "");
 	server_do(&server, "ACL DELUSER ann");
@@ -183,7 +183,7 @@ static void address_of(const char *path, struct sockaddr_un *address)
 	snprintf(address->sun_path, sizeof address->sun_path, "%s", path);
 }
 
-/* Connects until the system takes no more. How many it has taken. */
+/* Connects until the system accepts no more connections. Returns their number. */
 static int fill_backlog(const char *path, int *fds)
 {
 	struct sockaddr_un address;
@@ -193,13 +193,13 @@ static int fill_backlog(const char *path, int *fds)
 	while (count < FILLERS) {
 		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 		if (connect(fd, (struct sockaddr *) &address, sizeof address) < 0) {
-			check(errno == EAGAIN, "then the system takes no more: %s", strerror(errno));
+			check(errno == EAGAIN, "then the system accepts no more: %s", strerror(errno));
 			close(fd);
 			return count;
 		}
 		fds[count++] = fd;
 	}
-	check(false, "a backlog without end");
+	check(false, "the backlog has a limit");
 	return count;
 }
 
@@ -226,7 +226,7 @@ static void test_full_backlog(void)
 	pid_t pid = server_thaw_later(&busy, 300);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_now() - start >= 200 * DLOCK_MS,
-		"a server that is too busy to accept connections for a moment is waited for (%s)", c.error.message);
+		"the client waits for a server that is too busy to accept connections (%s)", c.error.message);
 	exit_of(pid);
 	check(let_go(&c, claim), "released");
 	close_all(fds, count);
@@ -239,9 +239,9 @@ static void test_full_backlog(void)
 	claim = claim_on(&c, "backlog", 60000);
 	start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, busy.socket, "within 0.3 s"),
-		"one that stays busy: %s", c.error.message);
+		"a server that stays busy is an error: %s", c.error.message);
 	dlock_nanos took = dlock_now() - start;
-	check(took >= 300 * DLOCK_MS && took < SOON, "for the connect_timeout (%ld ms)", (long) (took / DLOCK_MS));
+	check(took >= 300 * DLOCK_MS && took < SOON, "after the connect_timeout (%ld ms)", (long) (took / DLOCK_MS));
 	dlock_claim_free(claim);
 	client_free(&c);
 	close_all(fds, count);
@@ -264,18 +264,18 @@ static void test_stopped(void)
 		dlock_nanos start = dlock_now();
 		check(acquire(&c, claim, 10000) == DLOCK_CONNECTION, "no answer is an error");
 		check(dlock_now() - start >= timeout && dlock_now() - start < 10 * timeout, "after the read timeout");
-		check(explains(&c, client_conn(&c, 0)->server->label, "no answer within 0.3 s"), "and says so");
+		check(explains(&c, client_conn(&c, 0)->server->label, "no answer within 0.3 s"), "the message has the time");
 		dlock_claim_free(claim);
 		if (gone) {
 			client_free(&c);
 		}
 		server_thaw(&server);
-		check(eventually_fenced(&server), "the server takes it when it goes on");
-		check(eventually_nobody(&server, "stopped"), "and hears right after that it is given back");
+		check(eventually_fenced(&server), "the server executes the acquire when it runs again");
+		check(eventually_nobody(&server, "stopped"), "the release arrives right after the acquire");
 	}
 }
 
-/* Later requests give the unanswered connection up and repeat the release over a new one. */
+/* Later requests abandon the unanswered connection and repeat the release over a new one. */
 static void test_stopped_for_long(void)
 {
 	client c = client_of(&server, 100 * DLOCK_MS);
@@ -289,14 +289,14 @@ static void test_stopped_for_long(void)
 		bad += acquire(&c, claim, 0) != DLOCK_CONNECTION;
 		dlock_claim_free(claim);
 	}
-	check(bad == 0 && client_conn(&c, 0)->calls.count < 10, "a server that stays away stays an error");
+	check(bad == 0 && client_conn(&c, 0)->calls.count < 10, "each attempt fails while the server does not answer");
 	server_thaw(&server);
-	check(eventually_fenced(&server) && eventually_nobody(&server, "long"), "nothing of it stays");
-	check(passes(&c, "long", 5000), "and it works again");
+	check(eventually_fenced(&server) && eventually_nobody(&server, "long"), "the failed attempts leave no lock");
+	check(passes(&c, "long", 5000), "the client works again");
 	client_free(&c);
 }
 
-/* The lease runs from the sending of the request: the server may have begun it then. */
+/* The lease starts when the request is sent, because the server may begin it then. */
 static void test_slow_answer(void)
 {
 	client c = client_of(&server, 5 * DLOCK_SECOND);
@@ -314,9 +314,9 @@ static void test_slow_answer(void)
 		dlock_nanos delay = dlock_now() - start;
 		check(status == DLOCK_OK && delay > 150 * DLOCK_MS, "%s: answered after %d ms", texts[i],
 			(int) (delay / DLOCK_MS));
-		/* 50 ms are for this process to be held up between looking at the clock and sending. */
-		check(left_ms(claim) <= 9898 - delay / DLOCK_MS + 50, "%s: the lease runs from its sending (%ld)", texts[i],
-			left_ms(claim));
+		/* This process may be held up for 50 ms between reading the clock and sending. */
+		check(left_ms(claim) <= 9898 - delay / DLOCK_MS + 50, "%s: the lease starts when the request is sent (%ld)",
+			texts[i], left_ms(claim));
 		exit_of(pid);
 	}
 	check(let_go(&c, claim), "released");
@@ -334,11 +334,11 @@ static void test_too_late(void)
 	server_freeze(&server);
 	pid_t pid = server_thaw_later(&server, 500);
 	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT && look(claim) != DLOCK_CLAIM_HELD,
-		"a lease that is over when the answer comes is not acquired");
+		"a lease that has expired when the answer comes is not acquired");
 	client_drain(&c);
 	bool gone = has_nobody(&server, "late");
-	check(gone && server_info(&server, "stats", "expired_keys") == 0, "and given back");
-	check(memcmp(token, claim->token, sizeof token) != 0, "a token that was given back is not used again");
+	check(gone && server_info(&server, "stats", "expired_keys") == 0, "the client releases it before it expires");
+	check(memcmp(token, claim->token, sizeof token) != 0, "the token of a released attempt is not used again");
 	exit_of(pid);
 	check(acquire(&c, claim, 0) == DLOCK_OK, "the next attempt may succeed");
 	check(extend(&c, claim, 60000) == DLOCK_OK, "extended");
@@ -346,18 +346,18 @@ static void test_too_late(void)
 	pid = server_thaw_later(&server, 500);
 	dlock_status status = extend(&c, claim, 300);
 	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD,
-		"an extension that is over when the answer comes is none (status %d)", status);
+		"an extension that has expired when the answer comes does not count (status %d)", status);
 	exit_of(pid);
 	dlock_claim_free(claim);
 	claim = claim_on(&c, "late", 10000);
-	check(acquire(&c, claim, 5000) == DLOCK_OK, "held once more");
-	/* Some 400 ms are left when it answers, but it was asked 500 ms ago. */
+	check(acquire(&c, claim, 5000) == DLOCK_OK, "held again");
+	/* About 400 ms are left when the server answers, but it was asked 500 ms ago. */
 	server_do(&server, "PEXPIRE " PREFIX "late 900");
 	server_freeze(&server);
 	pid = server_thaw_later(&server, 500);
 	status = dlock_claim_check(claim, &c.error);
-	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD, "nor is what a check tells too late (status %d)",
-		status);
+	check(status != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD,
+		"a check that is answered too late does not count (status %d)", status);
 	exit_of(pid);
 	dlock_claim_free(claim);
 	client_free(&c);
@@ -371,7 +371,7 @@ typedef long long command_len;
 typedef int command_len;
 #endif
 
-static int without_memory; /* so many commands find none */
+static int without_memory; /* how many commands find none */
 
 command_len redisFormatCommandArgv(char **target, int argc, const char **argv, const size_t *lens)
 {
@@ -397,7 +397,8 @@ static void test_no_memory_for_command(void)
 	without_memory = 1;
 	check(
 		acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "out of memory"), "%s", c.error.message);
-	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_pool_opened(c.pool) == opened + 1, "then over another connection");
+	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_pool_opened(c.pool) == opened + 1,
+		"the next attempt uses another connection");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }

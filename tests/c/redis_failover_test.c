@@ -1,4 +1,4 @@
-/* Locks behind Sentinels while the master is replaced: held, waited for, acquired. Prints TAP. */
+/* Locks behind Sentinels while the master is replaced. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,8 +10,8 @@
 #include "tap.h"
 #include "upkeep.h"
 
-/* Longer than a fail-over takes, and the other replica's way to the new master: Sentinels may send it there a good ten
- * seconds later. */
+/* Longer than a failover, and longer than the other replica needs to follow the new master: Sentinels may redirect it
+ * more than ten seconds later. */
 enum { LONG_GUARD = 30000, LONG_LEASE = 30000, IN_TIME = 120000 };
 
 static fleet set;
@@ -76,8 +76,8 @@ static bool is_waiting(void *resource)
 	return server_integer(fleet_master(&set), "ZCARD dlock:queue:{Lock:%s}", (const char *) resource) == 1;
 }
 
-/* One lock is held and renewed, one is held by somebody who is gone and waited for, one is acquired anew. `replace` has
- * another master made. */
+/* Three locks: one is held and renewed, a waiter waits for one whose holder is gone, and one is acquired after the
+ * failover. `replace` replaces the master. */
 static void check_fail_over(void (*replace)(void))
 {
 	client c = client_with(1);
@@ -87,27 +87,27 @@ static void check_fail_over(void (*replace)(void))
 	settle(fleet_master(&set));
 	ward_begin(&ward, &c, "held", LONG_LEASE, 0, RENEW_AND_TELL(&ward));
 	dlock_claim *gone = claim_on(&c, "gone", LONG_LEASE), *third = claim_on(&c, "third", LONG_LEASE);
-	check(acquire(&c, gone, 0) == DLOCK_OK, "another is held %s", c.error.message);
+	check(acquire(&c, gone, 0) == DLOCK_OK, "another lock is held %s", c.error.message);
 	int64_t token = gone->fencing_token;
 	pid_t pid = wait_for("gone");
-	check(eventually(is_waiting, "gone"), "and waited for");
+	check(eventually(is_waiting, "gone"), "a waiter waits for it");
 	dlock_claim_free(gone);
 	dlock_nanos start = dlock_now();
 	replace();
 	dlock_nanos replaced = dlock_now();
-	check(acquire(&c, third, IN_TIME) == DLOCK_OK, "a lock from the new master (%s)", c.error.message);
+	check(acquire(&c, third, IN_TIME) == DLOCK_OK, "the new master grants a lock (%s)", c.error.message);
 	long took = (long) ((dlock_now() - start) / DLOCK_MS), since = (long) ((dlock_now() - replaced) / DLOCK_MS);
-	check(took >= LONG_GUARD, "after the guard (%ld ms, %ld ms)", took, since);
-	check(third->fencing_token > token, "with a larger token");
-	check(eventually(is_kept, ward.claim), "the lock that was held is renewed there");
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "its holder has kept it");
-	check(exit_of(pid) == DLOCK_OK && shared->token > token, "the waiter has got the other (%d)", shared->status);
+	check(took >= LONG_GUARD, "it is granted after the guard (%ld ms, %ld ms)", took, since);
+	check(third->fencing_token > token, "its token is larger");
+	check(eventually(is_kept, ward.claim), "the held lock is renewed on the new master");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "its holder keeps it");
+	check(exit_of(pid) == DLOCK_OK && shared->token > token, "the waiter acquires the other lock (%d)", shared->status);
 	check(let_go(&c, ward.claim) && has_nobody(fleet_master(&set), "held"), "released %s", c.error.message);
 	check(let_go(&c, third), "released %s", c.error.message);
 	client_free(&c);
 }
 
-/* Where the thread has never asked for this service. */
+/* The renewal thread has not looked for the master of this service before. */
 static void test_first_renewal(void)
 {
 	client c = client_with(1);
@@ -117,7 +117,7 @@ static void test_first_renewal(void)
 	settle(fleet_master(&set));
 	ward_begin(&ward, &c, "held", 6000, 0, RENEW_AND_TELL(&ward));
 	check(renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed");
-	check(dlock_renewal_count().failures == failures, "from the first time on");
+	check(dlock_renewal_count().failures == failures, "the first renewal does not fail");
 	check(let_go(&c, ward.claim), "released");
 	client_free(&c);
 }
@@ -137,7 +137,7 @@ static void kill_master(void)
 	test_server *master = fleet_master(&set);
 
 	server_kill(master);
-	check(fleet_wait_for_another(&set, master), "the master is killed, and replaced");
+	check(fleet_wait_for_another(&set, master), "the killed master is replaced");
 }
 
 static void test_killed(void)
@@ -146,7 +146,7 @@ static void test_killed(void)
 	check(fleet_heal(&set), "healed");
 }
 
-/* Without replicas it is a plain lock, wherever the master is. */
+/* Without replicas the lock is a plain one, whichever server is the master. */
 static void test_plain(void)
 {
 	client c = client_with(0);
@@ -156,10 +156,10 @@ static void test_plain(void)
 	check(fleet_promote(&set), "SENTINEL FAILOVER");
 	snprintf(epoch, sizeof epoch, "%s", server_text(fleet_master(&set), "GET " DLOCK_EPOCH_KEY));
 	dlock_nanos start = dlock_now();
-	check(passes(&c, "plain", 4000), "and one from the new master %s", c.error.message);
-	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "without an epoch (%lld ms)",
+	check(passes(&c, "plain", 4000), "the new master grants one %s", c.error.message);
+	check(dlock_now() - start < LONG_GUARD * DLOCK_MS / 2, "it does not wait for an epoch (%lld ms)",
 		(long long) ((dlock_now() - start) / DLOCK_MS));
-	check(!strcmp(server_text(fleet_master(&set), "GET " DLOCK_EPOCH_KEY), epoch), "which is left alone");
+	check(!strcmp(server_text(fleet_master(&set), "GET " DLOCK_EPOCH_KEY), epoch), "the epoch stays as it was");
 	client_free(&c);
 }
 

@@ -1,4 +1,4 @@
-/* The single-server back end across fork(). Prints TAP. */
+/* The back end on one server across fork(). Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,11 +29,11 @@ static void test_fork(void)
 			plain ? _exit(bad) : exit(bad);
 		}
 		int bad = exit_of(pid);
-		check(bad == 0, "in a child the lock is lost, and it ends (%d)", bad);
+		check(bad == 0, "a child has lost the lock, and exits (%d)", bad);
 		check(has(&server, claim) && look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_OK,
 			"the parent still holds it");
 	}
-	check(let_go(&c, claim) && dlock_pool_opened(c.pool) == 1, "over the same connection");
+	check(let_go(&c, claim) && dlock_pool_opened(c.pool) == 1, "it releases over the same connection");
 	dlock_claim_free(waiting);
 	client_free(&c);
 }
@@ -48,7 +48,7 @@ static int clients_named_evalsha(void)
 	return count;
 }
 
-/* Parent, child and grandchild use what they inherited, each by a connection of its own. */
+/* Parent, child and grandchild use the same client, each with its own connection. */
 static void test_fork_and_use(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -75,19 +75,19 @@ static void test_fork_and_use(void)
 		client_free(&c);
 		_exit(bad);
 	}
-	check(read(done[0], &byte, 1) == 1, "child and grandchild have locks of their own");
-	check(clients_named_evalsha() == 3, "over connections of their own (%d)", clients_named_evalsha());
+	check(read(done[0], &byte, 1) == 1, "child and grandchild hold their own locks");
+	check(clients_named_evalsha() == 3, "each has its own connection (%d)", clients_named_evalsha());
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "the parent works meanwhile");
 	check(write(go[1], "x", 1) == 1, "go");
 	int bad = exit_of(pid);
-	check(bad == 0, "they end well (%d)", bad);
+	check(bad == 0, "all their calls succeed (%d)", bad);
 	check(extend(&c, claim, 60000) == DLOCK_OK && let_go(&c, claim) && dlock_pool_opened(c.pool) == 1,
 		"the parent's connection still works");
 	close(go[0]), close(go[1]), close(done[0]), close(done[1]);
 	client_free(&c);
 }
 
-/* Answers to the parent's requests must not be read by the child. */
+/* The child must not read answers to the parent's requests. */
 static void test_fork_under_way(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -113,9 +113,9 @@ static void test_fork_under_way(void)
 		_exit(bad);
 	}
 	pid_t thaw = server_thaw_later(&server, 100);
-	check(passes(&c, "way-3", 0), "the parent gets its answers");
+	check(passes(&c, "way-3", 0), "the parent receives its answers");
 	int bad = exit_of(pid);
-	check(bad == 0, "the child its own (%d)", bad);
+	check(bad == 0, "the child receives its own (%d)", bad);
 	check(dlock_pool_opened(c.pool) == 1 && server_integer(&server, "DBSIZE") == 1, "all is released");
 	exit_of(thaw);
 	client_free(&c);

@@ -1,7 +1,6 @@
 /* The handshake's question for the server's uptime, among the calls of a connection: when it is asked, that each call
- * still gets its own reply, and how the answer is read. Prints TAP. redis_handshake_test [word in the names of the
- * tests to run] */
-
+ * still receives its own reply, and how the answer is read. Prints TAP.
+ * redis_handshake_test [word in the names of the tests to run] */
 
 #include "../../src/redis/wire/info.h"
 #include "redis_client.h"
@@ -22,7 +21,7 @@ static dlock_conn *conn_by(const char *login, const char *path)
 	return conn;
 }
 
-/* ECHO with a word of its own. */
+/* Sends ECHO with a word of this number. */
 static dlock_call *send_call(dlock_conn *conn, int number, bool needs_uptime)
 {
 	char word[16];
@@ -35,7 +34,7 @@ static dlock_call *send_call(dlock_conn *conn, int number, bool needs_uptime)
 	return call;
 }
 
-/* Waits for the reply. True: it is the call's own, and has the server's uptime, or has not. */
+/* Waits for the reply. True: it is the call's own, and has the server's uptime only if `with_uptime`. */
 static bool gets_reply(dlock_conn *conn, dlock_call *call, int number, bool with_uptime)
 {
 	char word[16];
@@ -57,16 +56,16 @@ static bool passes_once(dlock_conn *conn, bool needs_uptime, bool with_uptime)
 	return gets_reply(conn, send_call(conn, 0, needs_uptime), 0, with_uptime);
 }
 
-/* How often was it asked since the last look? */
+/* How often was the uptime asked for since the last call? */
 static long long questions(void)
 {
 	long long count = server_info(&server, "commandstats", "cmdstat_info:calls");
 
-	server_do(&server, "CONFIG RESETSTAT"); /* of this look, too */
+	server_do(&server, "CONFIG RESETSTAT"); /* so that this INFO does not count, either */
 	return count;
 }
 
-/* Entries in the server's log of what users had no right to do. */
+/* The number of denied commands in the server's ACL log. */
 static size_t denied(void)
 {
 	redisReply *reply = redisCommand(server.admin, "ACL LOG");
@@ -121,7 +120,7 @@ static void test_answers(void)
 	check(refused.started == DLOCK_START_UNKNOWN
 			&& !strcmp(refused.problem, "NOPERM this user has no permissions to run it"),
 		"an error: %s", refused.problem);
-	check(read_uptime(REDIS_REPLY_STATUS, "OK").started == DLOCK_START_UNKNOWN, "something else");
+	check(read_uptime(REDIS_REPLY_STATUS, "OK").started == DLOCK_START_UNKNOWN, "a reply of another type");
 }
 
 static void reset(void)
@@ -152,7 +151,7 @@ static void test_new_connection(void)
 		long long asked = questions();
 		check(good == CALLS && asked == 1, "way %d: one question, each call has its reply (%d, %lld questions)", way,
 			good, asked);
-		check(passes_once(conn, true, true) && questions() == 0, "and is not asked again");
+		check(passes_once(conn, true, true) && questions() == 0, "the connection does not ask again");
 		dlock_conn_free(conn);
 	}
 }
@@ -163,21 +162,21 @@ static void test_among_others(void)
 	dlock_call *calls[CALLS];
 	int good = 0;
 
-	check(passes_once(conn, false, false) && questions() == 0, "calls that do not need it do not ask");
-	server_freeze(&server); /* so that no reply comes between the calls */
+	check(passes_once(conn, false, false) && questions() == 0, "calls that do not need the uptime do not ask for it");
+	server_freeze(&server); /* so that no reply arrives between the calls */
 	for (int i = 0; i < CALLS; i++) {
 		calls[i] = send_call(conn, i, i == 2 || i == 3);
 	}
-	check(conn->handshake.ahead == 2, "the question is the third");
+	check(conn->handshake.ahead == 2, "two calls are ahead of the question");
 	server_thaw(&server);
 	for (int i = 0; i < CALLS; i++) {
 		good += gets_reply(conn, calls[i], i, i >= 2);
 	}
 	long long asked = questions();
 	check(good == CALLS && asked == 1, "one question, each call has its reply (%d, %lld questions)", good, asked);
-	check(passes_once(conn, true, true) && questions() == 0, "and is not asked again");
+	check(passes_once(conn, true, true) && questions() == 0, "the connection does not ask again");
 	dlock_conn_close(conn);
-	check(passes_once(conn, true, true) && questions() == 1, "but on the next connection");
+	check(passes_once(conn, true, true) && questions() == 1, "the next connection asks again");
 	dlock_conn_free(conn);
 }
 
@@ -187,11 +186,10 @@ static void test_refused(void)
 	dlock_call *calls[CALLS];
 	int good = 0;
 
-	check(passes_once(conn, false, false) && denied() == 0,
-		"without the right, and without a need, the server has nothing to log");
+	check(passes_once(conn, false, false) && denied() == 0, "a call that does not need the uptime is not denied");
 	check(passes_once(conn, true, false) && strstr(conn->handshake.uptime.problem, "NOPERM"), "refused: %s",
 		conn->handshake.uptime.problem);
-	check(passes_once(conn, true, false) && denied() > 0, "asked again");
+	check(passes_once(conn, true, false) && denied() > 0, "each call that needs it asks again");
 	for (int i = 0; i < CALLS; i++) {
 		calls[i] = send_call(conn, i, true);
 	}
@@ -201,7 +199,7 @@ static void test_refused(void)
 	check(good == CALLS, "each call has its reply (%d)", good);
 	server_do(&server, "ACL SETUSER locks +info");
 	check(passes_once(conn, true, true) && conn->generation == 1,
-		"the user gets the right: known over the same connection");
+		"after the user is allowed INFO, the same connection learns the uptime");
 	dlock_conn_free(conn);
 }
 

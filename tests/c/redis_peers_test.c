@@ -1,4 +1,4 @@
-/* What the single-server back end makes of a server that refuses, or is none. Prints TAP. */
+/* What the back end on one server does if the server refuses, or is not Redis. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 /* ---- errors ---- */
 
 typedef struct {
-	const char *before, *after; /* said to the server, before and after */
-	const char *user, *behind;  /* of the DSN */
-	const char *word;           /* of the message */
+	const char *before, *after; /* commands for the server, before and after */
+	const char *user, *behind;  /* parts of the DSN */
+	const char *word;           /* in the message */
 	const char *text;
 } refusal;
 
@@ -22,9 +22,9 @@ static const refusal refusals[] = {
 	{ "CONFIG SET requirepass " SECRET "x", NULL, ":" SECRET "@", "", "WRONGPASS", "a wrong password" },
 	{ "CONFIG SET requirepass " SECRET "x", NULL, "ann:" SECRET "@", "", "WRONGPASS", "an unknown user" },
 	{ "CONFIG SET requirepass " SECRET, NULL, "", "", "give the password", "no password" },
-	{ "CONFIG SET requirepass " SECRET, NULL, ":" SECRET "@", "/99", "DB index", "a database that there is not" },
+	{ "CONFIG SET requirepass " SECRET, NULL, ":" SECRET "@", "/99", "DB index", "a database that does not exist" },
 	{ "CONFIG SET requirepass " SECRET, NULL, "", "/2", "NOAUTH", "no password for a database" },
-	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password where none is set" },
+	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password although the server has none" },
 	{ "ACL SETUSER ann on >" SECRET " ~* +ping", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM",
 		"a user without commands" },
 	{ "ACL SETUSER ann on >" SECRET " ~other:* +@all", "ACL DELUSER ann", "ann:" SECRET "@", "", "NOPERM",
@@ -35,7 +35,7 @@ static const refusal refusals[] = {
 	{ "CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0", "", "", "maxmemory is reached", "no memory" },
 	{ "RPUSH " PREFIX "errors x", "DEL " PREFIX "errors", "", "", "something else than a lock",
 		"a key of another type" },
-	{ "SET " DLOCK_FENCE_KEY " abc", "DEL " DLOCK_FENCE_KEY, "", "", "compare", "a fence that is no number" },
+	{ "SET " DLOCK_FENCE_KEY " abc", "DEL " DLOCK_FENCE_KEY, "", "", "compare", "a fence that is not a number" },
 	{ "CONFIG SET maxclients 1", "CONFIG SET maxclients 10000", "", "", "max number of clients", "too many clients" },
 };
 
@@ -53,16 +53,16 @@ static void test_refusals(void)
 		dlock_nanos start = dlock_now();
 		dlock_status status = acquire(&c, claim, 5000);
 		check(status == DLOCK_CONNECTION && explains(&c, label, r->word), "%s: %s", r->text, c.error.message);
-		check(dlock_now() - start < SOON, "is said at once");
+		check(dlock_now() - start < SOON, "the error comes at once");
 		client_drain(&c);
 		server_do(&server, "CONFIG SET requirepass %s", "");
 		if (r->after) {
 			server_do(&server, r->after);
 		}
-		check(has_nobody(&server, "errors"), "nothing is left of it");
+		check(has_nobody(&server, "errors"), "the refused attempt leaves no lock");
 		dlock_claim_free(claim);
 		if (!*r->user && !*r->behind) {
-			check(passes(&c, "errors", 0), "as soon as it is repaired it works (%s)", c.error.message);
+			check(passes(&c, "errors", 0), "after the repair the same client works (%s)", c.error.message);
 		}
 		client_free(&c);
 	}
@@ -84,7 +84,7 @@ static void test_busy_script(void)
 	}
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION
 			&& explains(&c, client_conn(&c, 0)->server->label, "running for too long"),
-		"a script that does not end: %s", c.error.message);
+		"a script that never ends: %s", c.error.message);
 	server_do(&server, "SCRIPT KILL");
 	redisFree(looping);
 	server_do(&server, "CONFIG SET busy-reply-threshold 5000");
@@ -105,13 +105,13 @@ static void test_cluster_node(void)
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "CLUSTERDOWN"),
 		"a node without a cluster: %s", c.error.message);
 	server_do(&node, "CLUSTER ADDSLOTSRANGE 0 16383");
-	while (strncmp(server_text(&node, "GET x"), "", 1)) { /* until it takes notice of that */
+	while (strncmp(server_text(&node, "GET x"), "", 1)) { /* until the node notices its slots */
 		sleep_ms(5);
 	}
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, label, "cluster://host:port"),
 		"a node of a cluster: %s", c.error.message);
 	check(c.backend->ops->locked(c.backend, "x", 1, &locked, &c.error) == DLOCK_OK && !locked,
-		"what has one key only works");
+		"a request with one key works");
 	dlock_claim_free(claim);
 	client_free(&c);
 	server_kill(&node);
@@ -143,9 +143,9 @@ static void test_nobody_there(void)
 	client_free(&c);
 }
 
-/* ---- peers that are no Redis ---- */
+/* ---- peers that are not Redis ---- */
 
-/* A child that gives each connection the text and, where it should, closes it. */
+/* A child that accepts one connection, sends the text, and closes the connection if it is to. */
 static pid_t odd_peer(int *port, const char *text, size_t len, bool closes)
 {
 	int listener = listen_anywhere(port, 16);
@@ -174,7 +174,7 @@ static void test_odd_peers(void)
 		const char *word;
 	} peers[] = {
 		{ "HTTP/1.1 400 Bad Request\r\n\r\n", 28, true, false, "Protocol error" },
-		{ "", 0, true, false, "" }, /* closed, reset or a broken pipe: as the race goes */
+		{ "", 0, true, false, "" }, /* closed, reset or a broken pipe: the race decides */
 		{ "", 0, false, true, "no connection within" },
 		{ "", 0, false, false, "no answer within" },
 		{ "+OK\r\n", 5, false, false, "unexpected form" },
@@ -204,14 +204,14 @@ static void test_odd_peers(void)
 		dlock_nanos start = dlock_now();
 		check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", peers[i].word), "odd peer %zu: %s",
 			i, c.error.message);
-		check(dlock_now() - start < SOON && left_ms(claim) == 0, "given up in time");
+		check(dlock_now() - start < SOON && left_ms(claim) == 0, "the attempt ends in time");
 		dlock_claim_free(claim);
 		client_free(&c);
 		end_child(pid);
 	}
 }
 
-/* What is no answer to GET is no vote, neither for a holder nor for none. */
+/* A reply that cannot answer GET is not a vote: neither for a holder nor for a free lock. */
 static void test_odd_holder(void)
 {
 	char dsn[128];
@@ -249,18 +249,18 @@ static dlock_call *echo(void)
 	return dlock_call_command(args, 2);
 }
 
-/* Accepts the connection, sends the text and closes it, before the client has written anything. Then nobody is there
- * any more. */
+/* Accepts the connection, sends the text and closes it, before the client has written anything. Afterwards no peer
+ * listens any more. */
 static void answer_and_leave(int listener, const char *text)
 {
 	int fd = accept(listener, NULL, NULL);
 
-	check(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text), "the peer has sent it");
+	check(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t) strlen(text), "the peer has sent the text");
 	close(fd);
 	close(listener);
 }
 
-/* A write fails then, but what the server has sent is there to be read, and says why it closed the connection. */
+/* The write fails, but the client can still read what the server sent: why it closed the connection. */
 static void test_closed_before_write(void)
 {
 	static const struct {
@@ -296,14 +296,14 @@ static void test_closed_before_write(void)
 		conn_await(conn, call);
 		check(call->state == DLOCK_CALL_FAILED && strstr(conn->error.message, ways[i].word), "%zu: %s", i,
 			conn->error.message);
-		check(!call->sent && conn->generation == 1, "it was not executed, and is not sent again");
+		check(!call->sent && conn->generation == 1, "the call was not executed, and is not sent again");
 		dlock_call_release(call);
 		dlock_conn_free(conn);
 		unlink(path);
 	}
 }
 
-/* A call whose answer has arrived is not sent again, though the next one cannot be written any more. */
+/* A call whose answer has arrived is not sent again, although the next call cannot be written any more. */
 static void test_answered_before_close(void)
 {
 	char path[sizeof server.socket + 8], dsn[sizeof path + 32], heard[64];
@@ -326,7 +326,7 @@ static void test_answered_before_close(void)
 	dlock_conn_send(conn, second);
 	dlock_conn_uncork(conn);
 	check(first->state == DLOCK_CALL_ANSWERED && !first->repeated, "the answer is read");
-	check(second->state == DLOCK_CALL_FAILED && second->repeated, "the other call was for a new connection: %s",
+	check(second->state == DLOCK_CALL_FAILED && second->repeated, "the other call needs a new connection: %s",
 		conn->error.message);
 	dlock_call_release(first);
 	dlock_call_release(second);
@@ -334,7 +334,7 @@ static void test_answered_before_close(void)
 	unlink(path);
 }
 
-/* A peer in this process, which says what it is told to, and when. */
+/* A peer in this process: the test decides what it sends, and when. */
 typedef struct {
 	char path[sizeof server.socket + 8];
 	dlock_conn *conn;
@@ -358,7 +358,7 @@ static void begin_told_peer(told_peer *peer, dlock_nanos read_timeout)
 	dlock_conn_advance(peer->conn);
 	check(read(peer->fd, heard, sizeof heard) > 0 && write(peer->fd, "$1\r\nx\r\n", 7) == 7, "the peer answers");
 	dlock_conn_advance(peer->conn);
-	check(call->state == DLOCK_CALL_ANSWERED, "it is heard");
+	check(call->state == DLOCK_CALL_ANSWERED, "the connection reads the answer");
 	dlock_call_release(call);
 	close(listener);
 }
@@ -370,7 +370,7 @@ static void end_told_peer(told_peer *peer)
 	unlink(peer->path);
 }
 
-/* The process stands still between two of the calls that are written together: no server owes a reply to them. */
+/* The process stops between two calls that are written together: the server does not owe their replies yet. */
 static void test_stopped_while_collecting(void)
 {
 	told_peer peer;
@@ -386,9 +386,9 @@ static void test_stopped_while_collecting(void)
 	dlock_conn_uncork(peer.conn);
 	dlock_conn_expire(peer.conn);
 	check(calls[0]->state == DLOCK_CALL_PENDING && calls[1]->state == DLOCK_CALL_PENDING,
-		"the time to answer begins when they are written");
+		"the read timeout starts when they are written");
 	dlock_conn_send(peer.conn, calls[2]);
-	check(peer.conn->generation == 1, "also for the next one: %s", peer.conn->error.message);
+	check(peer.conn->generation == 1, "also for the next call: %s", peer.conn->error.message);
 	check(write(peer.fd, "$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n", 21) == 21, "the peer answers");
 	dlock_conn_advance(peer.conn);
 	for (int i = 0; i < 3; i++) {
@@ -398,7 +398,7 @@ static void test_stopped_while_collecting(void)
 	end_told_peer(&peer);
 }
 
-/* It stands still between its look for replies and its look at the clock. */
+/* The process stops between reading replies and reading the clock. */
 static void test_answered_while_stopped(void)
 {
 	for (int answered = 1; answered >= 0; answered--) {
@@ -412,9 +412,9 @@ static void test_answered_while_stopped(void)
 		sleep_ms(200);
 		dlock_conn_send(peer.conn, third);
 		check((peer.conn->state == DLOCK_CONN_READY) == answered && first->repeated == !answered,
-			"a connection over which %s is %s", answered ? "the answer came in time" : "none came",
+			"a connection over which %s is %s", answered ? "the answer came in time" : "no answer came",
 			answered ? "kept" : "replaced");
-		check(!answered || first->state == DLOCK_CALL_ANSWERED, "it is read");
+		check(!answered || first->state == DLOCK_CALL_ANSWERED, "the answer is read");
 		dlock_conn_uncork(peer.conn);
 		dlock_call_release(first);
 		dlock_call_release(second);
@@ -423,8 +423,8 @@ static void test_answered_while_stopped(void)
 	}
 }
 
-/* A child that answers SUBSCRIBE, or with `word` NULL the first request, by `head` and `body` over and over, as fast as
- * it is read; and all else by a refusal, as if somebody held the lock. */
+/* A child that answers a request with `word` in it (NULL: the first one) by `head` and then `body` without end, as fast
+ * as the client reads. It refuses all other requests, as if another client held the lock. */
 static pid_t flooding_peer(int *port, const char *word, const char *head, const char *body)
 {
 	int listener = listen_anywhere(port, 16);
@@ -445,7 +445,7 @@ static pid_t flooding_peer(int *port, const char *word, const char *head, const 
 			if (!word || memmem(heard, (size_t) len, word, strlen(word))) {
 				break;
 			}
-			/* `leave` has eight words, and a try to publish four, just ahead of another request. */
+			/* `leave` has eight words. An attempt to publish has four, just ahead of another request. */
 			for (const char *request = heard; request;
 				 request = memmem(request + 1, (size_t) (heard + len - request - 1), "\r\n*", 3)) {
 				const char *words = request + strcspn(request, "*") + 1;
@@ -505,7 +505,7 @@ static void test_endless_answers(void)
 	}
 }
 
-/* A subscription that fails, but is not refused for good, is an error, which repeats no password. */
+/* A subscription that fails, but is not refused for good, is an error. Its message does not repeat a password. */
 static void test_failed_subscription(void)
 {
 	int port;
@@ -523,7 +523,7 @@ static void test_failed_subscription(void)
 	end_child(pid);
 }
 
-/* Messages without end must not keep a waiter beyond its time. */
+/* Endless messages must not keep a waiter beyond its timeout. */
 static void test_flooded_inbox(void)
 {
 	static const char *const messages[] = { "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$1\r\nx\r\n", ":1\r\n", "*0\r\n" };
@@ -534,8 +534,9 @@ static void test_flooded_inbox(void)
 		client c = client_of_peer(port);
 		dlock_claim *claim = claim_on(&c, "flooded", 60000);
 		dlock_nanos start = dlock_now();
-		check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "the time is over (%s)", c.error.message);
-		check(dlock_now() - start < SOON, "and it is seen (%lld ms)", (long long) ((dlock_now() - start) / DLOCK_MS));
+		check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "the attempt times out (%s)", c.error.message);
+		check(dlock_now() - start < SOON, "the waiter notices in time (%lld ms)",
+			(long long) ((dlock_now() - start) / DLOCK_MS));
 		dlock_claim_free(claim);
 		client_free(&c);
 		end_child(pid);

@@ -1,4 +1,4 @@
-/* What is said to a server about permits, and what its replies are read as. Prints TAP.
+/* Requests about permits to a server, and how its replies are read. Prints TAP.
  * redis_permits_test [word in the names of the tests to run] */
 
 #include "../../src/redis/request/permits_requests.h"
@@ -61,21 +61,21 @@ static void test_semaphore(void)
 	begin();
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_OK && response.permits == 2
 			&& response.pttl == 20000 && dlock_is_fencing_token(response.fencing_token),
-		"two permits of three");
+		"a claim acquires two permits of three");
 	int64_t token = response.fencing_token;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
 			&& response.refusal.position == -1 && response.refusal.pttl > 15000 && response.refusal.pttl <= 20001,
-		"not two more; the first lease ends in 20 s");
+		"another cannot acquire two more; the first lease ends in 20 s");
 	more.inbox = &inbox;
 	more.number = 1;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
 			&& response.refusal.position == 0 && response.refusal.ticket > token && response.refusal.new_in_queue == 1,
-		"it queues");
+		"it queues with an inbox");
 	more.ticket = response.refusal.ticket;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
 			&& response.refusal.ticket == more.ticket && response.refusal.new_in_queue == 0,
-		"and keeps its place");
-	check(read_integer(dlock_request_permits_leave(pool, &more), &value) == DLOCK_LOST, "it leaves with nothing");
+		"it keeps its place");
+	check(read_integer(dlock_request_permits_leave(pool, &more), &value) == DLOCK_LOST, "it leaves without permits");
 	check(read_integer(dlock_request_permits_renew(pool, "first", 30 * DLOCK_SECOND, true), &value) == DLOCK_OK
 			&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK
 			&& response.permits == 2 && response.pttl > 20000,
@@ -83,22 +83,22 @@ static void test_semaphore(void)
 	check(read_integer(dlock_request_permits_renew(pool, "first", 10 * DLOCK_SECOND, true), &value) == DLOCK_OK
 			&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK
 			&& response.pttl > 20000,
-		"not for less");
+		"a renewal for a shorter time changes nothing");
 	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "first", "other")) == DLOCK_OK
 			&& response.permits == 2 && response.pttl > 20000 && response.fencing_token > token,
-		"under another id");
+		"the lease is exchanged to another id");
 	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "nobody", "other2")) == DLOCK_LOST,
-		"which needs the old one");
+		"an exchange needs the old id");
 	check(read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_LOST
 			&& response.permits == 0,
-		"which is no holder's now");
+		"the old id holds nothing now");
 	check(
 		read_integer(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "other" }), &value) == DLOCK_OK
 			&& value == 1,
 		"released");
 	check(read_integer(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "other" }), &value)
 			== DLOCK_LOST,
-		"once");
+		"a second release finds nothing");
 	client_free(&asking);
 }
 
@@ -117,16 +117,18 @@ static void test_read_write(void)
 		"a writer waits");
 	check(server_integer(&server, "ZSCORE Semaphore:a $queue") == -1
 			|| !strcmp(server_text(&server, "ZSCORE Semaphore:a $queue"), "-2"),
-		"in phases");
+		"the pool has read/write phases");
 	check(read_integer(dlock_request_permits_release(pool, &writer), &value) == DLOCK_LOST
-		&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 +inf") == 0, "and waits no longer");
+			&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 +inf") == 0,
+		"it leaves the queue");
 	writer.fifo = true;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &writer)) == DLOCK_LOST
-		&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 1, "another in the order of tickets");
+			&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 1,
+		"a fifo writer queues in the order of tickets");
 	client_free(&asking);
 }
 
-/* Redis 6.0 does not know ZMSCORE, as this one. */
+/* Like Redis 6.0, this server does not know ZMSCORE. */
 static void test_old_server(void)
 {
 	static test_server old;

@@ -1,4 +1,4 @@
-/* The quorum back end against real servers. Prints TAP. */
+/* The quorum back end on real servers. Prints TAP. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -17,34 +17,34 @@ static void test_life(void)
 	int bad = 0;
 
 	check(warm_all(&c), "warm"); /* over a new connection a server may be too late for the lock */
-	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "nobody has it");
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "no client holds it");
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK && !claim->waited && holding(claim) >= MAJORITY, "acquired by a majority");
-	check(is_everywhere("life") && holding(claim) == SERVERS, "and soon by all");
+	check(is_everywhere("life") && holding(claim) == SERVERS, "soon by all servers");
 	for (int i = 0; i < SERVERS; i++) {
 		long long pttl = server_integer(&servers[i], "PTTL " PREFIX "life");
 		bad += pttl > 10000 || pttl < 10000 - (dlock_now() - start) / DLOCK_MS - 1;
 	}
-	check(bad == 0, "with the lease time asked for");
+	check(bad == 0, "the keys have the requested lease time");
 	check(claim->deadline >= start + 9898 * DLOCK_MS && claim->deadline <= dlock_now() + 9898 * DLOCK_MS,
-		"the deadline is the first sending and the lease time without 1 %% and 2 ms");
+		"the deadline is the time of the first request plus the lease time without 1 %% and 2 ms");
 	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked,
-		"somebody has it");
-	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "nobody else gets it");
+		"a client holds it");
+	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "no other client acquires it");
 	client_drain(&other);
-	check(holding(claim) == SERVERS, "nor disturbs it");
+	check(holding(claim) == SERVERS, "the refused client leaves it alone");
 	check(extend(&c, claim, 20000) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "extended");
 	check(
 		dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "checked");
 	check(release(&c, claim) == DLOCK_OK && claim->state == DLOCK_CLAIM_RELEASED, "released");
-	check(eventually_nowhere("life"), "everywhere");
-	check(release(&c, claim) == DLOCK_LOST, "once");
+	check(eventually_nowhere("life"), "it is free on all servers");
+	check(release(&c, claim) == DLOCK_LOST, "a second release finds nothing");
 	dlock_claim_free(claim);
-	check(acquire(&other, second, 0) == DLOCK_OK, "the next one gets it");
+	check(acquire(&other, second, 0) == DLOCK_OK, "the next client acquires it");
 	dlock_claim_abandon(second);
 	dlock_claim_free(second);
 	client_drain(&other);
-	check(taken("life") == 0, "and abandons it");
+	check(taken("life") == 0, "an abandoned lock is released");
 	for (int i = 0; i < 30; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "life-%d", i);
@@ -104,8 +104,8 @@ static void test_majorities(void)
 			dlock_claim_free(claim);
 			client_free(&c);
 		}
-		check(wrong == 0, "of %d servers it takes %d, whichever they are (%d)", count, quorum, wrong);
-		check(errors == 0, "the others are told, each with its reason (%d)", errors);
+		check(wrong == 0, "of %d servers any %d suffice (%d)", count, quorum, wrong);
+		check(errors == 0, "the error lists the other servers, each with its reason (%d)", errors);
 		check(left == 0, "nothing is left (%d)", left);
 	}
 }
@@ -117,12 +117,12 @@ static void test_all_dead(void)
 	bool locked = true;
 
 	dlock_nanos start = dlock_now();
-	check(acquire(&c, claim, 5000) == DLOCK_QUORUM && dlock_now() - start < SOON, "no server: said at once: %s",
-		c.error.message);
-	check(errors_are_of(&c, SERVERS, 0), "each with its reason");
-	check(explains(&c, "of 5 servers failed", "(quorum 3)"), "and what is missing");
+	check(acquire(&c, claim, 5000) == DLOCK_QUORUM && dlock_now() - start < SOON,
+		"without a server the error comes at once: %s", c.error.message);
+	check(errors_are_of(&c, SERVERS, 0), "it lists each server with its reason");
+	check(explains(&c, "of 5 servers failed", "(quorum 3)"), "it names the quorum");
 	check(c.backend->ops->locked(c.backend, "dead", 4, &locked, &c.error) == DLOCK_QUORUM && !locked,
-		"nor is it known whether it is locked");
+		"locked() has no answer, either");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -153,7 +153,7 @@ static void test_lost_votes(void)
 	dsns[1] = wrong[1];
 	c = client_quorum_at(dsns, SERVERS);
 	claim = claim_on(&c, "votes", 60000);
-	check(acquire(&c, claim, 5000) == DLOCK_QUORUM, "with a database that there is not they are too many: %s",
+	check(acquire(&c, claim, 5000) == DLOCK_QUORUM, "a database that does not exist is a third lost vote: %s",
 		c.error.message);
 	static const char *words[] = { "WRONGPASS", "DB index", "replica" };
 	for (int i = 0; i < SERVERS; i++) {
@@ -170,7 +170,7 @@ static void test_lost_votes(void)
 	check(eventually_nowhere("votes"), "nothing is left");
 }
 
-/* ---- held by others ---- */
+/* ---- held by other clients ---- */
 
 static void test_foreign_minority(void)
 {
@@ -180,27 +180,28 @@ static void test_foreign_minority(void)
 	check(warm_all(&c), "warm");
 	server_do(&servers[0], "SET " PREFIX "minority other PX 60000");
 	server_do(&servers[4], "SET " PREFIX "minority other PX 60000");
-	check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "a minority of another's does not matter");
+	check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY,
+		"another client's minority does not prevent an acquisition");
 	check(extend(&c, claim, 60000) == DLOCK_OK && dlock_claim_check(claim, &c.error) == DLOCK_OK,
-		"to those who have it neither");
+		"it does not prevent extensions and checks");
 	check(release(&c, claim) == DLOCK_OK, "released");
 	client_drain(&c);
 	check(taken("minority") == 2 && !strcmp(server_text(&servers[4], "GET " PREFIX "minority"), "other"),
-		"the other's stays");
+		"the other client's keys stay");
 	dlock_claim_free(claim);
 	server_do(&servers[2], "SET " PREFIX "minority other PX 60000");
 	claim = claim_on(&c, "minority", 60000);
-	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "a majority of another's does");
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "another client's majority does");
 	client_drain(&c);
-	check(holding(claim) == 0 && taken("minority") == 3, "and the votes are given back");
-	check(acquire(&c, claim, 100) == DLOCK_TIMEOUT, "as often as it is tried");
+	check(holding(claim) == 0 && taken("minority") == 3, "the client cancels its votes");
+	check(acquire(&c, claim, 100) == DLOCK_TIMEOUT, "each attempt is refused");
 	client_drain(&c);
 	check(taken("minority") == 3, "nothing is left");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* Votes split so that nobody has a majority: it is taken by nobody, and nobody keeps it so. */
+/* The votes are split, so that no client has a majority: none holds the lock, and the split lasts until they expire. */
 static void test_split(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -211,17 +212,17 @@ static void test_split(void)
 		server_do(&servers[i], "SET " PREFIX "split other%d PX 500", i / 2);
 	}
 	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && !locked,
-		"votes for several lock nothing");
-	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "but cannot be had either");
-	check(acquire(&c, claim, 5000) == DLOCK_OK && claim->waited && let_go(&c, claim), "until they expire");
+		"split votes do not lock the resource");
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "they prevent an acquisition");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && claim->waited && let_go(&c, claim), "after they expire it succeeds");
 	server_do(&servers[0], "SET " PREFIX "split other PX 60000");
 	server_do(&servers[1], "SET " PREFIX "split other PX 60000");
 	server_do(&servers[2], "SET " PREFIX "split other PX 60000");
 	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked,
-		"a majority for one does");
+		"a majority for one client locks it");
 	server_freeze(&servers[3]);
 	check(c.backend->ops->locked(c.backend, "split", 5, &locked, &c.error) == DLOCK_OK && locked,
-		"whatever the others say");
+		"also if another server does not answer");
 	server_thaw(&servers[3]);
 	client_free(&c);
 }
@@ -233,18 +234,19 @@ static void test_loss(void)
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "loss", 60000);
 
-	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("loss"), "held everywhere");
+	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("loss"), "all servers have it");
 	client_drain(&c);
 	server_do(&servers[0], "DEL " PREFIX "loss");
 	server_do(&servers[1], "SET " PREFIX "loss other PX 50000");
-	check(extend(&c, claim, 90000) == DLOCK_OK, "extended by the three that still have it");
+	check(extend(&c, claim, 90000) == DLOCK_OK, "the three servers that still have it extend it");
 	client_drain(&c);
 	check(holding(claim) >= MAJORITY && !strcmp(server_text(&servers[1], "GET " PREFIX "loss"), "other")
-		&& server_integer(&servers[1], "PTTL " PREFIX "loss") <= 50000, "another's is left alone");
+			&& server_integer(&servers[1], "PTTL " PREFIX "loss") <= 50000,
+		"the other client's key is left alone");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK, "checked");
-	server_do(&servers[0], "DEL " PREFIX "loss"); /* whether or not the extension has set it again */
+	server_do(&servers[0], "DEL " PREFIX "loss"); /* the extension may have set it again */
 	server_do(&servers[2], "DEL " PREFIX "loss");
-	check(extend(&c, claim, 90000) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "two are none");
+	check(extend(&c, claim, 90000) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "two votes are a loss");
 	dlock_claim_free(claim);
 	client_drain(&c);
 	for (int i = 0; i < SERVERS; i++) {
@@ -255,14 +257,14 @@ static void test_loss(void)
 	for (int i = 0; i < MAJORITY; i++) {
 		server_do(&servers[i], "DEL " PREFIX "loss");
 	}
-	check(release(&c, claim) == DLOCK_LOST, "a release says so too");
+	check(release(&c, claim) == DLOCK_LOST, "a release reports the loss, too");
 	client_drain(&c);
-	check(taken("loss") == 0, "and takes back what is left");
+	check(taken("loss") == 0, "it deletes the remaining keys");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* Acquired by a bare majority: the servers that had said no are not asked again, but count as having it not. */
+/* The claim has a bare majority. Servers that refused it are not asked again, and count as servers without it. */
 static void test_loss_of_bare_majority(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -273,12 +275,13 @@ static void test_loss_of_bare_majority(void)
 		dlock_claim *claim = claim_on(&c, "bare", 60000);
 		server_do(&servers[0], "SET " PREFIX "bare other PX 60000");
 		server_do(&servers[1], "SET " PREFIX "bare other PX 60000");
-		check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "held by three");
+		check(acquire(&c, claim, 0) == DLOCK_OK && holding(claim) == MAJORITY, "three servers have it");
 		server_do(&servers[2], "DEL " PREFIX "bare");
 		dlock_status status = way == 0 ? extend(&c, claim, 60000)
 			: way == 1                 ? dlock_claim_check(claim, &c.error)
 									   : release(&c, claim);
-		check(status == DLOCK_LOST, "%s: one less is a loss (status %d: %s)", texts[way], status, c.error.message);
+		check(status == DLOCK_LOST, "%s: with one server less it is lost (status %d: %s)", texts[way], status,
+			c.error.message);
 		dlock_claim_abandon(claim);
 		dlock_claim_free(claim);
 		client_drain(&c);
@@ -289,30 +292,30 @@ static void test_loss_of_bare_majority(void)
 	client_free(&c);
 }
 
-/* A majority that does not answer is not a loss: nobody knows. */
+/* If a majority does not answer, the lease is uncertain, not lost. */
 static void test_unknown(void)
 {
 	client c = client_quorum(servers, SERVERS, 200 * DLOCK_MS);
 	dlock_claim *claim = claim_on(&c, "unknown", 60000);
 
-	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("unknown"), "held everywhere");
+	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("unknown"), "all servers have it");
 	client_drain(&c);
 	for (int i = 0; i < MAJORITY; i++) {
 		server_freeze(&servers[i]);
 	}
 	check(extend(&c, claim, 90000) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN && left_ms(claim) <= 60000,
-		"not extended, but held, as far as is known, until its deadline: %s", c.error.message);
+		"without an answer it is not extended, but uncertain until its deadline: %s", c.error.message);
 	check(extend(&c, claim, 5000) == DLOCK_QUORUM && left_ms(claim) <= 4948,
-		"a shorter lease that some may have taken is believed");
+		"if some servers may have shortened the lease, the shorter time counts");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_UNCERTAIN,
-		"nor can it be checked");
+		"a check fails, too");
 	for (int i = 0; i < MAJORITY; i++) {
 		server_thaw(&servers[i]);
 	}
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD && let_go(&c, claim),
-		"until they are back (%s)", c.error.message);
+		"it succeeds when the servers answer again (%s)", c.error.message);
 	client_drain(&c);
-	check(eventually_nowhere("unknown"), "and release");
+	check(eventually_nowhere("unknown"), "all servers release it");
 	client_free(&c);
 }
 
@@ -335,37 +338,37 @@ static void test_waiting(void)
 		check(dlock_claim_acquire(counted, &few, &other.error) == DLOCK_TIMEOUT, "%u attempts", attempts);
 		client_drain(&other);
 		check(server_info(&servers[0], "commandstats", "cmdstat_evalsha:calls") - before == attempts,
-			"are as many as they should be");
+			"the server counts as many");
 		dlock_claim_free(counted);
 	}
 	dlock_nanos start = dlock_now();
-	check(acquire(&other, waiter, 300) == DLOCK_TIMEOUT, "300 ms");
-	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < SOON, "last that long");
+	check(acquire(&other, waiter, 300) == DLOCK_TIMEOUT, "a wait of 300 ms times out");
+	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < SOON, "it lasts at least 300 ms");
 	pid_t pid = signal_later(getpid(), SIGUSR1, 150);
 	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED, "a signal ends the wait");
 	exit_of(pid);
 	client_drain(&other);
-	check(holding(claim) == SERVERS, "and leaves the holder alone");
+	check(holding(claim) == SERVERS, "the holder keeps the lock");
 	interrupt_clear();
 	check(let_go(&c, claim), "released");
 	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK && let_go(&other, waiter),
-		"resumed, and acquired");
+		"the resumed wait acquires it");
 	client_drain(&other);
 	interrupt_now();
 	claim = claim_on(&c, "waiting", 60000), waiter = claim_on(&other, "waiting", 60000);
 	check(acquire(&c, claim, 0) == DLOCK_OK && dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED,
-		"interrupted from the start");
+		"a signal before the wait interrupts it");
 	dlock_claim_abandon(waiter);
 	dlock_claim_free(waiter);
 	client_drain(&other);
 	check(let_go(&c, claim), "released");
 	client_drain(&c);
-	check(taken("waiting") == 0, "and abandoned: nothing is left");
+	check(taken("waiting") == 0, "the abandoned waiter leaves nothing");
 	client_free(&c);
 	client_free(&other);
 }
 
-/* Opened so far, without those of inboxes. */
+/* Connections opened so far, without those of inboxes. */
 static unsigned long connections(const client *c)
 {
 	unsigned long opened = 0;
@@ -376,7 +379,7 @@ static unsigned long connections(const client *c)
 	return opened;
 }
 
-/* Attempts go on without a quorum, where they are counted: servers may come back. */
+/* Counted attempts continue without a quorum, because servers may come back. */
 static void test_attempts_without_quorum(void)
 {
 	client c = client_of_some(SERVERS, 3);
@@ -385,11 +388,11 @@ static void test_attempts_without_quorum(void)
 
 	unsigned long before = connections(&c);
 	dlock_status status = dlock_claim_acquire(claim, &few, &c.error);
-	check(status == DLOCK_QUORUM && connections(&c) - before == 2 + 3 * 3, "three attempts on what is dead (%lu)",
-		connections(&c) - before);
+	check(status == DLOCK_QUORUM && connections(&c) - before == 2 + 3 * 3,
+		"each of three attempts asks the dead servers (%lu)", connections(&c) - before);
 	dlock_claim_free(claim);
 	client_drain(&c);
-	check(taken("attempts") == 0, "leave nothing");
+	check(taken("attempts") == 0, "the attempts leave nothing");
 	client_free(&c);
 }
 
@@ -402,11 +405,12 @@ static bool is_held_everywhere(void *claim)
 
 static void test_fork(void)
 {
-	client c = client_quorum(servers, SERVERS, 10 * READ_TIMEOUT); /* the straggler is not to be given up meanwhile */
+	client c = client_quorum(
+		servers, SERVERS, 10 * READ_TIMEOUT); /* so that the straggler is not abandoned meanwhile */
 	dlock_claim *claim = claim_on(&c, "fork", 60000);
 
 	check(warm_all(&c), "warm");
-	server_freeze(&servers[1]); /* so that there are a straggler and unread answers when it forks */
+	server_freeze(&servers[1]); /* so that a straggler and unread answers exist at the fork */
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	pid_t pid = fork_child();
 	if (pid == 0) {
@@ -422,14 +426,14 @@ static void test_fork(void)
 		exit(bad);
 	}
 	int bad = exit_of(pid);
-	check(bad == 0, "a child leaves it alone and locks by itself (%d)", bad);
+	check(bad == 0, "a child leaves it alone and acquires its own locks (%d)", bad);
 	server_thaw(&servers[1]);
 	check(eventually(is_held_everywhere, claim) && look(claim) == DLOCK_CLAIM_HELD
 			&& dlock_claim_check(claim, &c.error) == DLOCK_OK,
 		"the parent still holds it");
-	check(let_go(&c, claim), "and releases");
+	check(let_go(&c, claim), "it releases");
 	client_drain(&c);
-	check(taken("fork") == 0 && dlock_pool_opened(c.pool) == SERVERS, "over its own connections");
+	check(taken("fork") == 0 && dlock_pool_opened(c.pool) == SERVERS, "it uses its own connections");
 	client_free(&c);
 }
 

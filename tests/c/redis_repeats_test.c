@@ -1,5 +1,5 @@
-/* Requests that the single-server back end sends again, since their answers were lost, and answers and grants that come
- * late: none may be taken for the reply to a later sending. Prints TAP. */
+/* Requests that the back end on one server sends again because their answers were lost, and answers and grants that
+ * come late. The client must not take one of these for the reply to a later request. Prints TAP. */
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,14 +9,14 @@
 #include "one_server.h"
 #include "relay.h"
 
-/* The number of the last request of the only waiter; 0 when nobody waits. */
+/* The number of the last request of the only waiter; 0: no client waits. */
 static long long last_request(const char *resource)
 {
 	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s}",
 		"return tonumber(string.match(redis.call('HVALS', KEYS[1])[1] or '', '^%S+ %S+ (%S+)') or 0)", resource);
 }
 
-/* Tells it that the lock was granted to it in reply to that request. False: it does not hear it. */
+/* Tells the waiter that this request was granted the lock. False: no waiter listens. */
 static bool tell_grant(const char *resource, long long number, int fencing_token)
 {
 	return server_integer(&server, "EVAL %s 1 dlock:waiters:{" PREFIX "%s} %lld %d",
@@ -27,7 +27,7 @@ static bool tell_grant(const char *resource, long long number, int fencing_token
 		== 1;
 }
 
-/* A grant that is read late may have run out; one that names an earlier request is not taken up, whenever it comes. */
+/* A grant that is read late may have expired. The waiter ignores a grant that names an earlier request. */
 static void test_old_grant(void)
 {
 	enum { OLD = 111, NEW = 222 };
@@ -45,22 +45,22 @@ static void test_old_grant(void)
 	while ((first = last_request("granted")) == 0 && !has_ended(pid)) {
 		sleep_ms(1);
 	}
-	check(tell_grant("granted", first - 1, OLD), "a waiter hears of an old grant");
+	check(tell_grant("granted", first - 1, OLD), "a waiter receives an old grant");
 	while ((second = last_request("granted")) == first && !has_ended(pid)) {
 		sleep_ms(1);
 	}
-	check(second > first, "which it does not take up: it asks again (%lld, %lld)", first, second);
+	check(second > first, "it ignores that grant, and asks again (%lld, %lld)", first, second);
 	do {
 		tell_grant("granted", last_request("granted"), NEW);
 		sleep_ms(1);
 	} while (!has_ended(pid));
-	check(exit_of(pid) == 0, "but one in reply to its last");
+	check(exit_of(pid) == 0, "it accepts a grant for its last request");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
 
-/* A request whose answer is lost is sent again, with its number. A grant that names it may be a reply to the first of
- * the two. */
+/* If the answer to a request is lost, the request is sent again with the same number. A grant that names it may belong
+ * to the first of the two. */
 static void test_grant_before_repeat(void)
 {
 	enum { OLD = 111, LAPSED = 3200 /* ms: more than DLOCK_GRANT_TTL */ };
@@ -75,7 +75,7 @@ static void test_grant_before_repeat(void)
 	if (pid == 0) {
 		client own = client_at(dsn);
 		dlock_claim *waiter = claim_on(&own, "repeated", 60000);
-		/* The first sending may yet come, and set its lease time. */
+		/* The server may still execute the first request, and set its lease time. */
 		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token != OLD
 					&& waiter->unacknowledged_ttl == waiter->ttl
 				? 0
@@ -89,20 +89,20 @@ static void test_grant_before_repeat(void)
 	kill(pid, SIGSTOP);
 	waitpid(pid, &status, WUNTRACED);
 	long long number = last_request("repeated");
-	check(tell_grant("repeated", number, OLD), "a grant follows it, which the waiter does not see");
+	check(tell_grant("repeated", number, OLD), "the server grants the lock, and the waiter does not see it");
 	sleep_ms(LAPSED);
 	atomic_store(&relay.swallowed, 0);
 	kill(pid, SIGCONT);
 	while (last_request("repeated") == number && !has_ended(pid)) {
 		sleep_ms(1);
 	}
-	check(last_request("repeated") > number, "until it has lapsed and the request is sent again: it is not taken up");
-	check(let_go(&c, claim) && exit_of(pid) == 0, "but what comes later is");
+	check(last_request("repeated") > number, "after it has lapsed, the waiter ignores it and sends the request again");
+	check(let_go(&c, claim) && exit_of(pid) == 0, "it accepts a later grant");
 	relay_end(&relay);
 	client_free(&c);
 }
 
-/* A shorter lease time that was set without an answer counts from the first of two sendings, too. */
+/* If the answer to a shorter lease time is lost, that time counts from the first of two requests. */
 static void test_extension_before_repeat(void)
 {
 	enum { SHORTER = 3000, BETWEEN = 300 /* ms */ };
@@ -125,12 +125,12 @@ static void test_extension_before_repeat(void)
 	server_freeze(&server);
 	sleep_ms(BETWEEN);
 	atomic_store(&relay.swallowed, 0);
-	check(exit_of(pid) == 0, "a holder believes in no more than the shorter time since it first asked");
+	check(exit_of(pid) == 0, "the holder relies on the shorter time only, counted from its first request");
 	server_thaw(&server);
 	relay_end(&relay);
 }
 
-/* The second sending of a release finds that the first has done it. */
+/* The second request of a release finds that the first has released the lock. */
 static void test_release_repeated(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -149,14 +149,14 @@ static void test_release_repeated(void)
 		_exit(release(&own, claim) != DLOCK_OK || look(claim) != DLOCK_CLAIM_RELEASED);
 	}
 	check(eventually(has_swallowed, &relay), "the answer to a release is lost");
-	check(has_nobody(&server, "released"), "which it was");
+	check(has_nobody(&server, "released"), "the lock is released");
 	atomic_store(&relay.swallowed, 0);
-	check(exit_of(pid) == 0, "and its holder hears so, when it has asked again");
+	check(exit_of(pid) == 0, "the holder's repeated request reports the release");
 	relay_end(&relay);
 	client_free(&c);
 }
 
-/* But nothing has, where the connection had ended before. */
+/* If the connection ended before the release, no earlier request can have released the lock. */
 static void test_release_after_restart(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -165,7 +165,7 @@ static void test_release_after_restart(void)
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held");
 	server_kill(&server);
 	server_restart(&server);
-	check(release(&c, claim) == DLOCK_LOST, "a server that came back empty has lost it");
+	check(release(&c, claim) == DLOCK_LOST, "a server that restarts empty has lost it");
 	dlock_claim_free(claim);
 	client_free(&c);
 }

@@ -1,5 +1,5 @@
-/* The back end for Redis servers that fail over, at one stable address: what an epoch grants, what is believed, what a
- * promotion leaves to a holder. Prints TAP. */
+/* The back end for Redis servers that fail over, at one stable address: when an epoch grants locks, which answers
+ * count, what a holder keeps after a promotion. Prints TAP. */
 
 #include <stdlib.h>
 
@@ -43,26 +43,27 @@ static void test_new_set(void)
 	client c = new_client();
 	dlock_nanos start = dlock_now();
 
-	check(is_refused(&c, "new"), "nothing at once: %s", c.error.message);
+	check(is_refused(&c, "new"), "new servers grant no lock at once: %s", c.error.message);
 	check(has_nobody(servers.master, "new") && server_integer(servers.master, "EXISTS dlock:queue:{Lock:new}") == 0,
-		"and nothing is left behind");
+		"the refused attempt leaves nothing");
 	long took = first_lock_ms(&c, "new", start);
-	check(took >= GUARD && took < SOON / DLOCK_MS, "the first lock after the guard (%ld ms)", took);
-	check(is_refused(&c, "other") == false, "and then at once");
+	check(took >= GUARD && took < SOON / DLOCK_MS, "the first lock is granted after the guard (%ld ms)", took);
+	check(is_refused(&c, "other") == false, "later locks are granted at once");
 	client_free(&c);
 }
 
-/* Of `changed`, what another process gets and the holder of the token itself. */
+/* After the change `what`, no lock is granted before the guard is over, not even to the token that its key has. */
 static void check_epoch(client *c, const char *what, dlock_claim *mine, dlock_nanos since)
 {
 	dlock_claim *again = dlock_claim_new(
 		c->backend, mine->resource, mine->resource_len, LEASE * DLOCK_MS, mine->token, &c->error);
 
-	check(is_refused(c, "free"), "%s: nothing is granted", what);
-	check(acquire(c, again, 0) == DLOCK_TIMEOUT && again->explained, "%s: nor one's own key", what);
+	check(is_refused(c, "free"), "%s: no lock is granted", what);
+	check(acquire(c, again, 0) == DLOCK_TIMEOUT && again->explained, "%s: a claim does not acquire its own key, either",
+		what);
 	dlock_claim_free(again);
 	long took = first_lock_ms(c, "free", since);
-	check(took >= GUARD && took < SOON / DLOCK_MS, "%s: until the guard is over (%ld ms)", what, took);
+	check(took >= GUARD && took < SOON / DLOCK_MS, "%s: a lock is granted after the guard (%ld ms)", what, took);
 	dlock_claim_abandon(mine);
 	dlock_claim_free(mine);
 }
@@ -95,7 +96,7 @@ static void test_there_and_back(void)
 	client_free(&c);
 }
 
-/* An endpoint that was failed over leaves connections to the old master open, which is a replica now. */
+/* After a failover an endpoint leaves connections to the old master open, which is a replica now. */
 static void test_demoted(void)
 {
 	client c = new_client();
@@ -111,7 +112,7 @@ static void test_demoted(void)
 	pair_is_in_step(&servers);
 	dlock_nanos since = dlock_now();
 	long took = first_lock_ms(&c, "lock", since);
-	check(took >= 0 && took < SOON / DLOCK_MS, "a replica that was the master is left (%ld ms)", took);
+	check(took >= 0 && took < SOON / DLOCK_MS, "the client leaves a replica that was the master (%ld ms)", took);
 	client_free(&c);
 }
 
@@ -120,16 +121,16 @@ static void test_guards_differ(void)
 	client c = new_client(), longer = pair_client(&servers, "guard=1.2&read_timeout=0.4");
 
 	pair_settle(&servers);
-	check(first_lock_ms(&longer, "lock", dlock_now()) >= 0, "one with a longer guard has been there");
+	check(first_lock_ms(&longer, "lock", dlock_now()) >= 0, "a client with another guard has acquired a lock");
 	dlock_nanos since = dlock_now();
 	pair_fail_over(&servers);
 	long took = first_lock_ms(&c, "lock", since);
-	check(took >= 1200, "the longer guard counts for the others, too (%ld ms)", took);
+	check(took >= 1200, "the other guard counts for all clients (%ld ms)", took);
 	client_free(&longer);
 	client_free(&c);
 }
 
-/* ---- nothing is believed without replicas ---- */
+/* ---- without replicas no answer counts ---- */
 
 static void test_no_replica(void)
 {
@@ -145,14 +146,14 @@ static void test_no_replica(void)
 	check(extend(&c, held, LEASE) == DLOCK_CONNECTION && held->deadline <= deadline, "a refresh fails: %s",
 		c.error.message);
 	check(acquire(&c, claim, 300) == DLOCK_CONNECTION, "no lock: %s", c.error.message);
-	check(dlock_now() - start < SOON, "in time");
+	check(dlock_now() - start < SOON, "the attempt ends in time");
 	check(strstr(c.error.message, "0 replicas acknowledged") != NULL, "the message says why");
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
 	client_drain(&c);
 	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock")
 			&& eventually_nobody(servers.replica, "lock"),
-		"nothing is left behind");
+		"the refused attempt leaves nothing");
 	dlock_claim_abandon(held);
 	dlock_claim_free(held);
 	client_free(&c);
@@ -169,28 +170,30 @@ static void test_no_replica_renewed(void)
 	server_freeze(servers.replica);
 	dlock_nanos start = dlock_now();
 	check(eventually_in_state(ward.claim, DLOCK_CLAIM_UNCERTAIN), "without confirmation it is uncertain");
-	check(eventually_lost(&ward) && dlock_now() - start < 2 * LEASE * DLOCK_MS + DLOCK_SECOND, "and lost by the clock");
+	check(eventually_lost(&ward) && dlock_now() - start < 2 * LEASE * DLOCK_MS + DLOCK_SECOND,
+		"its lease expires by the clock");
 	server_thaw(servers.replica);
-	check(look(ward.claim) == DLOCK_CLAIM_LOST, "for good");
+	check(look(ward.claim) == DLOCK_CLAIM_LOST, "it stays lost when the replica runs again");
 	dlock_claim_abandon(ward.claim);
 	dlock_claim_free(ward.claim);
 	client_free(&c);
 }
 
-/* The WAIT that went out with the name of a script answers for nothing where the script had to be sent as text. */
+/* If the server does not know a script, the client sends the script's text. The WAIT that followed the script's name
+ * then confirms nothing. */
 static void test_unknown_script(void)
 {
 	client c = new_client();
 
 	pair_settle(&servers);
 	server_do(servers.master, "SCRIPT FLUSH");
-	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "an unknown script is sent, and confirmed");
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "an unknown script is sent as text, and confirmed");
 	server_do(servers.master, "SCRIPT FLUSH");
 	client_drain(&c);
-	pair_is_in_step(&servers); /* so that what was written before is confirmed */
+	pair_is_in_step(&servers); /* so that the replica has confirmed all earlier writes */
 	server_freeze(servers.replica);
 	dlock_claim *claim = claim_on(&c, "lock", LEASE);
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "no WAIT counts that was sent before the text (%s)",
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "a WAIT that was sent before the text does not count (%s)",
 		c.error.message);
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
@@ -204,7 +207,7 @@ static void *cut_later(void *context)
 	return NULL;
 }
 
-/* Between the script's answer and that of WAIT. */
+/* The connection breaks between the script's answer and that of WAIT. */
 static void test_broken_between(void)
 {
 	client c = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=60");
@@ -217,25 +220,25 @@ static void test_broken_between(void)
 	dlock_claim *claim = claim_on(&c, "lock", LEASE);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && dlock_now() - start < SOON,
-		"a connection that breaks before WAIT is answered: %s", c.error.message);
+		"a connection that breaks before the answer to WAIT is an error: %s", c.error.message);
 	pthread_join(thread, NULL);
 	dlock_claim_free(claim);
 	server_thaw(servers.replica);
 	client_drain(&c);
-	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock"), "nothing is left behind");
+	check(pair_is_in_step(&servers) && eventually_nobody(servers.master, "lock"), "the failed attempt leaves nothing");
 	client_free(&c);
 }
 
 /* ---- a replica that comes back from another master ---- */
 
-enum { LONG = 30000 }; /* ms; by far longer than a replica needs to come back */
+enum { LONG = 30000 }; /* ms; much longer than a replica needs to come back */
 
 static bool is_up(void *replica)
 {
 	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
 }
 
-/* As a Sentinel does that thinks of another server as the master. */
+/* A Sentinel does this if it takes another server for the master. */
 static void move_replica_away(void)
 {
 	server_start(&other_master, pair_options);
@@ -267,12 +270,12 @@ static void test_moved_back(void)
 	move_replica_back();
 	pair_is_in_step(&servers);
 	check(first_lock_ms(&careless, "lock", dlock_now()) >= 0, "without the resync guard, a lock is granted");
-	check(is_refused(&c, "lock") && has_nobody(servers.master, "lock"), "with it, none, and nothing is left behind: %s",
-		c.error.message);
-	check(is_refused(&careless, "lock"), "then nobody gets one");
+	check(is_refused(&c, "lock") && has_nobody(servers.master, "lock"),
+		"with it, none is granted, and the attempt leaves nothing: %s", c.error.message);
+	check(is_refused(&careless, "lock"), "then no client acquires one");
 	long took = first_lock_ms(&c, "lock", since);
-	check(took >= GUARD && took < SOON / DLOCK_MS, "until the guard is over (%ld ms)", took);
-	check(is_refused(&c, "other") == false, "and then at once");
+	check(took >= GUARD && took < SOON / DLOCK_MS, "a lock is granted after the guard (%ld ms)", took);
+	check(is_refused(&c, "other") == false, "later locks are granted at once");
 	server_kill(&other_master);
 	client_free(&careless);
 	client_free(&c);
@@ -280,7 +283,7 @@ static void test_moved_back(void)
 
 /* ---- epochs that settle at once ---- */
 
-/* Both have been up for longer than the guard. */
+/* Waits until both servers have been up for longer than the guard. */
 static void grow_old(void)
 {
 	while (server_info(servers.master, "server", "uptime_in_seconds") < GUARD / 1000 + 1
@@ -289,7 +292,7 @@ static void grow_old(void)
 	}
 }
 
-/* What the DSN says of nodes decides how many must have been nowhere else. */
+/* The DSN's number of nodes decides how many nodes must have followed no other master. */
 static client client_among(int nodes)
 {
 	return pair_client(&servers,
@@ -303,12 +306,12 @@ static void check_promotion(int nodes, int skew, bool at_once, const char *what)
 	grow_old();
 	settle_known_epoch(servers.master, GUARD, 1, skew);
 	dlock_claim *held = hold(&c, "held", 10 * GUARD);
-	check(server_integer(servers.master, "PTTL Lock:held") > 10 * GUARD, "a key outlives its lease");
+	check(server_integer(servers.master, "PTTL Lock:held") > 10 * GUARD, "a key lasts longer than its lease");
 	pair_fail_over(&servers);
 	dlock_nanos since = dlock_now();
 	long took = first_lock_ms(&c, "lock", since);
 	check(took >= 0 && (took < GUARD) == at_once, "%s (%ld ms)", what, took);
-	check(has(servers.master, held), "what is held stays so");
+	check(has(servers.master, held), "the held lock stays");
 	dlock_claim_abandon(held);
 	dlock_claim_free(held);
 	client_free(&c);
@@ -316,12 +319,12 @@ static void check_promotion(int nodes, int skew, bool at_once, const char *what)
 
 static void test_promoted(void)
 {
-	check_promotion(2, 0, true, "one of two nodes knows all: at once");
-	check_promotion(3, 0, true, "two of three know all: at once");
+	check_promotion(2, 0, true, "one of two nodes has all writes: at once");
+	check_promotion(3, 0, true, "two of three have all writes: at once");
 	check_promotion(2, 1001, false, "clocks are too far apart: after the guard");
 }
 
-/* A replica that has been elsewhere comes back by a full copy. */
+/* A replica that followed another master comes back by a full resynchronization. */
 static void check_copy(int nodes, bool granted, const char *what)
 {
 	client c = client_among(nodes);
@@ -339,21 +342,21 @@ static void check_copy(int nodes, bool granted, const char *what)
 
 static void test_copied(void)
 {
-	check_copy(2, true, "the master alone knows all: granted");
-	check_copy(3, false, "the replica may have confirmed something elsewhere: not granted");
+	check_copy(2, true, "the master alone has all writes: granted");
+	check_copy(3, false, "the replica may have confirmed locks of another master: not granted");
 }
 
-/* ---- the last look at a grant ---- */
+/* ---- the last check of a grant ---- */
 
-/* A replica has attached since the base of an epoch that the nodes can prove, so that each grant is doubted, then
- * proved, and looked at once more. Sends that look as text. */
+/* A replica has attached since the base of the epoch. So the client doubts each grant, and lets the nodes prove that
+ * nothing is missing. Then it checks the lock once more, by a script sent as text. */
 static client doubting_client(void)
 {
 	client c = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=20&nodes=2");
 
 	grow_old();
 	settle_known_epoch(servers.master, GUARD, 1, 0);
-	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "connected, and the scripts are known");
+	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "connected, and the server knows the scripts");
 	server_do(servers.master, "CLIENT KILL TYPE replica");
 	eventually(is_up, servers.replica);
 	pair_is_in_step(&servers);
@@ -369,7 +372,7 @@ static void *take_away_between(void *unused)
 	return stopped ? unused : &servers;
 }
 
-/* The nodes prove that the master knows all leases; what it knows of this one is to be asked. */
+/* The nodes prove that the master has all leases. The client must still ask whether it has this one. */
 static void test_gone_while_proved(void)
 {
 	client c = doubting_client();
@@ -381,8 +384,8 @@ static void test_gone_while_proved(void)
 	pthread_create(&thread, NULL, take_away_between, NULL);
 	dlock_status status = acquire(&c, claim, 0);
 	pthread_join(thread, &failed);
-	check(!failed && status != DLOCK_OK, "a lock that is gone when the nodes have answered is not held (%d): %s",
-		status, c.error.message);
+	check(!failed && status != DLOCK_OK, "a lock that is gone after the nodes' answers is not held (%d): %s", status,
+		c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -395,7 +398,7 @@ static void *lose_answer(void *unused)
 	return lost ? NULL : &servers;
 }
 
-/* Executed late, a second sending would take back what another client has by then. */
+/* A repeated check could arrive late, and release a lock that another client holds by then. */
 static void test_last_look_once(void)
 {
 	client c = doubting_client();
@@ -407,10 +410,10 @@ static void test_last_look_once(void)
 	pthread_create(&thread, NULL, lose_answer, NULL);
 	dlock_status status = acquire(&c, claim, 0);
 	pthread_join(thread, &failed);
-	check(!failed && status == DLOCK_CONNECTION, "a last look without an answer is not sent again (%d): %s", status,
+	check(!failed && status == DLOCK_CONNECTION, "a last check without an answer is not sent again (%d): %s", status,
 		c.error.message);
 	client_drain(&c);
-	check(eventually_nobody(servers.master, "doubted"), "and the lock is given back");
+	check(eventually_nobody(servers.master, "doubted"), "the client releases the lock");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -423,7 +426,7 @@ static void *come_back_later(void *unused)
 	return NULL;
 }
 
-/* The script that grants has not seen it, and the replica confirms. */
+/* The replica comes back after the script has granted the lock, and confirms it. */
 static void moved_back_meanwhile(client *c, bool granted)
 {
 	pthread_t thread;
@@ -439,7 +442,7 @@ static void moved_back_meanwhile(client *c, bool granted)
 		check(status == DLOCK_OK, "without the resync guard it is granted: %s", c->error.message);
 	} else {
 		check(status == DLOCK_TIMEOUT && claim->explained, "it is not granted: %s", c->error.message);
-		check(has_nobody(servers.master, "meanwhile"), "and nothing is left behind");
+		check(has_nobody(servers.master, "meanwhile"), "the attempt leaves nothing");
 	}
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
@@ -473,8 +476,8 @@ static void test_moved_back_and_attached(void)
 	dlock_status status = dlock_claim_attach(claim, old->token, &c.error);
 	pthread_join(thread, NULL);
 	check(status == DLOCK_CONNECTION && strstr(c.error.message, "no lock is granted"),
-		"a handle is not taken up (%d): %s", status, c.error.message);
-	check(has(servers.master, old), "its lease is as it was");
+		"a claim cannot attach to the lease (%d): %s", status, c.error.message);
+	check(has(servers.master, old), "the lease stays as it was");
 	dlock_claim_abandon(old);
 	dlock_claim_free(old);
 	dlock_claim_free(claim);
@@ -494,12 +497,12 @@ static void test_restored(void)
 	pair_fail_over(&servers);
 	server_do(servers.master, "DEL Lock:lock dlock:fence");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD,
-		"a promotion without the key: it is kept (%s)", c.error.message);
-	check(has(servers.master, claim) && has(servers.replica, claim), "on both");
-	check(server_integer(servers.master, "GET dlock:fence") >= token, "with its fencing token");
+		"after a promotion without the key the holder keeps its lock (%s)", c.error.message);
+	check(has(servers.master, claim) && has(servers.replica, claim), "both servers have the key");
+	check(server_integer(servers.master, "GET dlock:fence") >= token, "the fence has its token");
 	server_do(servers.master, "SET Lock:lock another PX 5000");
 	check(extend(&c, claim, LEASE) == DLOCK_LOST && !strcmp(server_text(servers.master, "GET Lock:lock"), "another"),
-		"another's is left alone");
+		"another client's key is left alone");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -516,11 +519,11 @@ static void test_restored_by_renewal(void)
 	server_do(servers.master, "DEL Lock:lock");
 	server_do(servers.master, "SET Lock:other another PX 5000");
 	check(eventually_lost(&other) && !strcmp(server_text(servers.master, "GET Lock:other"), "another"),
-		"another's is not overwritten");
+		"another client's key is not overwritten");
 	sleep_ms(LEASE);
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && has(servers.master, ward.claim) && ward.losses == 0,
-		"its own is set again");
-	check(let_go(&c, ward.claim) && has_nobody(servers.master, "lock"), "and released");
+		"its own key is set again");
+	check(let_go(&c, ward.claim) && has_nobody(servers.master, "lock"), "its key is released");
 	dlock_claim_abandon(other.claim);
 	dlock_claim_free(other.claim);
 	client_free(&c);
@@ -535,11 +538,11 @@ static void test_not_restored(void)
 	dlock_claim *claim = hold(&c, "lock", LEASE);
 	server_do(servers.master, "DEL Lock:lock");
 	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "lock"),
-		"in a settled epoch it is lost (%s)", c.error.message);
+		"in a settled epoch a lock without its key is lost (%s)", c.error.message);
 	dlock_claim_free(claim);
 	ward_begin(&ward, &c, "renewed", LEASE, 0, RENEW_AND_TELL(&ward));
 	server_do(servers.master, "DEL Lock:renewed");
-	check(eventually_lost(&ward) && has_nobody(servers.master, "renewed"), "also by renewal");
+	check(eventually_lost(&ward) && has_nobody(servers.master, "renewed"), "the renewal finds the loss, too");
 	dlock_claim_abandon(ward.claim);
 	dlock_claim_free(ward.claim);
 	client_free(&c);
@@ -554,7 +557,7 @@ static dlock_claim *hold_both(client *c)
 	return claim;
 }
 
-/* Two locks at once; what is done to one of them is done to both. */
+/* Two locks at once. If one of them is lost, both are. */
 static void test_several(void)
 {
 	client c = new_client();
@@ -565,28 +568,28 @@ static void test_several(void)
 	server_do(servers.master, "DEL Lock:b dlock:fence");
 	server_do(servers.master, "LPUSH dlock:fence x");
 	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && has_nobody(servers.master, "b"),
-		"where the fencing token cannot be noted, none is restored (%s)", c.error.message);
+		"if the fencing token cannot be noted, no key is restored (%s)", c.error.message);
 	server_do(servers.master, "DEL dlock:fence");
 	check(extend(&c, claim, LEASE) == DLOCK_OK && !strcmp(server_text(servers.replica, "GET Lock:b"), claim->token)
 			&& !strcmp(server_text(servers.replica, "GET Lock:a"), claim->token),
-		"a promotion without one of the keys: both are kept (%s)", c.error.message);
-	check(server_integer(servers.master, "GET dlock:fence") >= claim->fencing_token, "with their fencing token");
+		"after a promotion without one of the keys both are held (%s)", c.error.message);
+	check(server_integer(servers.master, "GET dlock:fence") >= claim->fencing_token, "the fence has their token");
 	server_do(servers.master, "SET Lock:b another PX 5000");
 	check(extend(&c, claim, LEASE) == DLOCK_LOST && !strcmp(server_text(servers.master, "GET Lock:b"), "another"),
-		"another's is left alone");
-	check(eventually_nobody(servers.master, "a"), "and what is left of the two is given back");
+		"another client's key is left alone");
+	check(eventually_nobody(servers.master, "a"), "the other key is released");
 	dlock_claim_free(claim);
 	server_do(servers.master, "DEL Lock:b");
 	claim = hold_both(&c);
 	server_do(servers.master, "DEL Lock:a");
 	check(extend(&c, claim, LEASE) == DLOCK_LOST && has_nobody(servers.master, "a"),
 		"in a settled epoch both are lost (%s)", c.error.message);
-	check(eventually_nobody(servers.master, "b"), "and given back");
+	check(eventually_nobody(servers.master, "b"), "the other key is released");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* As a master says that was replaced, and is not connected to its replicas. */
+/* Without replicas a loss does not count: this may be a master that was replaced. */
 static void test_lost_unconfirmed(void)
 {
 	client c = new_client();
@@ -605,12 +608,12 @@ static void test_lost_unconfirmed(void)
 	check(extend(&c, claim, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(claim), "a refresh does not count (%s)",
 		c.error.message);
 	check(extend(&c, other, 4000) == DLOCK_CONNECTION && dlock_claim_is_held(other),
-		"nor one that finds another's (%s)", c.error.message);
-	check(release(&c, released) == DLOCK_CONNECTION, "nor a release (%s)", c.error.message);
+		"nor does one that finds another client's key (%s)", c.error.message);
+	check(release(&c, released) == DLOCK_CONNECTION, "nor does a release (%s)", c.error.message);
 	server_thaw(servers.replica);
 	check(pair_is_in_step(&servers) && extend(&c, claim, 4000) == DLOCK_LOST && extend(&c, other, 4000) == DLOCK_LOST,
-		"but with replicas");
-	check(eventually_lost(&ward), "also by renewal");
+		"with replicas the loss counts");
+	check(eventually_lost(&ward), "the renewal finds the loss, too");
 	dlock_claim_abandon(ward.claim);
 	dlock_claim_free(ward.claim);
 	dlock_claim_free(claim);
@@ -629,8 +632,8 @@ static void test_restore_unconfirmed(void)
 	server_do(servers.master, "DEL Lock:lock");
 	dlock_nanos deadline = claim->deadline;
 	server_freeze(servers.replica);
-	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && claim->deadline <= deadline, "not without replicas (%s)",
-		c.error.message);
+	check(extend(&c, claim, LEASE) == DLOCK_CONNECTION && claim->deadline <= deadline,
+		"without replicas a restored key does not count (%s)", c.error.message);
 	server_thaw(servers.replica);
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
@@ -646,9 +649,9 @@ static void test_release_unknown(void)
 	pair_fail_over(&servers);
 	server_do(servers.master, "DEL Lock:lock Lock:late");
 	check(release(&c, claim) == DLOCK_OK, "a lock that the new master does not know is released (%s)", c.error.message);
-	check(eventually_nobody(servers.master, "lock"), "and free");
+	check(eventually_nobody(servers.master, "lock"), "it is free");
 	sleep_ms(100);
-	check(release(&c, late) == DLOCK_LOST, "but not when the lease is over");
+	check(release(&c, late) == DLOCK_LOST, "it is lost if its lease has expired");
 	dlock_claim_free(claim);
 	dlock_claim_free(late);
 	client_free(&c);
@@ -660,14 +663,13 @@ static void test_late_answers(void)
 
 	pair_settle(&servers);
 	dlock_claim *claim = hold(&c, "lock", 250), *late = claim_on(&c, "late", 120);
-	atomic_store(
-		&servers.endpoint.delay_ms, 150); /* for WAIT and the script, which are answered at once, or one by one */
+	atomic_store(&servers.endpoint.delay_ms, 150); /* the answers to the script and to WAIT come together or in turn */
 	sleep_ms(150);
 	dlock_status status = extend(&c, claim, 400);
-	check(status != DLOCK_OK || dlock_claim_is_held(claim), "a refresh that comes late: %d", status);
-	check(look(claim) == DLOCK_CLAIM_LOST, "what has ended stays lost");
+	check(status != DLOCK_OK || dlock_claim_is_held(claim), "a refresh whose answer comes late: %d", status);
+	check(look(claim) == DLOCK_CLAIM_LOST, "an expired lease stays lost");
 	status = acquire(&c, late, 400);
-	check(status == DLOCK_TIMEOUT, "an acquire that takes longer than its lease is none (%d)", status);
+	check(status == DLOCK_TIMEOUT, "an acquire that takes longer than its lease does not count (%d)", status);
 	atomic_store(&servers.endpoint.delay_ms, 0);
 	client_drain(&c);
 	dlock_claim_abandon(claim);

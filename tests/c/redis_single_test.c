@@ -1,4 +1,4 @@
-/* The single-server back end against a real server. Prints TAP. */
+/* The back end on one server, a real one. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,43 +14,44 @@ static void test_life(void)
 	dlock_claim *claim = claim_on(&c, "life", 10000), *second = claim_on(&other, "life", 10000);
 	bool locked = true;
 
-	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "nobody has it");
+	check(c.backend->ops->locked(c.backend, "life", 4, &locked, &c.error) == DLOCK_OK && !locked, "no client holds it");
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_OK && claim->state == DLOCK_CLAIM_HELD, "acquired");
-	check(!claim->waited, "without waiting");
+	check(!claim->waited, "it did not wait");
 	check(has(&server, claim), "the key is prefix and resource, its value the token");
 	long long pttl = server_integer(&server, "PTTL " PREFIX "life");
 	long spent = (long) ((dlock_now() - start) / DLOCK_MS) + 1;
-	check(pttl <= 10000 && pttl >= 10000 - spent, "with the lease time asked for (%lld)", pttl);
+	check(pttl <= 10000 && pttl >= 10000 - spent, "the key has the requested lease time (%lld)", pttl);
 	check(claim->deadline >= start + 9898 * DLOCK_MS && claim->deadline <= dlock_now() + 9898 * DLOCK_MS,
-		"the deadline is the sending and the lease time without 1 %% and 2 ms");
-	check(left_ms(claim) <= 9898 && left_ms(claim) >= 9898 - spent, "and what remains, what is left of it");
+		"the deadline is the time of the request plus the lease time without 1 %% and 2 ms");
+	check(left_ms(claim) <= 9898 && left_ms(claim) >= 9898 - spent, "the claim knows the remaining time");
 	check(
 		claim->fencing_token > INT64_C(1700000000000000) && claim->fencing_token < INT64_C(1) << 53, "a fencing token");
 	check(other.backend->ops->locked(other.backend, "life", 4, &locked, &c.error) == DLOCK_OK && locked,
-		"somebody has it");
-	check(acquire(&other, second, 0) == DLOCK_TIMEOUT && look(second) != DLOCK_CLAIM_HELD, "nobody else gets it");
-	check(release(&other, second) == DLOCK_LOST && has(&server, claim), "nor gives it back");
+		"a client holds it");
+	check(
+		acquire(&other, second, 0) == DLOCK_TIMEOUT && look(second) != DLOCK_CLAIM_HELD, "no other client acquires it");
+	check(release(&other, second) == DLOCK_LOST && has(&server, claim), "no other client releases it");
 	check(extend(&c, claim, 20000) == DLOCK_OK && claim->ttl == 20000 * DLOCK_MS, "extended");
 	pttl = server_integer(&server, "PTTL " PREFIX "life");
-	check(pttl > 15000 && pttl <= 20000 && left_ms(claim) > 15000 && left_ms(claim) <= 19798, "here and there (%lld)",
-		pttl);
+	check(pttl > 15000 && pttl <= 20000 && left_ms(claim) > 15000 && left_ms(claim) <= 19798,
+		"the server and the client know the new time (%lld)", pttl);
 	check(extend(&c, claim, 5000) == DLOCK_OK && left_ms(claim) <= 4948, "a lease can be made shorter");
 	server_do(&server, "PEXPIRE " PREFIX "life 3000");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) <= 2968 && left_ms(claim) > 1000,
-		"a check believes the server");
+		"after a check the server's time counts");
 	check(release(&c, claim) == DLOCK_OK && claim->state == DLOCK_CLAIM_RELEASED && left_ms(claim) == 0, "released");
 	check(has_nobody(&server, "life"), "the key is gone");
-	check(release(&c, claim) == DLOCK_LOST, "a second release is none");
+	check(release(&c, claim) == DLOCK_LOST, "a second release finds nothing");
 	check(extend(&c, claim, 1000) == DLOCK_LOST && dlock_claim_check(claim, &c.error) == DLOCK_LOST,
-		"nor is there more of it");
-	check(acquire(&other, second, 0) == DLOCK_OK && let_go(&other, second), "the next one gets it");
+		"a released claim cannot be extended or checked");
+	check(acquire(&other, second, 0) == DLOCK_OK && let_go(&other, second), "the next client acquires it");
 	dlock_claim_free(claim);
 	client_free(&c);
 	client_free(&other);
 }
 
-/* Nothing of the lock's name is lost or interpreted on its way. */
+/* Any bytes of a lock's name arrive unchanged. */
 static void test_names(void)
 {
 	static char longest[DLOCK_RESOURCE_MAX];
@@ -83,8 +84,8 @@ static void test_key_space(void)
 		snprintf(name, sizeof name, "space-%d", i);
 		bad += !passes(&c, name, 0);
 	}
-	check(bad == 0 && server_integer(&server, "DBSIZE") == 1, "a hundred resources leave one key");
-	check(dlock_pool_opened(c.pool) == 1, "over one connection");
+	check(bad == 0 && server_integer(&server, "DBSIZE") == 1, "a hundred released locks leave one key");
+	check(dlock_pool_opened(c.pool) == 1, "the client used one connection");
 	client_free(&c);
 }
 
@@ -96,13 +97,14 @@ static void test_abandon(void)
 	check(warm(&c) && acquire(&c, claim, 0) == DLOCK_OK, "held");
 	dlock_claim_abandon(fresh);
 	client_drain(&c);
-	check(fresh->state == DLOCK_CLAIM_NEW && has(&server, claim), "what was never tried is nothing to abandon");
+	check(
+		fresh->state == DLOCK_CLAIM_NEW && has(&server, claim), "abandoning a claim that was never tried does nothing");
 	dlock_claim_abandon(claim);
 	check(look(claim) == DLOCK_CLAIM_RELEASED, "abandoned");
-	check(acquire(&c, fresh, 0) == DLOCK_OK, "whatever is asked later finds it free");
+	check(acquire(&c, fresh, 0) == DLOCK_OK, "a later request finds it free");
 	dlock_claim_abandon(claim);
 	client_drain(&c);
-	check(has(&server, fresh), "abandoned once only");
+	check(has(&server, fresh), "abandoning it again does nothing");
 	dlock_claim_abandon(fresh);
 	client_drain(&c);
 	check(has_nobody(&server, "abandon") && !dlock_conn_busy(c.pool->first), "drained");
@@ -111,8 +113,8 @@ static void test_abandon(void)
 	client_free(&c);
 }
 
-/* A request's end: what is abandoned goes out even when the process ends without reading the answers, and also when the
- * server has not seen the script before, since nobody is there to send it then. */
+/* A request's end: an abandoned lock is released even if the process ends without reading answers. The same holds if
+ * the server does not know the script, because no process is left to send it later. */
 static void test_abandon_and_end(void)
 {
 	for (int known = 1; known >= 0; known--) {
@@ -127,12 +129,12 @@ static void test_abandon_and_end(void)
 			_exit(0);
 		}
 		check(exit_of(pid) == 0 && eventually_nobody(&server, "end"),
-			"abandoned by a process that ends at once, the script %s", known ? "known" : "unknown");
+			"a process that ends at once abandons the lock; the script is %s", known ? "known" : "unknown");
 		server_reset(&server);
 	}
 }
 
-/* The same without an end: a release whose script is not known must not fall behind what is asked later. */
+/* The same without an end: a release whose script the server does not know is still executed before later requests. */
 static void test_abandon_unknown_script(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -140,14 +142,14 @@ static void test_abandon_unknown_script(void)
 
 	check(acquire(&c, claim, 0) == DLOCK_OK, "held, no release script on the server");
 	dlock_claim_abandon(claim);
-	check(acquire(&c, next, 0) == DLOCK_OK, "what is asked behind the release finds it free");
+	check(acquire(&c, next, 0) == DLOCK_OK, "a request after the release finds it free");
 	client_drain(&c);
 	dlock_claim_free(claim);
 	dlock_claim_free(next);
 	client_free(&c);
 }
 
-/* ---- somebody else's ---- */
+/* ---- keys of other clients ---- */
 
 static void test_foreign_values(void)
 {
@@ -169,9 +171,9 @@ static void test_foreign_values(void)
 		claim->state = DLOCK_CLAIM_HELD;
 		dlock_claim_abandon(claim);
 		client_drain(&c);
-		check(!strcmp(server_text(&server, "GET " PREFIX "foreign"), value), "and it is still there");
+		check(!strcmp(server_text(&server, "GET " PREFIX "foreign"), value), "the other client's key stays");
 		claim->state = DLOCK_CLAIM_NEW;
-		check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "and taken");
+		check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "the lock is not free");
 		server_do(&server, "DEL " PREFIX "foreign");
 		dlock_claim_free(claim);
 	}
@@ -185,24 +187,26 @@ static void test_deleted_by_hand(void)
 
 	acquire(&c, claim, 0);
 	server_do(&server, "DEL " PREFIX "deleted");
-	check(look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_LOST, "a check finds out");
+	check(
+		look(claim) == DLOCK_CLAIM_HELD && dlock_claim_check(claim, &c.error) == DLOCK_LOST, "a check finds the loss");
 	check(look(claim) == DLOCK_CLAIM_LOST && extend(&c, claim, 1000) == DLOCK_LOST && has_nobody(&server, "deleted"),
-		"and it is not set again");
+		"an extension does not set the key again");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* The token that a lost reply leaves on the server is found again, and is ours. */
+/* If the reply to an acquire was lost, the claim finds its own token on the server. */
 static void test_repeated(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "repeated", 10000);
 
 	server_do(&server, "SET " PREFIX "repeated %s PX 500", claim->token);
-	check(acquire(&c, claim, 0) == DLOCK_OK && left_ms(claim) > 5000, "an acquire of its own token succeeds");
-	check(server_integer(&server, "PTTL " PREFIX "repeated") > 5000, "with a lease time anew");
+	check(acquire(&c, claim, 0) == DLOCK_OK && left_ms(claim) > 5000, "an acquire that finds its own token succeeds");
+	check(server_integer(&server, "PTTL " PREFIX "repeated") > 5000, "the lease time starts again");
 	int64_t token = claim->fencing_token;
-	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token, "and a higher fencing token");
+	check(acquire(&c, claim, 0) == DLOCK_OK && claim->fencing_token > token,
+		"a repeated acquire has a higher fencing token");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
@@ -213,17 +217,17 @@ static void test_expired(void)
 	dlock_claim *claim = claim_on(&c, "expired", 1000), *next = claim_on(&c, "expired", 30000);
 
 	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&c, next, 20000) == DLOCK_OK,
-		"it goes on to the next when it expires");
-	check(next->waited, "who waited");
-	check(look(claim) == DLOCK_CLAIM_LOST, "the first knows it by the clock");
-	check(extend(&c, claim, 10000) == DLOCK_LOST && has(&server, next), "and stays without it");
-	check(release(&c, claim) == DLOCK_LOST && has(&server, next), "for ever");
+		"when it expires, the next waiter acquires it");
+	check(next->waited, "that one waited");
+	check(look(claim) == DLOCK_CLAIM_LOST, "the first holder finds the loss by the clock");
+	check(extend(&c, claim, 10000) == DLOCK_LOST && has(&server, next), "it cannot extend it");
+	check(release(&c, claim) == DLOCK_LOST && has(&server, next), "it cannot release it");
 	check(let_go(&c, next), "released");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* Lost by the clock stays lost, though the server still has the key: somebody may have been told. */
+/* A lease that expired by the clock stays lost although the server has the key: a caller may know of the loss. */
 static void test_lost_by_clock(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -231,28 +235,30 @@ static void test_lost_by_clock(void)
 
 	acquire(&c, claim, 0);
 	claim->deadline = dlock_now() - 1;
-	check(look(claim) == DLOCK_CLAIM_LOST && extend(&c, claim, 10000) == DLOCK_LOST, "not extended");
-	check(release(&c, claim) == DLOCK_LOST && has_nobody(&server, "clock"), "but given back");
+	check(look(claim) == DLOCK_CLAIM_LOST && extend(&c, claim, 10000) == DLOCK_LOST,
+		"a lease that expired by the clock is not extended");
+	check(release(&c, claim) == DLOCK_LOST && has_nobody(&server, "clock"), "a release deletes its key");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* A lease shorter than the drift can never be relied upon. */
+/* A holder can never rely on a lease that is shorter than the drift. */
 static void test_tiny_ttl(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "tiny", 1);
 
 	server_do(&server, "CONFIG RESETSTAT");
-	check(acquire(&c, claim, 300) == DLOCK_TIMEOUT && look(claim) != DLOCK_CLAIM_HELD, "a lease of 1 ms");
+	check(
+		acquire(&c, claim, 300) == DLOCK_TIMEOUT && look(claim) != DLOCK_CLAIM_HELD, "a lease of 1 ms is not acquired");
 	long long attempts = server_info(&server, "commandstats", "cmdstat_evalsha:calls");
-	check(attempts > 2 && attempts < 50, "is not tried for without a pause (%lld attempts)", attempts);
+	check(attempts > 2 && attempts < 50, "attempts pause in between (%lld attempts)", attempts);
 	dlock_claim_free(claim);
 	claim = dlock_claim_new(c.backend, "tiny", 4, 1, NULL, &c.error);
-	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "a lease of 1 ns");
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "a lease of 1 ns is not acquired");
 	dlock_claim_free(claim);
 	client_drain(&c);
-	check(has_nobody(&server, "tiny"), "leave nothing");
+	check(has_nobody(&server, "tiny"), "the attempts leave nothing");
 	client_free(&c);
 }
 
@@ -275,13 +281,13 @@ static void test_script_flush(void)
 	check(bad == 0, "acquired after SCRIPT FLUSH");
 	server_do(&server, "SCRIPT FLUSH");
 	check(extend(&c, claims[0], 60000) == DLOCK_OK && dlock_claim_check(claims[0], &c.error) == DLOCK_OK,
-		"so are the others");
+		"extended and checked after SCRIPT FLUSH");
 	dlock_claim_abandon(claims[0]);
 	server_do(&server, "SCRIPT FLUSH");
 	for (int i = 1; i < COUNT; i++) {
 		dlock_claim_abandon(claims[i]);
 	}
-	check(acquire(&c, again, 0) == DLOCK_OK, "what is asked behind pipelined releases finds them done");
+	check(acquire(&c, again, 0) == DLOCK_OK, "a request after pipelined releases finds the lock free");
 	client_drain(&c);
 	for (int i = 0; i < COUNT; i++) {
 		char name[32];
@@ -289,8 +295,8 @@ static void test_script_flush(void)
 		bad += i != 7 && !has_nobody(&server, name);
 		dlock_claim_free(claims[i]);
 	}
-	check(bad == 0 && has(&server, again), "pipelined releases all went through");
-	check(let_go(&c, again) && dlock_pool_opened(c.pool) == 1, "over one connection");
+	check(bad == 0 && has(&server, again), "all pipelined releases are executed");
+	check(let_go(&c, again) && dlock_pool_opened(c.pool) == 1, "the client used one connection");
 	client_free(&c);
 }
 
@@ -305,7 +311,7 @@ static void test_scripts_loaded_once(void)
 	}
 	check(bad == 0 && server_info(&server, "commandstats", "cmdstat_eval:calls") == 2,
 		"each script is sent in full once");
-	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 100, "one round trip each");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 100, "each call takes one round trip");
 	client_free(&c);
 }
 
@@ -334,18 +340,18 @@ static void test_fencing(void)
 		check(token > last && token < INT64_C(1) << 53, "%s: the token rises (%lld)", changes[i], (long long) token);
 		const char *stored = server_text(&server, "GET " DLOCK_FENCE_KEY);
 		check(strspn(stored, "0123456789") == strlen(stored) && atoll(stored) >= token,
-			"and is kept as a whole number (%s)", stored);
+			"the fence is a whole number (%s)", stored);
 		last = token;
 	}
 	server_do(&server, "SET " DLOCK_FENCE_KEY " 4102444800000000");
-	client another = client_of(&server, READ_TIMEOUT); /* this one has seen larger ones */
-	check(next_token(&another, "fence") == INT64_C(4102444800000001), "one more than one in the future");
+	client another = client_of(&server, READ_TIMEOUT); /* the first client has seen larger tokens */
+	check(next_token(&another, "fence") == INT64_C(4102444800000001), "a fence in the future is counted up by one");
 	client_free(&another);
-	check(server_integer(&server, "TTL " DLOCK_FENCE_KEY) == -1, "the last token does not expire");
+	check(server_integer(&server, "TTL " DLOCK_FENCE_KEY) == -1, "the fence does not expire");
 	client_free(&c);
 }
 
-/* A connection's first lock is given a fencing token by the server's clock, those after it count on from there. */
+/* The fencing token of a connection's first lock comes from the server's clock. Later ones count up from it. */
 static void test_fencing_counted(void)
 {
 	client c = client_of(&server, READ_TIMEOUT), other = client_of(&server, READ_TIMEOUT);
@@ -356,13 +362,13 @@ static void test_fencing_counted(void)
 	for (int i = 1; i <= 20; i++) {
 		bad += next_token(&c, "counted") != last + i;
 	}
-	check(first > 0 && last > first && bad == 0, "one more each time");
+	check(first > 0 && last > first && bad == 0, "each token is one more than the last");
 	check(server_info(&server, "commandstats", "cmdstat_time:calls") <= 0
 			&& server_info(&server, "commandstats", "cmdstat_incr:calls") == 20
 			&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 40,
-		"without a look at the clock, in one round trip");
+		"a token needs no TIME and no extra round trip");
 	last += 20;
-	for (int i = 0; i < 3; i++) { /* each of them counts from nothing, and finds that out */
+	for (int i = 0; i < 3; i++) { /* each connection finds that the fence is gone */
 		server_do(&server, "DEL " DLOCK_FENCE_KEY);
 		int64_t theirs = next_token(&other, "counted"), ours = next_token(&c, "counted");
 		check(theirs > last && ours > theirs, "a lost fence: the tokens rise for all connections (%lld, %lld)",
@@ -372,14 +378,14 @@ static void test_fencing_counted(void)
 	for (int i = 1; i <= 20; i++) {
 		bad += next_token(&other, "counted") != last + i;
 	}
-	check(bad == 0, "the other goes on");
+	check(bad == 0, "the other client's tokens count up");
 	last += 20;
 	server_do(&server, "SET " DLOCK_FENCE_KEY " %lld",
-		(long long) last - 10); /* more than the first has seen, and less than the other */
-	server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* as when it is started with older data */
+		(long long) last - 10); /* above all tokens that the first connection has seen, below those of the other */
+	server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* as if the server had restarted with older data */
 	for (int i = 0; i < 2; i++) {
 		int64_t token = next_token(i ? &other : &c, "counted");
-		check(token > last, "an older fence behind new connections: the token rises (%lld)", (long long) token);
+		check(token > last, "an older fence and new connections: the token rises (%lld)", (long long) token);
 		last = token;
 	}
 	server_restart(&server);
@@ -401,24 +407,25 @@ static long long requests_of_wait(client *c, const char *resource)
 	return refused ? server_info(&server, "commandstats", "cmdstat_evalsha:calls") : -1;
 }
 
-/* The first request is as short as can be, unless the last lock was not free either: then it queues at once. */
+/* The first request does not queue, unless the last lock was not free, either. Then it queues at once. */
 static void test_first_request(void)
 {
 	client c = client_of(&server, READ_TIMEOUT), other = client_of(&server, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&other, "wanted", 60000);
 
 	check(acquire(&other, claim, 0) == DLOCK_OK && passes(&c, "unwanted", 0), "held");
-	requests_of_wait(&c, "wanted"); /* which sends the texts of scripts, and opens the inbox */
-	check(passes(&c, "unwanted", 0), "one that is free");
-	check(requests_of_wait(&c, "wanted") == 3, "then one that is not: refused, queued, and left");
-	check(requests_of_wait(&c, "wanted") == 2, "then another: queued, and left");
-	check(passes(&c, "unwanted", 0) && requests_of_wait(&c, "wanted") == 3, "and the same again");
+	requests_of_wait(&c, "wanted"); /* sends the texts of scripts, and opens the inbox */
+	check(passes(&c, "unwanted", 0), "a free lock");
+	check(requests_of_wait(&c, "wanted") == 3, "a held lock after a free one: refused, queued, and left");
+	check(requests_of_wait(&c, "wanted") == 2, "a held lock after a held one: queued, and left");
+	check(passes(&c, "unwanted", 0) && requests_of_wait(&c, "wanted") == 3,
+		"after another free lock: three requests again");
 	check(let_go(&other, claim), "released");
 	client_free(&c);
 	client_free(&other);
 }
 
-/* What the fence can only be where somebody has meddled with it: a script cannot count on from there. */
+/* Fences that only manual changes can cause. A script cannot count up from them. */
 static void test_fencing_impossible(void)
 {
 	static const char *const fences[] = { "9007199254740991", "9007199254740992", "9223372036854775807", "1e300",
@@ -432,15 +439,15 @@ static void test_fencing_impossible(void)
 			check(acquire(&c, claim, 0) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "fenc") && left_ms(claim) == 0,
 				"a fence of %s: %s", fences[i], c.error.message);
 			dlock_claim_free(claim);
-			check(eventually_nobody(&server, "impossible"), "nothing is left of it");
+			check(eventually_nobody(&server, "impossible"), "the attempt leaves no lock");
 		}
 	}
 	server_do(&server, "SET " DLOCK_FENCE_KEY " 9007199254740990");
-	check(next_token(&c, "impossible") == INT64_C(9007199254740991), "the last one possible");
+	check(next_token(&c, "impossible") == INT64_C(9007199254740991), "the largest possible token");
 	client_free(&c);
 }
 
-/* A time to live that is no lease time of anybody's. */
+/* Times to live that no client requests as a lease time. */
 static void test_endless_key(void)
 {
 	static const char *const times[] = { "9223370000000000000", "9223372036854", "9223372036855", "31536000001" };
@@ -453,7 +460,7 @@ static void test_endless_key(void)
 		check(dlock_claim_check(claim, &c.error) == DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD, "%s ms: held (%s)",
 			times[i], c.error.message);
 		check(left_ms(claim) > 300LL * 24 * 3600 * 1000 && left_ms(claim) < 366LL * 24 * 3600 * 1000,
-			"for not quite a year (%ld)", left_ms(claim));
+			"for nearly a year (%ld)", left_ms(claim));
 	}
 	check(let_go(&c, claim), "released");
 	client_free(&c);
@@ -470,7 +477,7 @@ static void test_fencing_keeps_up(void)
 		bad += token <= last;
 		last = token;
 	}
-	check(bad == 0, "five hundred in a row rise");
+	check(bad == 0, "five hundred tokens in a row rise");
 	client_free(&c);
 }
 

@@ -1,4 +1,4 @@
-/* What is said to a server about stocks, and what its replies are read as. Prints TAP.
+/* Requests about stocks to a server, and how its replies are read. Prints TAP.
  * redis_stock_test [word in the names of the tests to run] */
 
 #include "../../src/redis/request/keys.h"
@@ -92,33 +92,35 @@ static void test_orders(void)
 	check(basket("ann/1", 2) == DLOCK_RESERVE_HELD && reserved.ms == 20000
 			&& dlock_is_fencing_token(reserved.fencing_token) && reserved.generation == 0,
 		"a basket");
-	check(reserve("ann/2", 1, 2, NULL, false) == DLOCK_RESERVE_LIMITED && reserved.units == 2, "no more for ann");
-	check(basket("ann/3", 3) == DLOCK_RESERVE_LIMITED && reserved.item == 0 && reserved.units == 2, "nor in a basket");
+	check(
+		reserve("ann/2", 1, 2, NULL, false) == DLOCK_RESERVE_LIMITED && reserved.units == 2, "ann's limit is reached");
+	check(basket("ann/3", 3) == DLOCK_RESERVE_LIMITED && reserved.item == 0 && reserved.units == 2,
+		"it holds for baskets, too");
 	check(basket("bob/1", 0) == DLOCK_RESERVE_SHORT && reserved.item == 0, "not enough for bob");
 	check(
 		reserve("ann/1", 2, 0, NULL, false) == DLOCK_RESERVE_CONFLICT && reserved.other_products && reserved.units == 2,
 		"another order has this name");
 	check(order_says(dlock_request_stock_confirm(stocks, 1, &part, 0)) == 0 && told.reason == DLOCK_ORDER_OTHER,
-		"no part is bought");
+		"a part of an order cannot be confirmed");
 	check(order_says(dlock_request_stock_extend(stocks, 2, &ann, 30 * DLOCK_SECOND)) == 1 && told.number == 30000,
 		"extended");
 	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]) { 1, 2 })) == 1, "changed");
 	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]){ 4, 1 })) == 0
 			&& told.reason == DLOCK_ORDER_SHORT && told.item == 0,
-		"not to more than there are");
+		"an order cannot be changed to more units than are free");
 	check(order_says(dlock_request_stock_confirm(stocks, 2, &ann, 0)) == 1
 			&& order_says(dlock_request_stock_confirm(stocks, 2, &ann, 0)) == 2,
-		"bought, once");
+		"confirmed, once");
 	check(order_says(dlock_request_stock_confirm(stocks, 2, &bob, 0)) == 0 && told.reason == DLOCK_ORDER_UNKNOWN,
-		"bob has nothing to buy");
+		"bob has no order to confirm");
 	check(order_says(dlock_request_stock_cancel(stocks, 2, &ann)) == 0 && told.reason == DLOCK_ORDER_SOLD,
-		"what was bought is not cancelled");
+		"a sold order cannot be cancelled");
 	dlock_order_ref other = ann;
 	other.generation = 1;
 	check(order_says(dlock_request_stock_refund(stocks, 2, &other, true, 0, "")) == 0
 			&& told.reason == DLOCK_ORDER_SUPERSEDED,
-		"by its generation");
-	check(basket("ann/1", 0) == DLOCK_RESERVE_CONFLICT, "with other numbers it is another order");
+		"a refund of another generation is refused");
+	check(basket("ann/1", 0) == DLOCK_RESERVE_CONFLICT, "with other units it is another order");
 	check(order_says(dlock_request_stock_refund(stocks, 2, &ann, true, 0, "")) == 1
 			&& order_says(dlock_request_stock_refund(stocks, 2, &ann, true, 0, "")) == 2,
 		"refunded, once");
@@ -126,9 +128,10 @@ static void test_orders(void)
 	dlock_call *call = dlock_request_stock_status(stocks, 2, ann.id);
 	check(dlock_read_stock_status(call, ask(call), 2, status, &problem) == DLOCK_OK
 			&& status[1].state == DLOCK_STATE_REFUNDED && status[1].units == 2 && !strcmp(status[1].products, "4711"),
-		"how it stands");
+		"the status of the order");
 	dlock_call_release(call);
-	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD && reserved.generation == 1, "the name again");
+	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD && reserved.generation == 1,
+		"the name of a refunded order is free again");
 	check(order_says(dlock_request_stock_cancel(stocks, 2, &ann)) == 1, "cancelled");
 	client_free(&asking);
 }
@@ -144,20 +147,21 @@ static void test_queue(void)
 	check(reserve("ann/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD
 			&& reserve("bob/1", 3, 0, &inbox, false) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 0
 			&& reserved.refusal.ticket > 0 && reserved.refusal.new_in_queue == 1 && reserved.refusal.pttl > 15000,
-		"it waits");
-	check(reserve("cid/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "who wants less passes it");
+		"bob's order waits");
+	check(reserve("cid/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "an order for fewer units passes it");
 	check(reserve("dan/1", 2, 0, &inbox, true) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 1,
-		"one that nobody passes waits, too");
-	check(reserve("eve/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "but its process does not listen");
+		"an order that no other may pass waits, too");
+	check(
+		reserve("eve/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "it is passed, because its process does not listen");
 	dlock_call *call = dlock_request_stock_leave(stocks, 1, &waits, false, (int64_t[]) { 3 });
 	check(dlock_read_integer(call, ask(call), &left, &problem) == DLOCK_LOST
 			&& server_integer(&server, "ZCOUNT Stock:{a}1 1e15 +inf") == 0,
-		"it leaves");
+		"it leaves the queue");
 	dlock_call_release(call);
 	client_free(&asking);
 }
 
-/* It waits for the product that it lacks, and leaves the queues of both. */
+/* A basket waits for the product that is short, and leaves the queues of both. */
 static void test_basket_waits(void)
 {
 	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
@@ -167,22 +171,22 @@ static void test_basket_waits(void)
 	begin();
 	restock(stocks[0], 3, "first");
 	restock(stocks[1], 1, "first");
-	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD, "all of one product");
+	check(basket("ann/1", 0) == DLOCK_RESERVE_HELD, "a basket reserves all units of one product");
 	restock(stocks[0], 3, "more");
 	dlock_call *call = dlock_request_stock_basket(stocks, 2, &waits, "4711", units);
 	dlock_status status = dlock_read_stock_basket(call, ask(call), &reserved, &problem);
 	check(status == DLOCK_OK && reserved.result == DLOCK_RESERVE_SHORT && reserved.item == 1
 			&& reserved.refusal.position == 0 && reserved.refusal.ticket > 0 && reserved.refusal.new_in_queue == 1
 			&& reserved.refusal.pttl > 15000,
-		"it waits for the other");
+		"another basket waits for that product");
 	dlock_call_release(call);
 	check(server_integer(&server, "ZCOUNT Stock:{a}1 1e15 +inf") == 0
 			&& server_integer(&server, "ZCOUNT Stock:{a}2 1e15 +inf") == 1,
-		"in its queue alone");
+		"it waits in that queue only");
 	call = dlock_request_stock_leave(stocks, 2, &waits, true, units);
 	check(dlock_read_integer(call, ask(call), &left, &problem) == DLOCK_LOST
 			&& server_integer(&server, "ZCOUNT Stock:{a}2 1e15 +inf") == 0,
-		"it leaves");
+		"it leaves the queue");
 	dlock_call_release(call);
 	client_free(&asking);
 }
@@ -201,7 +205,7 @@ static void test_counts(void)
 	dlock_call_release(call);
 	check(reserve("bob/1", 1, 0, NULL, false) == DLOCK_RESERVE_CLOSED && !reserved.is_unknown
 			&& reserved.sale == DLOCK_SALE_CLOSED,
-		"so nothing is reserved");
+		"a closed stock reserves nothing");
 	call = dlock_request_stock_counts(stocks, 2);
 	check(dlock_read_stock_counts(call, ask(call), 2, counts, &unfinished, &problem) == DLOCK_OK && !unfinished
 			&& counts[0].known && counts[0].available == 1 && counts[0].reserved == 2
@@ -216,7 +220,7 @@ static void test_counts(void)
 		"a page of orders");
 	dlock_call *next = dlock_request_stock_orders(stocks[0], number, "5e13", id, "", 1);
 	check(dlock_read_stock_orders(next, ask(next), &count, &number, &id, &problem) == DLOCK_OK && count == 0 && !number,
-		"the last one");
+		"it is the last page");
 	dlock_call_release(next);
 	dlock_call_release(call);
 	client_free(&asking);
@@ -228,7 +232,7 @@ static dlock_lineage_key lineage_key;
 static dlock_lineage_state lineage;
 static int64_t lost_since;
 
-/* `attached`: what the nodes have said; "": nobody was asked. The state, or -1. */
+/* `attached`: what the nodes have said; "": no node was asked. Returns the state, or -1. */
 static int lineage_says(int begin, const char *attached, const char *nodes, int enough)
 {
 	dlock_call *call = dlock_request_stock_lineage(
@@ -254,7 +258,7 @@ static void write_lineage(const char *replid, const char *rest)
 	dlock_call_release(call);
 }
 
-/* A server that has had no master before has zeros for master_replid2. */
+/* A server that never had a master has zeros as master_replid2. */
 #define BEFORE "0000000000000000000000000000000000000000"
 #define ANOTHER "00000000000000000000000000000000000000ff"
 #define NODES "aaaaaaaaaaaaaaaa,bbbbbbbbbbbbbbbb,"
@@ -262,16 +266,17 @@ static void write_lineage(const char *replid, const char *rest)
 static void test_lineage_begins(void)
 {
 	begin();
-	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_NONE, "none is there");
-	check(lineage_says(1, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since == 0, "it begins before there is a stock");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_NONE, "there is no lineage");
+	check(lineage_says(1, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since == 0,
+		"a lineage begins before there is a stock");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,", 2) == DLOCK_LINEAGE_OPEN, "too few nodes have answered");
 	check(lineage_says(0, "0 1", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_OPEN,
-		"a replica attached while they were asked");
+		"a replica attached while the nodes were asked");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_DECIDED
 			&& lost_since == 0, "nothing is missing");
-	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_DECIDED && lost_since == 0, "and that stays");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_DECIDED && lost_since == 0, "the decision stays");
 	write_lineage(ANOTHER, "1 0 0 0 0 0 ");
-	check(lineage_says(2, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "it is another's");
+	check(lineage_says(2, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "the lineage is another master's");
 	client_free(&asking);
 }
 
@@ -279,22 +284,25 @@ static void test_lineage_of_a_new_master(void)
 {
 	begin();
 	write_lineage(BEFORE, "1 0 0 0 0 1000 " NODES);
-	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "at first, sales may be missing");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "sales may be missing at first");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,cccccccccccccccc:1,", 2) == DLOCK_LINEAGE_OPEN && lost_since > 0,
-		"one that was restarted says nothing");
-	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1002,", 2) == DLOCK_LINEAGE_OPEN
-			&& lost_since > 0,
-		"nor does one that was elsewhere");
+		"a restarted node proves nothing");
+	check(
+		lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1002,", 2) == DLOCK_LINEAGE_OPEN && lost_since > 0,
+		"a node that followed another master proves nothing");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1001,", 2) == DLOCK_LINEAGE_DECIDED
-			&& lost_since == 0, "two that followed it all the time do");
+			&& lost_since == 0,
+		"two nodes that followed it all the time prove that none are missing");
 
 	write_lineage(BEFORE, "0 100 0 0 0 1000 " NODES);
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_DECIDED
-			&& lost_since > 100, "nobody knew of the one before: sales stay missing");
+			&& lost_since > 100,
+		"the lineage before it was undecided: sales stay missing");
 
 	write_lineage(NULL, "0 100 0 0 0 1000 " NODES);
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,cccccccccccccccc:1,", 2) == DLOCK_LINEAGE_DECIDED
-			&& lost_since == 100, "nodes that have not shown it in ten seconds will not");
+			&& lost_since == 100,
+		"if the nodes prove nothing for ten seconds, sales stay missing");
 	client_free(&asking);
 }
 
@@ -302,13 +310,15 @@ static void test_lineage_when_a_replica_attaches(void)
 {
 	begin();
 	write_lineage(NULL, "1 0 0 1 0 1000 " NODES);
-	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "of a decided one");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "a decided lineage is open again");
 	check(lineage_says(0, "0 0", "aaaaaaaaaaaaaaaa:1,bbbbbbbbbbbbbbbb:1,", 2) == DLOCK_LINEAGE_DECIDED
 			&& lost_since == 0, "the nodes can show that nothing is missing");
 	write_lineage(NULL, "0 100 50 1 0 1000 " NODES);
-	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 100, "of an open one: until now");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 100,
+		"an open lineage: sales may be missing until now");
 	write_lineage(NULL, "0 0 0 1 0 0 ");
-	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0, "where the nodes have never answered");
+	check(lineage_says(0, "", "", 0) == DLOCK_LINEAGE_OPEN && lost_since > 0,
+		"the nodes have never answered: sales may be missing");
 	client_free(&asking);
 }
 

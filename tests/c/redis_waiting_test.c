@@ -15,16 +15,17 @@ static void test_timeouts(void)
 
 	acquire(&c, claim, 0);
 	server_do(&server, "CONFIG RESETSTAT");
-	check(acquire(&c, waiter, 0) == DLOCK_TIMEOUT, "no time");
-	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 1, "is one attempt");
+	check(acquire(&c, waiter, 0) == DLOCK_TIMEOUT, "a timeout of 0 ends the wait");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 1, "a timeout of 0 makes one attempt");
 	dlock_wait past = { .deadline = 0 };
 	check(dlock_claim_acquire(waiter, &past, &c.error) == DLOCK_TIMEOUT
-		&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 2, "so is a deadline in the past");
+			&& server_info(&server, "commandstats", "cmdstat_evalsha:calls") == 2,
+		"a deadline in the past makes one attempt, too");
 	dlock_nanos start = dlock_now();
-	check(acquire(&c, waiter, 300) == DLOCK_TIMEOUT, "300 ms");
-	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < SOON, "last that long");
-	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") < 60, "without a storm of attempts");
-	check(has(&server, claim) && let_go(&c, claim), "and leave the holder alone");
+	check(acquire(&c, waiter, 300) == DLOCK_TIMEOUT, "a wait of 300 ms times out");
+	check(dlock_now() - start >= 300 * DLOCK_MS && dlock_now() - start < SOON, "it lasts at least 300 ms");
+	check(server_info(&server, "commandstats", "cmdstat_evalsha:calls") < 60, "it makes few attempts");
+	check(has(&server, claim) && let_go(&c, claim), "the holder keeps the lock");
 	check(acquire(&c, waiter, 0) == DLOCK_OK && let_go(&c, waiter), "the same claim can be tried again");
 	client_free(&c);
 }
@@ -42,20 +43,21 @@ static void test_interruption(void)
 		pid_t pid = signal_later(getpid(), SIGUSR1, 150);
 		dlock_nanos start = dlock_now();
 		check(dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal ends the wait");
-		check(dlock_now() - start < SOON, "soon");
+		check(dlock_now() - start < SOON, "it ends soon");
 		exit_of(pid);
 	}
 	interrupt_clear();
-	check(let_go(&c, claim) && dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_OK, "resumed, and acquired");
+	check(let_go(&c, claim) && dlock_claim_acquire(waiter, &wait, &c.error) == DLOCK_OK,
+		"the resumed wait acquires the lock");
 	dlock_claim *third = claim_on(&c, "interruption", 60000);
 	interrupt_now();
-	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal before the wait interrupts it");
 	dlock_claim_abandon(third);
 	dlock_claim_free(third);
 	interrupt_clear();
 	client_drain(&c);
-	check(
-		has(&server, waiter) && let_go(&c, waiter) && has_nobody(&server, "interruption"), "abandoned without a trace");
+	check(has(&server, waiter) && let_go(&c, waiter) && has_nobody(&server, "interruption"),
+		"an abandoned waiter leaves nothing");
 	client_free(&c);
 }
 
@@ -83,7 +85,7 @@ static void test_handed_over(void)
 				|| waiter->fencing_token <= claim->fencing_token) {
 				_exit(1);
 			}
-			/* A grant is short, and nothing longer is sure before it is asked for. */
+			/* A grant is short. Until the waiter has requested more, it may rely on the grant only. */
 			if (!waiter->received || !atomic_load(&waiter->short_lease) || left_ms(waiter) > 3000) {
 				_exit(2);
 			}
@@ -95,10 +97,10 @@ static void test_handed_over(void)
 		}
 		check(read(line[0], &byte, 1) == 1 && eventually(is_queued, NULL), "a process waits");
 		dlock_nanos start = dlock_now();
-		check(let_go(&c, claim) && exit_of(pid) == 0, "what is released goes to the waiter");
-		check(dlock_now() - start < SOON, "soon");
+		check(let_go(&c, claim) && exit_of(pid) == 0, "the release hands the lock over to the waiter");
+		check(dlock_now() - start < SOON, "the handover is quick");
 		claim = claim_on(&c, "over", 60000);
-		check(acquire(&c, claim, 0) == DLOCK_OK, "and back");
+		check(acquire(&c, claim, 0) == DLOCK_OK, "the first client acquires it again");
 	}
 	check(let_go(&c, claim), "released");
 	close(line[0]);
@@ -106,23 +108,23 @@ static void test_handed_over(void)
 	client_free(&c);
 }
 
-/* ---- how long a wait may take beyond its time ---- */
+/* ---- how long a wait may outlast its deadline ---- */
 
 static void test_longest_attempt(void)
 {
 	static const struct {
-		dlock_nanos deadline, over_since; /* in s, as the next three */
+		dlock_nanos deadline, over_since; /* in s, like the next three */
 		bool waited;
 		dlock_nanos connecting, answer, until;
 		const char *text;
 	} cases[] = {
-		{ 10, 0, false, 5, 2, 17, "begun before its time: to connect, and an answer" },
+		{ 10, 0, false, 5, 2, 17, "an attempt before the deadline: a connection and an answer" },
 		{ 10, 0, true, 1, 2, 14, "or two answers" },
-		{ 10, 10, false, 5, 2, 17, "the only one: the same" },
-		{ 0, 10, false, 5, 2, 17, "from when it is begun" },
-		{ 10, 10, true, 5, 2, 12, "the last one: one answer" },
-		{ 10, 16, true, 5, 2, 17, "or what is left, after a slow one" },
-		{ 10, 17, true, 5, 2, 19, "after a process that stood still, an answer" },
+		{ 10, 10, false, 5, 2, 17, "the only attempt: the same" },
+		{ 0, 10, false, 5, 2, 17, "the only attempt counts from its start" },
+		{ 10, 10, true, 5, 2, 12, "the last attempt: one answer" },
+		{ 10, 16, true, 5, 2, 17, "after a slow attempt: the time that it had left" },
+		{ 10, 17, true, 5, 2, 19, "after the process was stopped: an answer" },
 	};
 	dlock_nanos s = DLOCK_SECOND;
 
@@ -133,7 +135,7 @@ static void test_longest_attempt(void)
 	check(dlock_longest_attempt(DLOCK_FOREVER, 0, true, s, s) == DLOCK_FOREVER, "without a time limit: no end");
 }
 
-/* It selects its database, asks by a script that the server does not know, and sends its text: each in its time. */
+/* The client selects a database, names a script that the server does not know, and sends its text: three answers. */
 static void test_slow_answers(void)
 {
 	relay relay;
@@ -142,10 +144,11 @@ static void test_slow_answers(void)
 
 	server_do(&server, "SCRIPT FLUSH");
 	atomic_store(&relay.delay_ms, 1400);
-	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "three slow answers are not waited for: %s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION, "the client does not wait for three slow answers: %s",
+		c.error.message);
 	atomic_store(&relay.delay_ms, 0);
 	client_drain(&c);
-	check(acquire(&c, claim, 5000) == DLOCK_OK && let_go(&c, claim), "what it may have got was given back");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && let_go(&c, claim), "a lock that it may have acquired was released");
 	client_free(&c);
 	relay_end(&relay);
 }
@@ -158,14 +161,14 @@ static void test_next_look(void)
 		int64_t pttl, position;
 		int ttl_ms, least_ms, most_ms;
 	} cases[] = {
-		{ -1, 0, 60000, 1590,
-			2300 }, /* nothing is known: the sign of life, well within the 3 s after which it is taken for dead */
+		/* nothing is known: the sign of life, well within the 3 s after which a waiter counts as dead */
+		{ -1, 0, 60000, 1590, 2300 },
 		{ 60000, 3, 60000, 1590, 2300 },
-		{ 10, 0, 60000, 10, 20 },   /* the first looks as soon as the holder's lease is over, */
-		{ 10, 5, 60000, 20, 30 },   /* the others later, one after the other */
-		{ 1000, 5, 500, 500, 520 }, /* and all when the lease of a waiter that was served first should be over, */
+		{ 10, 0, 60000, 10, 20 },   /* the first waiter looks when the holder's lease expires */
+		{ 10, 5, 60000, 20, 30 },   /* waiters behind it look later, one after the other */
+		{ 1000, 5, 500, 500, 520 }, /* all look when an earlier waiter's lease should have expired */
 		{ 60000, 50, 500, 600, 620 },
-		{ 60000, 0, 3, 200, 210 }, /* but not for ever shorter leases */
+		{ 60000, 0, 3, 200, 210 }, /* a very short lease counts as 200 ms */
 		{ INT64_MAX, 0, 60000, 1590, 2300 },
 		{ 10, INT64_MAX / 2, 60000, 1590, 2300 },
 		{ -1, 0, INT32_MAX, 1590, 2300 },
@@ -182,7 +185,7 @@ static void test_next_look(void)
 	check(bad == 0, "a waiter looks again within its bounds");
 }
 
-/* Beside holders that tell nobody when they go. */
+/* Beside older code, which notifies no waiter of a release. */
 static void test_next_look_legacy(void)
 {
 	static const struct {
@@ -219,20 +222,20 @@ static void test_legacy(void)
 				*other = claim_on(&plain, "legacy", 60000);
 
 	server_do(&server, "SET " PREFIX "legacy 1500000000");
-	check(acquire(&plain, other, 0) == DLOCK_TIMEOUT, "a timestamp is no business of an ordinary claim");
-	check(acquire(&c, claim, 0) == DLOCK_OK && has(&server, claim), "an ended one is taken over");
+	check(acquire(&plain, other, 0) == DLOCK_TIMEOUT, "an ordinary claim does not replace a timestamp");
+	check(acquire(&c, claim, 0) == DLOCK_OK && has(&server, claim), "a legacy claim replaces a timestamp in the past");
 	check(strlen(claim->token) == DLOCK_TOKEN_MAX && server_integer(&server, "PTTL " PREFIX "legacy") > 50000,
-		"with a lease time");
-	check(acquire(&c, waiter, 50) == DLOCK_TIMEOUT && has(&server, claim), "and kept");
+		"its key has a lease time");
+	check(acquire(&c, waiter, 50) == DLOCK_TIMEOUT && has(&server, claim), "another legacy claim does not replace it");
 	check(
 		dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, 50000) == DLOCK_OK, "checked and extended");
 	check(dlock_claim_release(claim, &c.error) == DLOCK_OK && has_nobody(&server, "legacy"), "released");
 	server_do(&server, "SET " PREFIX "legacy 9999999998");
 	claim->state = DLOCK_CLAIM_NEW;
-	check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "one in the future is waited for");
+	check(acquire(&c, claim, 300) == DLOCK_TIMEOUT, "a legacy claim waits for a timestamp in the future");
 	check(!strcmp(server_text(&server, "GET " PREFIX "legacy"), "9999999998")
 			&& server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy}") == 0,
-		"and left alone, with no queue");
+		"it leaves the timestamp alone, and no queue");
 	server_do(&server, "DEL " PREFIX "legacy");
 	dlock_claim_free(claim);
 	dlock_claim_free(waiter);
@@ -247,7 +250,7 @@ static bool somebody_waits(void *context)
 	return server_integer(&server, "EXISTS dlock:queue:{" PREFIX "legacy-queue}") == 1;
 }
 
-/* Tokens of both lengths in one queue, each process with its own. */
+/* Tokens of both lengths wait in one queue, each in its own process. */
 static void test_legacy_handed_over(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -269,7 +272,7 @@ static void test_legacy_handed_over(void)
 		check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "handed over to a token %s a prefix",
 			legacy ? "with" : "without");
 		claim->state = DLOCK_CLAIM_NEW;
-		check(acquire(&c, claim, 5000) == DLOCK_OK, "and back");
+		check(acquire(&c, claim, 5000) == DLOCK_OK, "the first client acquires it again");
 	}
 	check(let_go(&c, claim), "released");
 	client_free(&c);

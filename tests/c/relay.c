@@ -16,7 +16,7 @@ enum { MOST = 24 };
 
 typedef struct {
 	int client, server;
-	bool stopped, left, swallows, swallowed; /* left: by the client */
+	bool stopped, left, swallows, swallowed; /* left: the client has closed */
 	char held[65536];
 	size_t held_len;
 } stretch;
@@ -55,7 +55,7 @@ static void hang_up(stretch *link)
 	*link = (stretch) { .client = -1, .server = -1 };
 }
 
-/* From the client; what is stopped is kept. */
+/* Passes on what the client sends. Bytes of a stopped connection are kept. */
 static void to_server(relay *relay, stretch *link)
 {
 	const char *word = atomic_load(&relay->stop);
@@ -63,7 +63,7 @@ static void to_server(relay *relay, stretch *link)
 	ssize_t len = read(link->client, bytes, sizeof link->held - link->held_len);
 
 	if (len <= 0) {
-		link->left = true; /* what is held is on its way all the same */
+		link->left = true; /* the held bytes still reach the server */
 		if (!link->stopped) {
 			hang_up(link);
 		}
@@ -189,7 +189,7 @@ void relay_start(relay *relay, int server_port)
 		perror("relay");
 		exit(2);
 	}
-	/* A process that is forked while a thread is starting may find locks of the allocator taken for ever. */
+	/* If a process forks while a thread starts, the allocator's locks may stay locked in the child. */
 	while (!atomic_load(&relay->running)) {
 		sched_yield();
 	}

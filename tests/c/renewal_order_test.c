@@ -1,6 +1,6 @@
-/* The renewal thread and its holder, who speak to the same servers over connections of their own: what is repaired
- * right after a lock was acquired, what is taken back, and whose lease time is the last. Prints TAP. renewal_order_test
- * [word in the names of the tests to run] */
+/* The renewal thread and its holder have separate connections to the same servers. Tests: what the thread repairs right
+ * after an acquisition, which repairs it undoes, and whose lease time is set last. Prints TAP.
+ * renewal_order_test [word in the names of the tests to run] */
 
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +16,7 @@ enum { SERVERS = 3 };
 
 static test_server servers[SERVERS], *const last = &servers[SERVERS - 1];
 
-/* ---- what is waited for ---- */
+/* ---- conditions that tests wait for ---- */
 
 static bool has_last(void *claim)
 {
@@ -47,7 +47,7 @@ static long long executed(const char *command)
 	return server_info(last, "commandstats", field);
 }
 
-/* So that the others' answers are there when this one's decides. */
+/* The first server is slow, so the other servers have answered when its answer decides. */
 static client client_with_slow_first(relay *relay, const char *options)
 {
 	client c = client_by_relays(servers, SERVERS, relay, 0, 1, options);
@@ -56,27 +56,27 @@ static client client_with_slow_first(relay *relay, const char *options)
 	return c;
 }
 
-/* ---- acquired on a quorum only: the others are given the key soon ---- */
+/* ---- acquired on a quorum only: the thread soon sets the key on the other servers ---- */
 
 enum { LONG = 60000, NOT_SOON = LONG / 3 };
 
-/* Acquired while the last server has it for somebody else. */
+/* Acquires while another client has the key on the last server. */
 static void begin_without_last(ward *ward, client *c, const char *resource, int foreign_ms, dlock_upkeep upkeep)
 {
 	server_do(last, "SET " PREFIX "%s foreign PX %d", resource, foreign_ms);
 	ward_begin(ward, c, resource, LONG, 0, upkeep);
 	check(has(&servers[0], ward->claim) && has(&servers[1], ward->claim) && !has(last, ward->claim),
-		"held by two of three");
+		"two of three servers have it");
 }
 
-/* One of the first two forgets: nobody else gets it. */
+/* One of the first two servers loses the key. No other client acquires the lock. */
 static void check_safe(ward *ward, const char *resource)
 {
 	client other = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *denied = claim_on(&other, resource, LONG);
 
 	server_do(&servers[0], "DEL " PREFIX "%s", resource);
-	check(acquire(&other, denied, 0) == DLOCK_TIMEOUT, "one that forgets it does not give it to another holder");
+	check(acquire(&other, denied, 0) == DLOCK_TIMEOUT, "no other client acquires it after one server lost it");
 	dlock_claim_free(denied);
 	client_drain(&other);
 	client_free(&other);
@@ -96,30 +96,31 @@ static void test_given_soon(void)
 		unsigned long before = renewals();
 		bool given = eventually(has_last, ward.claim);
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
-		check(given && took < SOON / DLOCK_MS, "%s: given to the third when that is free (%ld ms)", ways[way], took);
-		check(
-			server_integer(last, "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "%s: with the fence", ways[way]);
+		check(given && took < SOON / DLOCK_MS, "%s: the third server has it when it is free there (%ld ms)", ways[way],
+			took);
+		check(server_integer(last, "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token,
+			"%s: the third server has the fence, too", ways[way]);
 		long over = overreach_ms(last, ward.claim);
 		check(over <= 0 && overreach_ms(&servers[0], ward.claim) <= 0,
-			"%s: for the time that is believed (%ld ms too short)", ways[way], over);
+			"%s: for the time on which the holder relies (%ld ms too short)", ways[way], over);
 		if (way == 1) {
 			long long left = server_integer(last, "PTTL " PREFIX "%s", ways[way]),
 					  limit = LONG - (dlock_now() - start) / DLOCK_MS;
-			check(left <= limit + 100, "not for longer than the lease (%lld, %lld ms)", left, limit);
+			check(left <= limit + 100, "it does not last longer than the lease (%lld, %lld ms)", left, limit);
 			check(server_integer(&servers[0], "PTTL " PREFIX "%s", ways[way]) <= limit + 100,
-				"nor do the others have it for longer");
+				"nor does it on the other servers");
 			check(ward.claim->deadline == deadline && renewals() == before && !dlock_renewal_is_endless(ward.claim),
-				"which is not renewed");
+				"the lease is not renewed");
 		}
 		check_safe(&ward, ways[way]);
 		check(let_go(&c, ward.claim), "released");
-		check(eventually(is_free_everywhere, (void *) ways[way]), "everywhere");
+		check(eventually(is_free_everywhere, (void *) ways[way]), "it is free on all servers");
 		client_free(&c);
 		relay_end(&relay);
 	}
 }
 
-/* Who has lost a race for it has given back what he got by the time of the first look. */
+/* A client that lost a race for the lock has released its votes before the thread first looks. */
 static void test_given_at_once(void)
 {
 	static const char *const ways[] = { "renewed", "not renewed" };
@@ -134,7 +135,7 @@ static void test_given_at_once(void)
 		check(acquire(&c, claim, 5000) == DLOCK_OK, "acquired");
 		server_do(last, "DEL " PREFIX "race");
 		check(dlock_renewal_begin(claim, &upkeep, &c.error) == DLOCK_OK && eventually(has_last, claim),
-			"%s: what is free soon is given soon", ways[way]);
+			"%s: if the server is free soon, it has the key soon", ways[way]);
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
 		check(took < SOON / DLOCK_MS, "%s: before the second look (%ld ms)", ways[way], took);
 		check(let_go(&c, claim), "released");
@@ -143,7 +144,7 @@ static void test_given_at_once(void)
 	relay_end(&relay);
 }
 
-/* A round that repairs asks for no more time: where it is not answered, nothing is uncertain. */
+/* A round that repairs does not request more time. If it is not answered, the lease is not uncertain. */
 static void test_repair_is_certain(void)
 {
 	relay relay;
@@ -156,17 +157,17 @@ static void test_repair_is_certain(void)
 	server_freeze(&servers[1]);
 	sleep_ms(1500);
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && dlock_renewal_count().failures == before,
-		"held, with a quorum that does not answer");
-	check(!has(last, ward.claim), "without which nobody is given the key");
+		"held although a quorum does not answer");
+	check(!has(last, ward.claim), "the thread sets no key without a quorum");
 	server_thaw(&servers[0]);
 	server_thaw(&servers[1]);
-	check(eventually(has_last, ward.claim), "with which he is");
+	check(eventually(has_last, ward.claim), "it sets the key with a quorum");
 	check(let_go(&c, ward.claim), "released");
 	client_free(&c);
 	relay_end(&relay);
 }
 
-/* What two of three have lost is lost, and not given back. */
+/* If two of three servers have lost the key, the lock is lost, and no server is repaired. */
 static void test_lost_before_repair(void)
 {
 	relay relay;
@@ -176,26 +177,25 @@ static void test_lost_before_repair(void)
 	begin_without_last(&ward, &c, "lost", 300, (dlock_upkeep) { .lost = count_loss, .context = &ward });
 	server_do(&servers[0], "DEL " PREFIX "lost");
 	server_do(&servers[1], "DEL " PREFIX "lost");
-	check(
-		eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "a quorum that forgot it is a loss, and told");
+	check(eventually_lost(&ward) && look(ward.claim) == DLOCK_CLAIM_LOST, "if a quorum lost it, the loss is reported");
 	sleep_ms(1200);
-	check(is_free_everywhere("lost"), "nobody is given it again");
+	check(is_free_everywhere("lost"), "no server has the key again");
 	check(release(&c, ward.claim) == DLOCK_LOST, "nothing is left to release");
 	dlock_claim_free(ward.claim);
 	client_free(&c);
 	relay_end(&relay);
 }
 
-/* ---- taken back, in this order ---- */
+/* ---- undoing a repair comes after the repair ---- */
 
-/* A repair that waits before the last server; both scripts of the round are known there, for now. */
+/* A repair waits before the last server, which knows both scripts of the round for now. */
 static client begin_repair(relay *relay, ward *ward, const char *resource)
 {
 	client c = client_by_relays(servers, SERVERS, relay, SERVERS - 1, 1, "?read_timeout=30");
 
 	atomic_store(&relay->stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(ward, &c, resource, 20000, 1500, RENEW);
-	check(eventually(has_all, ward->claim), "held everywhere");
+	check(eventually(has_all, ward->claim), "all servers have it");
 	server_do(last, "DEL " PREFIX "%s", resource);
 	check(eventually(is_stopped, relay), "a repair is under way");
 	return c;
@@ -207,7 +207,7 @@ static bool has_taken_back(void *context)
 	return executed("eval") > 0;
 }
 
-/* A server that has forgotten its scripts wants to be told the repair again: not behind what takes it back. */
+/* If a server has forgotten its scripts, the repair is sent again: not after the request that undoes it. */
 static void test_repair_unknown(void)
 {
 	for (int released = 1; released >= 0; released--) {
@@ -220,9 +220,9 @@ static void test_repair_unknown(void)
 			check(release(&c, ward.claim) == DLOCK_OK, "released");
 		}
 		dlock_claim_free(ward.claim);
-		check(eventually(holds_more, &relay), "taken back");
+		check(eventually(holds_more, &relay), "it is undone");
 		atomic_store(&relay.stop, NULL);
-		check(eventually(has_taken_back, NULL), "both come through");
+		check(eventually(has_taken_back, NULL), "the server executes both");
 		sleep_ms(150);
 		check(has_nobody(last, "unknown"), "nothing stays behind");
 		server_do(&servers[0], "DEL " PREFIX "unknown");
@@ -233,7 +233,7 @@ static void test_repair_unknown(void)
 	}
 }
 
-/* The lease goes on elsewhere, where it may have been released before the repair comes through. */
+/* The lease continues in another process, which may release it before the server executes the repair. */
 static void test_detached_under_repair(void)
 {
 	relay relay;
@@ -241,18 +241,18 @@ static void test_detached_under_repair(void)
 	client c = begin_repair(&relay, &ward, "detached");
 
 	dlock_claim_free(ward.claim);
-	server_do(last, "CONFIG RESETSTAT"); /* while nothing comes through */
+	server_do(last, "CONFIG RESETSTAT"); /* while the relay holds back all requests */
 	atomic_store(&relay.stop, NULL);
-	check(eventually(has_taken_back, NULL) && eventually_nobody(last, "detached"), "a repair under way is taken back");
+	check(eventually(has_taken_back, NULL) && eventually_nobody(last, "detached"), "a repair under way is undone");
 	sleep_ms(100);
-	check(has_nobody(last, "detached") && !has_nobody(&servers[0], "detached"), "and nothing else");
+	check(has_nobody(last, "detached") && !has_nobody(&servers[0], "detached"), "the other keys stay");
 	server_do(&servers[0], "DEL " PREFIX "detached");
 	server_do(&servers[1], "DEL " PREFIX "detached");
 	client_free(&c);
 	relay_end(&relay);
 }
 
-/* What has been repaired, and counts since, goes on with the lease: also where the repair itself was never answered. */
+/* After a renewal has counted a repaired key, the key stays with the lease, even if the repair was never answered. */
 static void test_detached_after_repair(void)
 {
 	for (int answered = 1; answered >= 0; answered--) {
@@ -262,15 +262,15 @@ static void test_detached_after_repair(void)
 		unsigned long before = renewals();
 		atomic_store(&relay.swallow, answered ? NULL : dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 		ward_begin(&ward, &c, "stays", 3000, 0, RENEW);
-		check(eventually(has_all, ward.claim), "held everywhere");
+		check(eventually(has_all, ward.claim), "all servers have it");
 		server_do(last, "DEL " PREFIX "stays");
 		check(eventually(has_last, ward.claim), "repaired");
-		check(renewed_since(before, 2), "and renewed there");
+		check(renewed_since(before, 2), "renewed after that");
 		atomic_store(&relay.swallowed, 0);
-		check(renewed_since(renewals(), 2), "twice");
+		check(renewed_since(renewals(), 2), "renewed twice more");
 		dlock_claim_free(ward.claim);
 		sleep_ms(200);
-		check(!has_nobody(last, "stays"), "%s: the key stays where the lease is counted on it",
+		check(!has_nobody(last, "stays"), "%s: the key on which the lease rests stays",
 			answered ? "answered" : "not answered");
 		for (int i = 0; i < SERVERS; i++) {
 			server_do(&servers[i], "DEL " PREFIX "stays");
@@ -280,7 +280,7 @@ static void test_detached_after_repair(void)
 	}
 }
 
-/* ---- the last lease time that was asked for ---- */
+/* ---- the last requested lease time ---- */
 
 enum { HELD_UP = 250 };
 
@@ -291,8 +291,7 @@ typedef struct {
 	int shorter_ms;
 } traffic;
 
-/* Lets a renewal go on that is held up in the network, when the shorter time has been set on the server; or after a
- * while. */
+/* Passes on a renewal that the relay holds back, when the server has the shorter time, or after a while. */
 static void *let_go_on(void *context)
 {
 	traffic *traffic = context;
@@ -307,7 +306,7 @@ static void *let_go_on(void *context)
 		sleep_ms(3);
 	}
 	redisFree(admin);
-	sleep_ms(20); /* for the answer to it */
+	sleep_ms(20); /* until the holder has its answer */
 	atomic_store(&traffic->relay->stop, NULL);
 	return NULL;
 }
@@ -331,14 +330,15 @@ static void shorten_under_renewal(client c, relay *relay, const char *what)
 	check(eventually(is_stopped, relay), "a renewal is under way");
 	server_do(last, "CONFIG RESETSTAT");
 	pthread_create(&thread, NULL, let_go_on, &traffic);
-	check(extend(&c, ward.claim, SHORT) == DLOCK_OK, "%s: a shorter time is asked for", what);
+	check(extend(&c, ward.claim, SHORT) == DLOCK_OK, "%s: the holder requests a shorter time", what);
 	dlock_renewal_stop(ward.claim);
 	pthread_join(thread, NULL);
 	check(eventually(has_renewal_executed, NULL), "the renewal is executed");
 	sleep_ms(100);
 	long long left = server_integer(last, "PTTL " PREFIX "shorter");
-	check(left <= SHORT, "%s: the server has it for no longer than was asked for last (%lld ms)", what, left);
-	check(overreach_ms(last, ward.claim) <= 0 && look(ward.claim) == DLOCK_CLAIM_HELD, "nor is it believed for longer");
+	check(left <= SHORT, "%s: the server has it for no longer than the last request asked (%lld ms)", what, left);
+	check(overreach_ms(last, ward.claim) <= 0 && look(ward.claim) == DLOCK_CLAIM_HELD,
+		"the holder relies on no more than that");
 	check(let_go(&c, ward.claim), "released");
 	client_free(&c);
 	relay_end(relay);
@@ -353,7 +353,7 @@ static void test_shorter_under_renewal(void)
 	shorten_under_renewal(c, &relay, "three servers");
 }
 
-/* Nobody waits where nothing can come late, nor for longer than an answer may take, nor until the lease is over. */
+/* The holder waits only if a renewal can arrive late, for at most an answer's time, and not until the lease ends. */
 static void test_shorter_waits_no_longer(void)
 {
 	relay relay;
@@ -364,19 +364,20 @@ static void test_shorter_waits_no_longer(void)
 	ward_begin(&ward, &c, "bound", 20000, 9000, RENEW);
 	check(eventually(is_stopped, &relay), "a renewal is under way");
 	dlock_nanos start = dlock_now();
-	check(extend(&c, ward.claim, 30000) == DLOCK_OK && dlock_now() - start < SOON, "a longer time is not kept waiting");
+	check(extend(&c, ward.claim, 30000) == DLOCK_OK && dlock_now() - start < SOON,
+		"a request for a longer time does not wait");
 	start = dlock_now();
 	signal_later(getpid(), SIGUSR1, 100);
 	check(extend(&c, ward.claim, 2000) == DLOCK_OK && dlock_now() - start < SOON,
-		"a shorter one for no longer than an answer takes");
+		"a request for a shorter time waits no longer than an answer takes");
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "soon over", 20000, 600, RENEW);
-	check(eventually(is_stopped, &relay), "a renewal of what is soon over is under way");
+	check(eventually(is_stopped, &relay), "a renewal of a lease that ends soon is under way");
 	check(extend(&c, ward.claim, 2000) == DLOCK_OK && look(ward.claim) == DLOCK_CLAIM_HELD,
-		"which is not over before a shorter time is asked for");
+		"the holder requests a shorter time before the lease ends");
 	atomic_store(&relay.stop, NULL);
 	check(let_go(&c, ward.claim), "released");
 	client_free(&c);

@@ -1,4 +1,4 @@
-/* The renewal thread as a part of its process: children, its end, and threads that hold leases at once. Prints TAP. */
+/* The renewal thread and its process: forks, shutdown, and threads that hold leases at the same time. Prints TAP. */
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "one_server.h"
 #include "upkeep.h"
 
-/* The thread sanitizer cannot begin threads in a child of a process that has some. */
+/* The thread sanitizer cannot start threads in a child of a process with threads. */
 #ifdef __SANITIZE_THREAD__
 enum { CHILD_HAS_THREAD = false };
 #else
@@ -18,7 +18,7 @@ enum { CHILD_HAS_THREAD = true };
 
 /* ---- fork ---- */
 
-/* What a child sees of its parent's lease: nothing that it could use or harm. */
+/* A child can neither use nor harm its parent's lease. */
 static bool is_not_mine(client *c, ward *ward)
 {
 	bool good = look(ward->claim) == DLOCK_CLAIM_LOST && extend(c, ward->claim, 1000) == DLOCK_LOST
@@ -30,14 +30,14 @@ static bool is_not_mine(client *c, ward *ward)
 	return good && ward->losses == 0;
 }
 
-/* A child with leases of its own. What came over the fork, the thread's connection and its wakeup, is closed. */
-/* Of the parent's: eventfd() has one, a pipe two. */
+/* The descriptors of the parent's wakeup: eventfd() has one, a pipe two. */
 #ifdef DLOCK_PORTABLE
 #define WAKEUP_DESCRIPTORS 2
 #else
 #define WAKEUP_DESCRIPTORS 1
 #endif
 
+/* A child renews its own lease. It closes what it inherited from the parent's thread: its connection and its wakeup. */
 static bool renews_alone(client *parents, ward *parents_ward, int number)
 {
 	int descriptors = count_descriptors(), threads = count_threads();
@@ -82,17 +82,18 @@ static void test_fork(void)
 		if (pids[i] == 0) {
 			_exit(i % 2 || !CHILD_HAS_THREAD ? !is_not_mine(&c, &busy[i % 3]) : !renews_alone(&c, &busy[i % 3], i));
 		}
-		sleep_ms(20); /* so that some come while the thread is at work */
+		sleep_ms(20); /* so that some forks happen while the thread works */
 		if (i % 4 == 3) {
 			for (int k = i - 3; k <= i; k++) {
 				bad += exit_of(pids[k]) != 0;
 			}
 		}
 	}
-	check(bad == 0, "twenty children leave them alone, and have their own (%d did not)", bad);
+	check(bad == 0, "twenty children leave them alone and renew their own (%d did not)", bad);
 	before = renewals();
 	check(renewed_since(before, 3), "they are still renewed");
-	check(count_descriptors() == descriptors && eventually_threads(threads), "no descriptor more, no thread more");
+	check(count_descriptors() == descriptors && eventually_threads(threads),
+		"the parent has no more descriptors and threads");
 	for (int i = 0; i < 3; i++) {
 		check(look(busy[i].claim) == DLOCK_CLAIM_HELD && busy[i].losses == 0 && let_go(&c, busy[i].claim),
 			"held all the time");
@@ -113,7 +114,7 @@ static client client_named(const char *name)
 	return client_at(dsn);
 }
 
-/* What a child makes of its parent's names: the known one is known, the other one's look-up is the parent's. */
+/* A child knows the addresses that its parent knew, but has no part in the look-up that hangs in the parent. */
 static bool resolves_alone(client *known)
 {
 	dlock_nanos start = dlock_now();
@@ -136,7 +137,7 @@ static bool has_no_more_descriptors(void *than)
 	return count_descriptors() <= *(int *) than;
 }
 
-/* Names that are being looked up, by this thread and by the thread that renews, while the process forks. */
+/* The process forks while this thread and the renewal thread look up names. */
 static void test_fork_and_names(void)
 {
 	ward ward;
@@ -153,31 +154,31 @@ static void test_fork_and_names(void)
 	unsigned long before = renewals();
 	check(renewed_since(before, 1), "the thread has its connection");
 	for (int i = 0; i < 3; i++) {
-		server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* so that it needs a new one */
+		server_do(&server, "CLIENT KILL TYPE normal SKIPME yes"); /* so that the thread needs a new one */
 		before = renewals();
-		sleep_ms(1100); /* then it has begun with that */
+		sleep_ms(1100); /* until it has begun to open one */
 		dlock_nanos start = dlock_now();
 		pid_t pid = fork_child();
 		if (pid == 0) {
 			_exit(!resolves_alone(&known));
 		}
 		long took = (long) ((dlock_now() - start) / DLOCK_MS);
-		check(took < SOON / DLOCK_MS, "fork() waits for no resolver (%ld ms)", took);
-		check(exit_of(pid) == 0, "nor does the child");
+		check(took < SOON / DLOCK_MS, "fork() does not wait for a resolver (%ld ms)", took);
+		check(exit_of(pid) == 0, "the child does not wait, either");
 		check(renewed_since(before, 1), "a lease is renewed meanwhile");
-		sleep_ms(2000); /* what is known of the name gets old */
+		sleep_ms(2000); /* until the known addresses are old */
 	}
-	check(eventually(is_asked, "known.test") && ward.losses == 0,
-		"with its name being looked up, it is held all the time");
+	check(
+		eventually(is_asked, "known.test") && ward.losses == 0, "it is held all the time, while its name is looked up");
 	names_are("known.test 0 127.0.0.1\nhanging.test 0 127.0.0.1\n");
-	check(!CHILD_HAS_THREAD || eventually_threads(threads), "no thread is left"); /* the sanitizer has one of its own */
-	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "in the end that name is known, too (%s)",
+	check(!CHILD_HAS_THREAD || eventually_threads(threads), "no thread is left"); /* the sanitizer has its own thread */
+	check(acquire(&slow, claim, 0) == DLOCK_OK && let_go(&slow, claim), "in the end the other name is known, too (%s)",
 		slow.error.message);
 	check(let_go(&known, ward.claim), "released");
 	client_free(&slow);
 	descriptors++;
 	check(eventually(has_no_more_descriptors, &descriptors),
-		"no descriptor is left but that of the thread's connection"); /* a look-up ends by itself */
+		"no descriptor is left except that of the thread's connection"); /* a look-up ends by itself */
 	client_free(&known);
 }
 
@@ -198,10 +199,10 @@ static void test_exit_and_names(void)
 		exit(0);
 	}
 	dlock_nanos start = dlock_now();
-	check(exit_of(pid) == 0 && dlock_now() - start < SOON, "the end of the process waits for no resolver");
+	check(exit_of(pid) == 0 && dlock_now() - start < SOON, "the end of the process does not wait for a resolver");
 }
 
-/* A child that never needs the thread ends as if there were none. */
+/* A child that never needs the thread ends at once. */
 static void test_fork_and_shutdown(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -214,13 +215,13 @@ static void test_fork_and_shutdown(void)
 		dlock_renewal_shutdown();
 		_exit(look(ward.claim) != DLOCK_CLAIM_LOST || dlock_now() - start > DLOCK_SECOND);
 	}
-	check(exit_of(pid) == 0, "a child's end is its own");
+	check(exit_of(pid) == 0, "a child ends at once, without the lease");
 	unsigned long before = renewals();
-	check(renewed_since(before, 1) && let_go(&c, ward.claim), "the parent's thread goes on");
+	check(renewed_since(before, 1) && let_go(&c, ward.claim), "the parent's thread continues");
 	client_free(&c);
 }
 
-/* A lease is not kept by a child that renews leases of its own, once its holder has ended. */
+/* When a holder has ended, a child that renews its own leases does not renew the holder's. */
 static void test_parent_gone(void)
 {
 	struct shared {
@@ -251,11 +252,11 @@ static void test_parent_gone(void)
 		}
 		_exit(0);
 	}
-	check(exit_of(pid) == 0, "a holder ends without a word");
-	check(eventually_nobody(&server, "gone"), "its lease runs out");
-	check(!has_nobody(&server, "own"), "beside that of its child");
+	check(exit_of(pid) == 0, "a holder ends without a release");
+	check(eventually_nobody(&server, "gone"), "its lease expires");
+	check(!has_nobody(&server, "own"), "its child's lease does not");
 	atomic_store(&shared->end, 1);
-	check(eventually_nobody(&server, "own"), "which ends, too");
+	check(eventually_nobody(&server, "own"), "the child's lease expires after its end, too");
 }
 
 /* ---- the end ---- */
@@ -273,7 +274,7 @@ static void test_shutdown(void)
 		snprintf(name, sizeof name, "end-%d", i);
 		ward_begin(&wards[i], &c, name, 30000, 600, RENEW);
 	}
-	check(count_threads() == threads + 1, "one thread");
+	check(count_threads() == threads + 1, "all leases have one thread");
 	sleep_ms(190); /* renewals are about to begin */
 	dlock_nanos start = dlock_now();
 	dlock_renewal_shutdown();
@@ -289,7 +290,7 @@ static void test_shutdown(void)
 	}
 	client_drain(&c);
 	client_free(&c);
-	check(count_descriptors() == descriptors, "and leaves no descriptor");
+	check(count_descriptors() == descriptors, "it leaves no descriptor");
 }
 
 static void test_shutdown_frozen(void)
@@ -301,7 +302,7 @@ static void test_shutdown_frozen(void)
 
 	ward_begin(&ward, &c, "frozen", 1500, 0, RENEW_AND_TELL(&ward));
 	server_freeze(&server);
-	check(failed_since(before, 1), "out of touch");
+	check(failed_since(before, 1), "the server does not answer");
 	sleep_ms(150); /* the next attempt is under way */
 	dlock_nanos start = dlock_now();
 	dlock_renewal_shutdown();
@@ -313,14 +314,13 @@ static void test_shutdown_frozen(void)
 
 	before = renewals();
 	ward_begin(&again, &c, "again", 6000, 3000, RENEW);
-	check(renewed_since(before, 1) && let_go(&c, again.claim), "and begins again where it is needed");
+	check(renewed_since(before, 1) && let_go(&c, again.claim), "it starts again when a lease needs it");
 	client_free(&c);
 }
 
-/* ---- its owner ---- */
+/* ---- its holder ---- */
 
-/* A paused renewal is none: not even a deadline is told. There are no other leases for which the thread would wake
- * up. */
+/* While renewal is paused, the thread does not report a missed deadline, either. No other lease wakes it here. */
 static void test_paused(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -328,9 +328,10 @@ static void test_paused(void)
 
 	ward_begin(&ward, &c, "paused", 2000, 0, RENEW_AND_TELL(&ward));
 	dlock_renewal_pause(ward.claim);
-	check(eventually_nobody(&server, "paused") && ward.losses == 0, "not renewed, and nobody is told");
+	check(
+		eventually_nobody(&server, "paused") && ward.losses == 0, "the lease is not renewed, and no loss is reported");
 	dlock_renewal_resume(ward.claim);
-	check(eventually_lost(&ward), "told as soon as it goes on");
+	check(eventually_lost(&ward), "the loss is reported when the thread resumes");
 	dlock_claim_free(ward.claim);
 	unsigned long before = renewals();
 	ward_begin(&ward, &c, "woken", 6000, 3000, RENEW);
@@ -358,8 +359,8 @@ static unsigned pick(fighter *fighter, unsigned bound)
 	return (unsigned) rand_r(&fighter->seed) % bound;
 }
 
-/* Does the server have it for as long as it is believed? The deadline is read before, and only its holder can lower
- * it. */
+/* Does the server have the key for as long as the holder relies on it? The deadline is read before, and only the holder
+ * can lower it. */
 static void compare(fighter *fighter, dlock_claim *claim)
 {
 	dlock_nanos deadline = look(claim) == DLOCK_CLAIM_LOST ? 0 : atomic_load(&claim->deadline);
@@ -486,7 +487,7 @@ static void test_threads(void)
 			.client = client_of(&server, 60 * DLOCK_MS), .admin = redisConnect("127.0.0.1", server.port) };
 		pthread_create(&fighters[i].thread, NULL, fight, &fighters[i]);
 	}
-	while (dlock_now() < fighters[0].until) { /* answers that come late, and some that never count */
+	while (dlock_now() < fighters[0].until) { /* so that some answers come late, and some never count */
 		sleep_ms(300);
 		server_freeze(&server);
 		sleep_ms(20 + (int) (rand_r(&seed) % 150));
@@ -503,9 +504,9 @@ static void test_threads(void)
 	}
 	check(acquired >= THREADS * HOLDS && looks > acquired && renewals() - before > 10,
 		"%d leases, %d looks, %lu renewals", acquired, looks, renewals() - before);
-	check(too_long == 0, "none is believed longer than the server has it (%d)", too_long);
+	check(too_long == 0, "no holder relies on a lease for longer than the server has it (%d)", too_long);
 	check(odd == 0, "each can be renewed, and none is lost twice (%d)", odd);
-	check(eventually(is_empty, NULL), "in the end nothing is left");
+	check(eventually(is_empty, NULL), "in the end no key is left");
 }
 
 int main(int argc, char **argv)

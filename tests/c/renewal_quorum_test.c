@@ -1,4 +1,4 @@
-/* The thread that renews leases held on several servers: what it repairs there, and what it takes back. Prints TAP.
+/* The renewal thread with leases on several servers: what it repairs there, and which repairs it undoes. Prints TAP.
  * renewal_quorum_test [word in the names of the tests to run] */
 
 #include <dirent.h>
@@ -48,21 +48,21 @@ static void test_repair(void)
 	make_due(ward.claim, 1500);
 	make_due(other.claim, 1500);
 	server_do(&servers[2], "SET " PREFIX "other somebody PX 60000");
-	check(renewed_since(before, 2) && ward.losses == 0, "a minority does not have it");
-	check(eventually(has_it, ward.claim), "and is given it");
-	check(server_integer(&servers[2], "PTTL " PREFIX "repair") > 30000, "for the full time");
-	check(server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "with the fence");
+	check(renewed_since(before, 2) && ward.losses == 0, "renewed although a minority does not have it");
+	check(eventually(has_it, ward.claim), "the thread sets the key there");
+	check(server_integer(&servers[2], "PTTL " PREFIX "repair") > 30000, "for the full lease time");
+	check(server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) >= ward.claim->fencing_token, "the fence is set, too");
 	check(!strcmp(server_text(&servers[2], "GET " PREFIX "other"), "somebody") && other.losses == 0,
-		"what is somebody's there stays so");
+		"another client's key is left alone");
 	check(let_go(&c, ward.claim) && has_nobody(&servers[0], "repair") && eventually_nobody(&servers[2], "repair"),
-		"and released there, too");
+		"the key is released there, too");
 	server_do(&servers[0], "DEL " PREFIX "other");
 	check(eventually_in_state(other.claim, DLOCK_CLAIM_HELD) && let_go(&c, other.claim) == false,
-		"a majority that lost it is a loss");
+		"if a majority has lost it, the lock is lost");
 	client_free(&c);
 }
 
-/* Who asks for more himself asks a server, too, that has been given it since. */
+/* A holder that extends its lease also asks a server that was repaired after the acquisition. */
 static void test_extended_after_repair(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
@@ -71,16 +71,17 @@ static void test_extended_after_repair(void)
 	server_kill(&servers[2]);
 	ward_begin(&ward, &c, "again", 60000, 1500, RENEW_AND_TELL(&ward));
 	server_restart(&servers[2]);
-	check(eventually(has_it, ward.claim), "one that did not have it is given it");
+	check(eventually(has_it, ward.claim), "a server that lacked the key is repaired");
 	server_kill(&servers[1]);
 	server_restart(&servers[1]);
 	check(extend(&c, ward.claim, 60000) == DLOCK_OK && look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0,
-		"and counts when another one has lost it");
-	check(dlock_claim_check(ward.claim, &c.error) == DLOCK_OK && let_go(&c, ward.claim), "for all that is asked");
+		"the repaired server counts when another one has lost the key");
+	check(dlock_claim_check(ward.claim, &c.error) == DLOCK_OK && let_go(&c, ward.claim),
+		"it counts for checks and releases");
 	client_free(&c);
 }
 
-/* A server that was given it before keeps its fence up all the same. */
+/* A repair raises the fence even if the server has the key already. */
 static void test_repair_raises_fence(void)
 {
 	server_do(&servers[2], "SET " PREFIX "fence token PX 60000");
@@ -89,21 +90,21 @@ static void test_repair_raises_fence(void)
 			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
 				== 1
 			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
-		"where the key is there");
+		"the server has the key: the fence is raised");
 	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " other 1000 99",
 			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
 				== 0
 			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) == 77,
-		"not where it is somebody else's");
+		"another client has the key: it is not");
 	server_do(&servers[2], "DEL " DLOCK_FENCE_KEY);
 	check(server_integer(&servers[2], "EVAL %s 2 " PREFIX "fence " DLOCK_FENCE_KEY " token 1000 77",
 			  dlock_scripts[DLOCK_SCRIPT_REPAIR].source)
 				== 1
 			&& server_integer(&servers[2], "GET " DLOCK_FENCE_KEY) > INT64_C(1700000000000000),
-		"a lost one becomes the time");
+		"a lost fence becomes the time");
 }
 
-/* Of several locks a server has all again, or what it had. */
+/* A repair of several locks sets all of their keys or none. */
 static void test_repair_of_several(void)
 {
 	static const char ask[] = "EVAL %s 7 " PREFIX "p pq pw " PREFIX "q qq qw " DLOCK_FENCE_KEY " token 1000 77";
@@ -119,7 +120,7 @@ static void test_repair_of_several(void)
 	server_do(&servers[2], "DEL " PREFIX "p");
 	check(server_integer(&servers[2], ask, dlock_scripts[DLOCK_SCRIPT_SEVERAL_REPAIR].source) == 0
 			&& server_integer(&servers[2], "EXISTS " PREFIX "p") == 0,
-		"none is where one is somebody else's");
+		"none is set if another client has one of them");
 	server_do(&servers[2], "DEL " PREFIX "q");
 }
 
@@ -128,8 +129,8 @@ static bool is_gone(void *resource)
 	return has_nobody(&servers[1], resource);
 }
 
-/* A majority of keys that are in place is no proof that the lease went on: an acquire that was late may have set one of
- * them after the others had lapsed. */
+/* A majority of keys does not prove that the lease lasted: a late acquire may have set one of them after others had
+ * expired. */
 static void test_lapsed_unseen(void)
 {
 	relay relays[SERVERS];
@@ -139,13 +140,14 @@ static void test_lapsed_unseen(void)
 	atomic_store(&relays[2].stop, dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1);
 	atomic_store(&relays[1].stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 	ward_begin(&ward, &c, "lapsed", 5000, 0, RENEW);
-	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "held by two of three");
+	check(eventually(is_stopped, &relays[2]) && has_nobody(&servers[2], "lapsed"), "two of three servers have it");
 	check(eventually(is_gone, "lapsed") && has(&servers[0], ward.claim),
-		"one of them loses it, while the other is renewed");
+		"it expires on one of them, and the other is renewed");
 	atomic_store(&relays[2].stop, NULL);
-	check(eventually(has_it, ward.claim), "the third gets it late: two of three have it again");
+	check(eventually(has_it, ward.claim), "the third server sets it late: two of three have it again");
 	check(eventually_nobody(&servers[0], "lapsed"), "it is not renewed any more");
-	check(look(ward.claim) == DLOCK_CLAIM_LOST && left_ms(ward.claim) == 0, "but in between anybody could have had it");
+	check(look(ward.claim) == DLOCK_CLAIM_LOST && left_ms(ward.claim) == 0,
+		"it is lost: another client could have held it in between");
 	atomic_store(&relays[1].stop, NULL);
 	release(&c, ward.claim);
 	dlock_claim_free(ward.claim);
@@ -166,8 +168,8 @@ static bool has_repair(void *context)
 	return !has_no_repair(context);
 }
 
-/* A repair that is under way when the lease is over sets its key behind the release; so it does where the lease goes on
- * elsewhere, and may be released there. */
+/* If a repair is under way when the lease ends, the server sets the key after the release. The same happens if the
+ * lease continues in another process, which may release it. */
 static void test_repair_under_way(void)
 {
 	for (int released = 1; released >= 0; released--) {
@@ -177,7 +179,7 @@ static void test_repair_under_way(void)
 		client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "?read_timeout=30");
 		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 		ward_begin(&ward, &c, "under-way", 20000, 1500, RENEW);
-		check(eventually(has_everywhere, ward.claim), "held everywhere");
+		check(eventually(has_everywhere, ward.claim), "all servers have it");
 		server_do(&servers[2], "DEL " PREFIX "under-way");
 		check(eventually(is_stopped, &relay), "a repair is under way");
 		if (released) {
@@ -186,11 +188,11 @@ static void test_repair_under_way(void)
 			dlock_renewal_end(ward.claim, false);
 		}
 		atomic_store(&relay.stop, NULL);
-		check(eventually(has_repair, NULL), "the repair comes through");
-		check(eventually_nobody(&servers[2], "under-way"), "and is taken back");
+		check(eventually(has_repair, NULL), "the server executes the repair");
+		check(eventually_nobody(&servers[2], "under-way"), "the thread undoes it");
 		if (!released) {
 			check(has(&servers[0], ward.claim) && has(&servers[1], ward.claim),
-				"where the lease goes on elsewhere, nothing else is");
+				"the other keys stay if the lease continues elsewhere");
 			release(&c, ward.claim);
 		}
 		dlock_claim_free(ward.claim);
@@ -199,8 +201,8 @@ static void test_repair_under_way(void)
 	}
 }
 
-/* Another process gives the lock back by its token while a repair is under way. The key that comes late is on a
- * minority, and goes with the holder, or with its lease time. */
+/* Another process releases the lock by its token while a repair is under way. The late key is on a minority, until the
+ * holder releases it or its lease time ends. */
 static void test_released_elsewhere(void)
 {
 	relay relay;
@@ -211,22 +213,23 @@ static void test_released_elsewhere(void)
 		   other = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
 	ward_begin(&ward, &c, "under-way", 60000, 1500, RENEW_AND_TELL(&ward));
-	check(eventually(has_everywhere, ward.claim), "held everywhere");
+	check(eventually(has_everywhere, ward.claim), "all servers have it");
 	server_do(&servers[2], "DEL " PREFIX "under-way");
 	check(eventually(is_stopped, &relay), "a repair is under way");
 	dlock_claim *given_back = dlock_claim_new(
 		other.backend, "under-way", strlen("under-way"), 60 * DLOCK_SECOND, ward.claim->token, &other.error);
 	given_back->state = DLOCK_CLAIM_HELD;
 	given_back->deadline = dlock_now() + 60 * DLOCK_SECOND;
-	check(let_go(&other, given_back), "given back by somebody else (%s)", other.error.message);
+	check(let_go(&other, given_back), "another process releases it (%s)", other.error.message);
 	atomic_store(&relay.stop, NULL);
-	check(eventually(has_it, ward.claim), "the repair comes through");
+	check(eventually(has_it, ward.claim), "the server executes the repair");
 	make_due(ward.claim, 1500);
 	check(eventually_lost(&ward) && ward.losses == 1, "the next renewal finds the loss");
-	check(passes(&other, "under-way", 0), "nobody else is kept from it (%s)", other.error.message);
+	check(passes(&other, "under-way", 0), "another client acquires it (%s)", other.error.message);
 	dlock_claim_abandon(ward.claim);
 	client_drain(&c);
-	check(eventually_nobody(&servers[2], "under-way"), "who has lost it takes it back when it lets go");
+	check(eventually_nobody(&servers[2], "under-way"),
+		"the former holder deletes the late key when it abandons the claim");
 	dlock_claim_free(ward.claim);
 	client_free(&c);
 	client_free(&other);
@@ -238,20 +241,20 @@ static bool is_collected(void *round)
 	return !((dlock_renewal_round *) round)->ops->collect(round, true);
 }
 
-/* What the thread does until the round is answered. */
+/* Waits for the answers of a round, like the thread. */
 static void finish(dlock_loop *loop, dlock_renewal_round *round)
 {
 	dlock_loop_await(loop, is_collected, round, dlock_after(dlock_now(), READ_TIMEOUT));
 }
 
-/* The thread may come to read the answer to a repair only when the release, which the server has executed before, has
- * begun. */
+/* The thread may read the answer to a repair only after the release has begun, which the server executed before the
+ * repair. */
 static void test_repair_read_late(void)
 {
 	client c = client_quorum(servers, SERVERS, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "read-late", 20000);
 
-	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "held everywhere");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && eventually(has_everywhere, claim), "all servers have it");
 	dlock_renewal_round *round = claim->backend->ops->new_round(claim);
 	const dlock_renewal_round_ops *ops = round->ops;
 	dlock_loop loop = { NULL };
@@ -267,7 +270,7 @@ static void test_repair_read_late(void)
 	check(
 		has(&servers[2], claim) && ops->may_yet_repair(round), "a repair that was under way is executed, and answered");
 	ops->roll_back(round, claim->ttl, true);
-	check(!ops->may_yet_repair(round) && eventually_nobody(&servers[2], "read-late"), "and is taken back");
+	check(!ops->may_yet_repair(round) && eventually_nobody(&servers[2], "read-late"), "it is undone");
 	ops->free(round);
 	renewer->ops->destroy(renewer);
 	dlock_loop_end(&loop);
@@ -294,7 +297,7 @@ static int list_threads(pid_t *tids)
 	return count;
 }
 
-/* One that there is now, and was not before. */
+/* Returns a thread that is not among the earlier ones; 0: there is none. */
 static pid_t new_thread(const pid_t *before, int count)
 {
 	pid_t now[MOST_THREADS];
@@ -311,7 +314,7 @@ static pid_t new_thread(const pid_t *before, int count)
 	return 0;
 }
 
-/* Holds up one thread, as a machine under load may, for as long as the child that it returns is there. */
+/* Stops one thread, as a machine under load may, until the child ends that it returns. */
 static pid_t hold_up(pid_t tid)
 {
 	_Atomic int *result = shared_memory(sizeof *result);
@@ -334,7 +337,7 @@ static pid_t hold_up(pid_t tid)
 	return pid;
 }
 
-/* The same, with the thread itself. */
+/* The same with the real thread. */
 static void test_repair_thread_held_up(void)
 {
 	relay relay;
@@ -343,27 +346,28 @@ static void test_repair_thread_held_up(void)
 
 	client c = client_by_relays(servers, SERVERS, &relay, 2, 1, "?read_timeout=30");
 	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_REPAIR].sha1);
-	dlock_renewal_shutdown(); /* the next is a new one */
+	dlock_renewal_shutdown(); /* the next lease starts a new one */
 	int count = list_threads(before);
 	ward_begin(&ward, &c, "held-up", 20000, 1500, RENEW);
 	pid_t tid = new_thread(before, count);
-	check(eventually(has_everywhere, ward.claim), "held everywhere");
+	check(eventually(has_everywhere, ward.claim), "all servers have it");
 	server_do(&servers[2], "DEL " PREFIX "held-up");
 	check(eventually(is_stopped, &relay), "a repair is under way");
 	pid_t holder = hold_up(tid);
 	check(release(&c, ward.claim) == DLOCK_OK && has_nobody(&servers[2], "held-up"), "the lease is released");
 	atomic_store(&relay.stop, NULL);
-	check(eventually(has_repair, NULL), "the repair comes through");
-	sleep_ms(100); /* and its answer */
-	check(has(&servers[2], ward.claim), "behind the release");
+	check(eventually(has_repair, NULL), "the server executes the repair");
+	sleep_ms(100); /* until its answer has arrived */
+	check(has(&servers[2], ward.claim), "it set the key after the release");
 	end_child(holder);
-	check(eventually_nobody(&servers[2], "held-up"), "the thread reads that after the release, and takes it back");
+	check(eventually_nobody(&servers[2], "held-up"),
+		"the thread reads the answer after the release, and undoes the repair");
 	dlock_claim_free(ward.claim);
 	client_free(&c);
 	relay_end(&relay);
 }
 
-/* The same with a server that stands still when the lease is released: nothing is left there. */
+/* The server is stopped while the lease is released. No key is left there. */
 static void test_frozen_minority(void)
 {
 	client c = client_quorum(servers, SERVERS, 300 * DLOCK_MS);
@@ -373,12 +377,12 @@ static void test_frozen_minority(void)
 	ward_begin(&ward, &c, "minority", 20000, 6000, RENEW_AND_TELL(&ward)); /* time for more than one attempt */
 	server_freeze(&servers[2]);
 	check(renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed without a minority");
-	check(release(&c, ward.claim) == DLOCK_OK, "and released");
+	check(release(&c, ward.claim) == DLOCK_OK, "it is released");
 	server_thaw(&servers[2]);
 	client_drain(&c);
 	check(eventually_nobody(&servers[2], "minority"), "nothing is left");
 	sleep_ms(100);
-	check(has_nobody(&servers[2], "minority"), "nor comes back");
+	check(has_nobody(&servers[2], "minority"), "the key does not come back");
 	dlock_claim_free(ward.claim);
 	client_free(&c);
 }

@@ -1,4 +1,4 @@
-/* src/lock/renewal_list.c: the states of a lease that is looked after. Prints TAP. */
+/* src/lock/renewal_list.c: the states of a lease that the renewal thread looks after. Prints TAP. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static void test_moves(void)
 				good |= legal[i][0] == from && legal[i][1] == to;
 			}
 			check(dlock_renewal_may_move(from, to) == good && ends_process(from, to) == !good, "%s to %s: %s",
-				names[from], names[to], good ? "a move" : "no move, and found");
+				names[from], names[to], good ? "a move" : "no move, the process ends");
 		}
 	}
 }
@@ -57,12 +57,13 @@ static void test_discard_answer(void)
 		dlock_renewal renewal = { .state = state };
 		check(dlock_renewal_is_asking(&renewal) == asking, "%s: %s", names[state], asking ? "asking" : "not asking");
 		dlock_renewal_discard_answer(&renewal);
-		check(renewal.state == (asking ? DLOCK_RENEWAL_IDLE : state), "and then %s", names[renewal.state]);
+		check(renewal.state == (asking ? DLOCK_RENEWAL_IDLE : state), "a discarded answer makes it %s",
+			names[renewal.state]);
 	}
 }
 
-/* Returns the lease time that is asked for, in seconds, for a lease that is due now. `full`: its end in seconds from
- * now, 0 where it is not short. `until`: the end of its renewal, 0 where it is not renewed. */
+/* Returns the lease time that the thread requests for a lease that is due now, in seconds. `full`: the end of a short
+ * lease's full time, in seconds from now; 0: it is not short. `until`: the end of its renewal; 0: it is not renewed. */
 static double asked_for(int ttl, int full, int until)
 {
 	static const dlock_backend_ops ops = { .name = "none" };
@@ -93,14 +94,14 @@ static void test_asked_ttl(void)
 	check(is_about(asked_for(60, 0, 100), 60), "renewed: the lease time");
 	check(asked_for(60, 0, 0) == 0, "not renewed: nothing");
 	check(is_about(asked_for(60, 58, 0), 58), "a short lease that is not renewed: the rest of its lease time");
-	check(is_about(asked_for(60, 58, 100), 60), "and one that is: the lease time");
-	check(is_about(asked_for(5, 58, 0), 5),
-		"no more than a lease time that the holder has asked for meanwhile without an answer");
-	check(is_about(asked_for(60, 58, -1), 58),
-		"a short lease whose renewal is over already: the rest of its first lease time");
+	check(is_about(asked_for(60, 58, 100), 60), "a short lease that is renewed: the lease time");
+	check(
+		is_about(asked_for(5, 58, 0), 5), "no more than a lease time that the holder has requested without an answer");
+	check(
+		is_about(asked_for(60, 58, -1), 58), "a short lease whose renewal has ended: the rest of its first lease time");
 }
 
-/* It was found over by its holder meanwhile. */
+/* Its holder has found the lease expired meanwhile. */
 static void test_over(void)
 {
 	dlock_claim claim = { .deadline = DLOCK_OVER, .short_lease = true, .incomplete = false };
@@ -109,7 +110,7 @@ static void test_over(void)
 	};
 	dlock_nanos now = dlock_now(), look = dlock_renewal_next_wake(&renewal, now);
 
-	check(look > now && look <= now + DLOCK_SECOND, "a lease that is over: the next look is soon");
+	check(look > now && look <= now + DLOCK_SECOND, "an expired lease: the thread looks again soon");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The thread that renews leases, against real servers: what it keeps, what it does not, what it says of a loss, and
- * what it leaves behind. Prints TAP. renewal_test [word in the names of the tests to run] */
+/* The renewal thread on real servers: which leases it keeps, how it reports a loss, and what it leaves behind. Prints
+ * TAP. renewal_test [word in the names of the tests to run] */
 
 #include <signal.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static test_server servers[SERVERS], *const server = &servers[0];
 
 enum { KEPT_TTL = 3000 };
 
-/* A process beside all other tests, with a server that nobody freezes. */
+/* A process that runs beside all other tests, with a server that no test freezes. */
 typedef struct {
 	_Atomic int end;
 	int good, losses;
@@ -54,7 +54,7 @@ static void begin_kept(void)
 	static test_server quiet;
 
 	server_start(&quiet, NULL);
-	redisFree(quiet.admin); /* the child's is another */
+	redisFree(quiet.admin); /* the child opens another */
 	quiet.admin = NULL;
 	kept = shared_memory(sizeof *kept);
 	keeper = fork_child();
@@ -67,13 +67,14 @@ static void end_kept(void)
 {
 	atomic_store(&kept->end, 1);
 	check(exit_of(keeper) == 0 && kept->good, "kept for %ld lease times, without limit, and released", kept->ttls);
-	check(kept->overreach <= 0, "never longer here than there (%ld ms)", kept->overreach);
-	check(kept->losses == 0, "and no loss is told");
+	check(kept->overreach <= 0, "its holder never relies on it for longer than the server has it (%ld ms)",
+		kept->overreach);
+	check(kept->losses == 0, "no loss is reported");
 }
 
 /* ---- losses ---- */
 
-/* An answer that comes after the deadline. Its call is not cancelled yet, since with a lease of 8 s it may take that
+/* An answer comes after the deadline. Its call is not cancelled yet, because with a lease of 8 s it may take that
  * long. */
 static void test_late_answer(void)
 {
@@ -91,17 +92,18 @@ static void test_late_answer(void)
 	}
 	server_thaw(server);
 	check(renewed_since(before, 2), "both are answered");
-	check(look(told.claim) == DLOCK_CLAIM_LOST && told.losses == 1, "too late, where its holder was told");
-	check(look(unseen.claim) == DLOCK_CLAIM_HELD && left_ms(unseen.claim) > 4000, "where nobody asked, it went on");
-	check(overreach_ms(server, unseen.claim) <= 0, "for the time that it has there");
+	check(look(told.claim) == DLOCK_CLAIM_LOST && told.losses == 1, "a lease whose loss was reported stays lost");
+	check(look(unseen.claim) == DLOCK_CLAIM_HELD && left_ms(unseen.claim) > 4000,
+		"a lease whose holder did not ask is held");
+	check(overreach_ms(server, unseen.claim) <= 0, "its deadline is not later than the server's");
 	check(release(&c, told.claim) == DLOCK_LOST && eventually_nobody(server, "told"),
-		"the release of what was lost leaves nothing");
+		"the release of the lost lock leaves no key");
 	dlock_claim_free(told.claim);
-	check(let_go(&c, unseen.claim), "and the other is released");
+	check(let_go(&c, unseen.claim), "the other lock is released");
 	client_free(&c);
 }
 
-/* ---- the holder asks for another lease time ---- */
+/* ---- the holder requests another lease time ---- */
 
 static bool has_executed_three(void *context)
 {
@@ -109,7 +111,7 @@ static bool has_executed_three(void *context)
 	return server_info(server, "commandstats", "cmdstat_evalsha:calls") >= 3;
 }
 
-/* With a renewal under way, which the server executes behind that, and answers. */
+/* A renewal is under way. The server executes and answers it after the holder's request. */
 static void test_changed_while_renewing(void)
 {
 	static const int times[][2] = { { 3000, 60000 }, { 20000, 1500 } };
@@ -123,21 +125,21 @@ static void test_changed_while_renewing(void)
 		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
 		ward_begin(&ward, &c, "changed", before_ms, 1500, RENEW);
 		check(eventually(is_stopped, &relay), "%d ms: a renewal is under way", before_ms);
-		check(extend(&c, ward.claim, after_ms) == DLOCK_OK, "%d ms are asked for", after_ms);
+		check(extend(&c, ward.claim, after_ms) == DLOCK_OK, "the holder requests %d ms", after_ms);
 		atomic_store(&relay.stop, NULL);
-		check(eventually(has_executed_three, NULL), "all is executed");
+		check(eventually(has_executed_three, NULL), "the server executes all requests");
 		sleep_ms(100);
 		check(overreach_ms(server, ward.claim) <= 0, "the deadline is not later than the server's (%ld ms)",
 			overreach_ms(server, ward.claim));
-		check(left_ms(ward.claim) <= after_ms && left_ms(ward.claim) > 0, "it is the one asked for");
+		check(left_ms(ward.claim) <= after_ms && left_ms(ward.claim) > 0, "it is that of the holder's request");
 		check(let_go(&c, ward.claim), "released");
 		client_free(&c);
 		relay_end(&relay);
 	}
 }
 
-/* A shorter time was asked for without an answer, and is executed behind a renewal: the holder's connection is accepted
- * last. */
+/* A holder requests a shorter time without an answer. The server executes that request after a renewal, because it
+ * accepts the holder's connection last. */
 static void test_shorter_unanswered(void)
 {
 	client c = client_of(server, 600 * DLOCK_MS);
@@ -149,22 +151,23 @@ static void test_shorter_unanswered(void)
 	server_freeze(server);
 	dlock_conn_close(client_conn(&c, 0));
 	check(extend(&c, ward.claim, 3000) == DLOCK_CONNECTION && left_ms(ward.claim) <= 3000,
-		"no answer: the shorter time is believed");
+		"without an answer the shorter time counts");
 	before = renewals();
-	sleep_ms(1100); /* the next attempt to renew is on its way */
+	sleep_ms(1100); /* until the next attempt to renew is under way */
 	server_thaw(server);
 	check(renewed_since(before, 1), "renewed again");
 	sleep_ms(100);
-	check(overreach_ms(server, ward.claim) <= 0, "for no longer than the server may have it (%ld ms)",
+	check(overreach_ms(server, ward.claim) <= 0, "the deadline is not later than the server's (%ld ms)",
 		overreach_ms(server, ward.claim));
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "and held");
+	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "the lease is held");
 	check(extend(&c, ward.claim, 60000) == DLOCK_OK && left_ms(ward.claim) <= 3000 && left_ms(ward.claim) > 0,
-		"nor, since that request may come behind it, when a longer one is answered (%ld ms)", left_ms(ward.claim));
+		"after the answer to a longer time the shorter one counts, too, because it may arrive later (%ld ms)",
+		left_ms(ward.claim));
 	check(let_go(&c, ward.claim), "released");
 	client_free(&c);
 }
 
-/* A lock that was handed over lasts for the grant only, until its new holder has asked for more. */
+/* A lock that was handed over lasts only as long as the grant, until its new holder has requested more. */
 typedef struct {
 	client client;
 	dlock_claim *claim;
@@ -199,22 +202,22 @@ static void test_grant(void)
 	second.claim = claim_on(&second.client, "grant", 60000);
 	check(acquire(&c, first, 0) == DLOCK_OK, "held");
 	pthread_create(&thread, NULL, wait_for_lock, &second);
-	check(eventually(is_queued, "grant") && let_go(&c, first), "given back while somebody waits");
+	check(eventually(is_queued, "grant") && let_go(&c, first), "released while a client waits");
 	pthread_join(thread, NULL);
 	dlock_nanos granted = second.claim->deadline;
 	check(second.status == DLOCK_OK && second.claim->received && granted < dlock_now() + DLOCK_GRANT_TTL,
 		"handed over, for a short time");
 	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK
 			&& eventually(has_much_left, second.claim) && dlock_now() < granted,
-		"renewed before that is over");
-	check(let_go(&second.client, second.claim), "and released");
+		"renewed before the grant expires");
+	check(let_go(&second.client, second.claim), "it is released");
 	client_free(&c);
 	client_free(&second.client);
 }
 
 /* ---- leases side by side ---- */
 
-/* A server that takes its time is too slow for a short lease, but not for a long one beside that. */
+/* A slow server is too slow for a short lease, but not for a long one at the same time. */
 static void test_slow_server(void)
 {
 	relay relay;
@@ -226,7 +229,7 @@ static void test_slow_server(void)
 	unsigned long before = dlock_renewal_count().failures;
 	atomic_store(&relay.delay_ms, 120);
 	check(failed_since(before, 1), "too slow for a lease of 300 ms");
-	check(eventually(has_much_left, patient.claim) && patient.losses == 0, "not for one of 60 s");
+	check(eventually(has_much_left, patient.claim) && patient.losses == 0, "not too slow for a lease of 60 s");
 	atomic_store(&relay.delay_ms, 0);
 	release(&c, hasty.claim);
 	dlock_claim_free(hasty.claim);
@@ -235,7 +238,7 @@ static void test_slow_server(void)
 	relay_end(&relay);
 }
 
-/* Ended by their holder while the thread reads answers that come behind the time for them. */
+/* The holder ends its leases while the thread reads answers that come too late. */
 static void test_ended_under_late_answers(void)
 {
 	enum { MANY = 300 };
@@ -249,14 +252,15 @@ static void test_ended_under_late_answers(void)
 		ward_begin(&wards[i], &c, name, 3000, 0, RENEW);
 	}
 	server_freeze(server);
-	check(failed_since(before, MANY), "given up");
+	check(failed_since(before, MANY), "the renewals time out");
 	server_thaw(server);
 	for (int i = 0; i < MANY; i++) {
 		dlock_claim_abandon(wards[i].claim);
 		dlock_claim_free(wards[i].claim);
 	}
 	client_drain(&c);
-	check(eventually_nobody(server, "late-0") && eventually_nobody(server, "late-299"), "ended while the answers come");
+	check(eventually_nobody(server, "late-0") && eventually_nobody(server, "late-299"),
+		"all leases are released while the answers come");
 	client_free(&c);
 }
 
@@ -273,7 +277,7 @@ int main(int argc, char **argv)
 		TEST(ended_under_late_answers),
 	};
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as in PHP */
 	dlock_process_init();
 	servers_start(servers, SERVERS);
 	begin_kept();

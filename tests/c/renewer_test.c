@@ -1,5 +1,5 @@
-/* src/lock/renewal*.c with a back end that has no server, and of what is optional at most a timer: a round is decided
- * as soon as it begins. Prints TAP. */
+/* src/lock/renewal*.c with a back end that has no server and at most a timer of the optional operations. A round is
+ * decided as soon as it begins. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 enum { TTL = 3000 };
 
-/* The only round there is at a time. What is not atomic is set before it begins. */
+/* One round runs at a time. Variables that are not atomic are set before it begins. */
 static _Atomic int begun, extended, rounds, losses;
 static _Atomic dlock_round_result decision;
 
@@ -202,10 +202,11 @@ static void test_kept(void)
 		"kept for longer than its lease time");
 	check(dlock_renewal_count().renewals - before.renewals >= 5 && dlock_renewal_count().connections == 0,
 		"counted, without connections");
-	check(dlock_claim_extend(claim, TTL * DLOCK_MS, &error) == DLOCK_OK, "extended by its holder meanwhile");
+	check(dlock_claim_extend(claim, TTL * DLOCK_MS, &error) == DLOCK_OK, "its holder extends it meanwhile");
 	least = extended + 2;
-	check(eventually(is_more, &least), "and then renewed again");
-	check(dlock_claim_release(claim, &error) == DLOCK_OK && eventually(is_freed, NULL) && losses == 0, "and released");
+	check(eventually(is_more, &least), "the thread renews it after that");
+	check(dlock_claim_release(claim, &error) == DLOCK_OK && eventually(is_freed, NULL) && losses == 0,
+		"it is released, and its rounds are freed");
 	dlock_claim_free(claim);
 }
 
@@ -216,11 +217,12 @@ static void test_failed(void)
 	int least = 1;
 
 	check(eventually(is_uncertain, claim), "without an answer it is uncertain");
-	check(eventually(is_more, &least) && dlock_renewal_count().failures > before, "and asked again");
-	check(eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1, "until it is lost");
+	check(eventually(is_more, &least) && dlock_renewal_count().failures > before, "the thread asks again");
+	check(
+		eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1, "it is lost when it expires");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
-	check(eventually(is_freed, NULL), "and freed");
+	check(eventually(is_freed, NULL), "its rounds are freed");
 }
 
 static void test_gone(void)
@@ -228,12 +230,12 @@ static void test_gone(void)
 	dlock_claim *claim = hold(DLOCK_ROUND_GONE);
 
 	check(eventually(is_reported, NULL) && look(claim) == DLOCK_CLAIM_LOST && losses == 1 && extended == 1,
-		"gone: a loss, at once");
+		"a key that is gone is a loss at once");
 	dlock_claim_free(claim);
-	check(eventually(is_freed, NULL), "and freed");
+	check(eventually(is_freed, NULL), "its rounds are freed");
 }
 
-/* Whatever a time is, it only says when to look again: it does not end the thread. */
+/* A timer only says when to look again. A time in the past does not end the thread. */
 static void test_timer_in_the_past(void)
 {
 	needed = &timer_ops;
@@ -241,10 +243,10 @@ static void test_timer_in_the_past(void)
 	int least = 4;
 
 	check(eventually(is_more, &least) && look(claim) == DLOCK_CLAIM_HELD && looks > 3,
-		"kept, though a time to look at has long passed");
+		"kept although a timer is long past");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
-	check(eventually(is_freed, NULL), "and freed");
+	check(eventually(is_freed, NULL), "its rounds are freed");
 	needed = NULL;
 }
 
@@ -257,7 +259,7 @@ int main(void)
 	test_timer_in_the_past();
 	dlock_claim *claim = hold(DLOCK_ROUND_KEPT);
 	dlock_renewal_shutdown();
-	check(rounds == 0 && !claim->renewal, "the end of the thread frees what is left");
+	check(rounds == 0 && !claim->renewal, "the end of the thread frees the remaining round");
 	dlock_claim_free(claim);
 	return tap_end();
 }

@@ -1,5 +1,5 @@
-/* Locks in a Redis Cluster, confirmed by replicas: in many slots, and in one that moves while they are held, renewed
- * and waited for. Prints TAP. */
+/* Locks in a Redis Cluster that replicas confirm: in many slots, and in a slot that moves while they are held and
+ * renewed. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ typedef struct {
 	int waiters;
 } queue;
 
-/* The queue is in the lock's slot, under whichever tag. */
+/* The queue is in the lock's slot, whichever hash tag its key has. */
 static bool has_waiters(void *context)
 {
 	const queue *queue = context;
@@ -95,7 +95,7 @@ static void test_names(void)
 		dlock_claim *claim = claim_on(&c, names[i], 60000);
 		check(acquire(&c, claim, 5000) == DLOCK_OK, "%s is held %s", names[i], c.error.message);
 		pid_t pid = wait_for(names[i]);
-		check(eventually(has_waiters, &(queue) { names[i], 1 }), "%s is waited for", names[i]);
+		check(eventually(has_waiters, &(queue){ names[i], 1 }), "a waiter queues for %s", names[i]);
 		check(release(&c, claim) == DLOCK_OK && claim->handed_over && exit_of(pid) == 0, "%s is handed over %s",
 			names[i], c.error.message);
 		dlock_claim_free(claim);
@@ -124,7 +124,7 @@ static int migrate(int slot, test_server *from, const test_server *to, int most)
 	return moved;
 }
 
-/* Its slot was moved so long ago that it settles with the first question. */
+/* The slot moved so long ago that its epoch settles at the first request. */
 static void test_attached_after_move(void)
 {
 	client c = new_client(1);
@@ -147,30 +147,30 @@ static void test_attached_after_move(void)
 	claim = claim_on(&c, "detached", 60000);
 	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_OK && has(to, claim), "attached at once %s",
 		c.error.message);
-	check(let_go(&c, claim), "and released %s", c.error.message);
+	check(let_go(&c, claim), "it is released %s", c.error.message);
 	client_free(&c);
 }
 
-/* The slot's keys stay at the other master, which has it no more. */
+/* The slot's keys stay at the other master, which does not own the slot. */
 static void test_move_given_up(void)
 {
 	client c = new_client(1), other = new_client(1);
 	ward ward;
 
 	ward_begin(&ward, &c, "given up", LEASE, 0, RENEW_AND_TELL(&ward));
-	sleep_ms(2 * GUARD); /* since then the master has had the same slots for a guard */
+	sleep_ms(2 * GUARD); /* so that the master has had the same slots for a guard */
 	int slot = slot_of("given up");
 	test_server *from = master_of("given up"), *to = another(from);
 	dlock_claim *second = claim_on(&other, "given up", LEASE);
 	check(cluster_begin_move(&nodes, slot, to) && migrate(slot, from, to, 100) > 0, "its slot begins to move");
 	check(server_do(to, "CLUSTER SETSLOT %d STABLE", slot) && server_do(from, "CLUSTER SETSLOT %d STABLE", slot),
-		"which is given up");
-	check(acquire(&other, second, 100) != DLOCK_OK, "nobody else has it: %s", other.error.message);
+		"the move is given up");
+	check(acquire(&other, second, 100) != DLOCK_OK, "no other client acquires it: %s", other.error.message);
 	unsigned long before = renewals();
 	check(renewed_since(before, 2) && look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0 && has(from, ward.claim),
-		"it is set again there");
+		"the renewal sets the key again at its owner");
 	check(let_go(&c, ward.claim) && acquire(&other, second, 3 * GUARD) == DLOCK_OK && let_go(&other, second),
-		"released, it is to be had %s", other.error.message);
+		"after the release another client acquires it %s", other.error.message);
 	client_free(&c);
 	client_free(&other);
 }
@@ -185,7 +185,7 @@ static bool configure(const char *name, const char *value)
 	return good;
 }
 
-/* A slot that no node has says nothing of its last master: what else is renewed over that connection goes on. */
+/* If no node owns a slot, leases in other slots of its last master are still renewed over that connection. */
 static void test_unserved(void)
 {
 	client c = new_client(1);
@@ -206,16 +206,16 @@ static void test_unserved(void)
 	for (int i = 0; i < CLUSTER_NODES; i++) {
 		server_do(&nodes.nodes[i], "CLUSTER DELSLOTS %d", slot);
 	}
-	check(failed_since(failures, 1), "a slot is nobody's");
+	check(failed_since(failures, 1), "no node owns the slot");
 	check(eventually_lost(&unserved), "its lock is lost");
 	int held = 0;
 	for (int i = 0; i < count; i++) {
 		held += look(served[i].claim) == DLOCK_CLAIM_HELD && served[i].losses == 0;
 	}
-	check(held == count, "the others are held (%d of %d)", held, count);
+	check(held == count, "the other locks are held (%d of %d)", held, count);
 	check(server_do(master, "CLUSTER ADDSLOTS %d", slot) && configure("cluster-require-full-coverage", "yes")
 			&& eventually(cluster_is_well, &nodes),
-		"it is there again");
+		"a node owns the slot again");
 	for (int i = 0; i < count; i++) {
 		let_go(&c, served[i].claim);
 	}
@@ -240,7 +240,7 @@ static bool follows_well(void *replica)
 	return strstr(server_text(replica, "INFO replication"), "master_link_status:up") != NULL;
 }
 
-/* What is written in its slot. */
+/* Does a replica confirm a write in the resource's slot? */
 static bool is_confirmed(void *resource)
 {
 	test_server *master = master_of(resource);
@@ -256,7 +256,7 @@ static bool replicate(test_server *replica, test_server *master)
 	return server_do(replica, "CLUSTER REPLICATE %s", id) && eventually(follows_well, replica);
 }
 
-/* A name in another slot of that master. */
+/* Finds a name in another slot of the resource's master. */
 static void find_beside(char *name, size_t size, const char *resource)
 {
 	test_server *master = master_of(resource);
@@ -267,8 +267,8 @@ static void find_beside(char *name, size_t size, const char *resource)
 	} while (master_of(name) != master || slot_of(name) == slot_of(resource));
 }
 
-/* Each slot's epoch says how many full copies the master had made, and none settles with the first slot's as long as
- * that is of before the last. */
+/* Each slot's epoch counts the full resynchronizations of its master. No slot settles with the first slot while that
+ * slot's epoch is older than the last of them. */
 static void test_full_copy(void)
 {
 	client c = new_client(1);
@@ -282,17 +282,16 @@ static void test_full_copy(void)
 		"its replica is moved away and back");
 	eventually(is_confirmed, "copied");
 	dlock_nanos since = dlock_now();
-	check(
-		is_refused(&c, "copied") && is_refused(&c, another_name), "nothing is granted in either: %s", c.error.message);
+	check(is_refused(&c, "copied") && is_refused(&c, another_name), "neither slot grants locks: %s", c.error.message);
 	long took = first_lock_ms(&c, "copied", since);
-	check(took >= GUARD && took < SOON / DLOCK_MS, "until the guard is over (%ld ms)", took);
+	check(took >= GUARD && took < SOON / DLOCK_MS, "the first slot grants locks after the guard (%ld ms)", took);
 	dlock_nanos then = dlock_now();
 	took = first_lock_ms(&c, another_name, then);
-	check(took >= 0 && took < SOON / DLOCK_MS, "the other slot's with it (%ld ms)", took);
+	check(took >= 0 && took < SOON / DLOCK_MS, "the other slot settles with it (%ld ms)", took);
 	client_free(&c);
 }
 
-/* The last word of the slot's epoch: how far the clocks of its master and replicas are apart. */
+/* Does the slot's epoch have its last word: how far the clocks of its master and replicas are apart? */
 static bool has_clocks(const char *resource)
 {
 	redisReply *keys = redisCommand(master_of(resource)->admin, "CLUSTER GETKEYSINSLOT %d 100", slot_of(resource));
@@ -311,8 +310,8 @@ static bool has_clocks(const char *resource)
 	return found;
 }
 
-/* What a connection knows of the nodes is of before a replica attached: they are asked again, since without their
- * clocks the slot would wait for the guard after the next fail-over. */
+/* A connection knows the nodes from before a replica attached. It asks them again, because without their clocks the
+ * slot would wait for the guard after the next failover. */
 static void test_clocks_of_a_new_slot(void)
 {
 	client c = new_client(1);
@@ -322,16 +321,16 @@ static void test_clocks_of_a_new_slot(void)
 	check(passes(&c, "clocks", 5000), "a slot is settled %s", c.error.message);
 	check(passes(&c, "clocks", 5000) && has_clocks("clocks"), "its epoch has the clocks");
 	test_server *replica = replica_of(master_of("clocks"));
-	check(replica && server_do(master_of("clocks"), "CLIENT KILL TYPE replica"), "the replica attaches anew");
+	check(replica && server_do(master_of("clocks"), "CLIENT KILL TYPE replica"), "the replica attaches again");
 	eventually(follows_well, replica);
 	eventually(is_confirmed, "clocks");
-	sleep_ms(600); /* not twice in half a second */
+	sleep_ms(600); /* the nodes are not asked twice in half a second */
 	check(passes(&c, beside, 5000) && has_clocks(beside), "the epoch of another slot has them, too %s",
 		c.error.message);
 	client_free(&c);
 }
 
-/* In the slot that the others of its master follow, among the epochs that this master's slots have opened. */
+/* Is the slot noted at its master among the slots that have opened an epoch? The first of them keeps that list. */
 static bool is_noted(const char *resource)
 {
 	test_server *master = master_of(resource);
@@ -351,8 +350,8 @@ static bool is_noted(const char *resource)
 	return found;
 }
 
-/* Also where it settles at once, as the second slot of a new master does: keys that it loses to a move that is given up
- * are missed then. */
+/* A slot is noted even if it settles at once, as the second slot of a new master does. Otherwise keys that it loses to
+ * a move that is given up would not be missed. */
 static void test_noted_at_once(void)
 {
 	client c = new_client(1);
@@ -360,21 +359,22 @@ static void test_noted_at_once(void)
 	char beside[32];
 
 	find_beside(beside, sizeof beside, "noted");
-	for (int i = 0; i < 2; i++) { /* the second look finds out that all is known */
+	for (int i = 0; i < 2; i++) { /* the second request finds that the master has all leases */
 		check(passes(&c, "noted", 5000) && passes(&c, beside, 5000), "two slots are settled %s", c.error.message);
 	}
 	sleep_ms(GUARD + 2000); /* so that all nodes have been up for the guard */
 	check(replica && cluster_promote(&nodes, replica), "their replica is promoted");
 	eventually(follows_well, master);
 	eventually(is_confirmed, "noted");
-	check(passes(&c, "noted", 5000) && passes(&c, beside, 5000), "both are granted there %s", c.error.message);
-	check(is_noted("noted") && is_noted(beside), "what the slots have opened is noted");
+	check(passes(&c, "noted", 5000) && passes(&c, beside, 5000), "the new master grants locks in both %s",
+		c.error.message);
+	check(is_noted("noted") && is_noted(beside), "both slots are noted");
 	client_free(&c);
 }
 
 /* ---- several locks in several slots ---- */
 
-/* In the order of their slots. */
+/* Finds two names, in the order of their slots, on two masters. */
 static void find_two(char names[2][32])
 {
 	int n = 0;
@@ -398,7 +398,7 @@ typedef struct {
 	long long left;
 } renewed_key;
 
-/* The same token, for longer than before. */
+/* Is the token the same as at the last call, and the time left longer? */
 static bool is_renewed(void *context)
 {
 	renewed_key *key = context, before = *key;
@@ -409,8 +409,8 @@ static bool is_renewed(void *context)
 	return *key->token && !strcmp(key->token, before.token) && key->left > before.left;
 }
 
-/* The first one's lease is renewed while the second one is waited for, so that it does not end when the second one's
- * does; all together end with the first of them. */
+/* The first lock's lease is renewed while the claim waits for the second, so that both leases last. The claim ends with
+ * the first of them that ends. */
 static void test_two_slots(void)
 {
 	client c = new_client(0), other = new_client(0);
@@ -418,7 +418,7 @@ static void test_two_slots(void)
 
 	find_two(names);
 	dlock_claim *held = claim_on(&other, names[1], 60000);
-	check(acquire(&other, held, 5000) == DLOCK_OK, "the second one is held %s", other.error.message);
+	check(acquire(&other, held, 5000) == DLOCK_OK, "the second lock is held %s", other.error.message);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = new_client(0);
@@ -429,11 +429,12 @@ static void test_two_slots(void)
 			&& claim->deadline <= dlock_slots_part(slots, 1)->deadline;
 		_exit(ends_with_first && release(&own, claim) == DLOCK_OK ? 0 : 1);
 	}
-	check(eventually(is_renewed, &(renewed_key) { .resource = names[0] }), "the first one is kept meanwhile");
-	check(release(&other, held) == DLOCK_OK && exit_of(pid) == 0, "both are had");
+	check(eventually(is_renewed, &(renewed_key){ .resource = names[0] }), "the first lock is renewed meanwhile");
+	check(release(&other, held) == DLOCK_OK && exit_of(pid) == 0, "the waiter acquires both");
 	dlock_claim_free(held);
 	dlock_claim *both = claim_on_two(&c, names);
-	check(acquire(&c, both, 5000) == DLOCK_OK && !both->waited && let_go(&c, both), "and free %s", c.error.message);
+	check(acquire(&c, both, 5000) == DLOCK_OK && !both->waited && let_go(&c, both), "both are free again %s",
+		c.error.message);
 	client_free(&c);
 	client_free(&other);
 }

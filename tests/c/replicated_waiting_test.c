@@ -1,5 +1,5 @@
-/* Waiting for a lock on Redis servers that fail over, taking up a detached one, fencing tokens, and users who may not
- * do all of that. Prints TAP. */
+/* Waiting for a lock on Redis servers that fail over, attaching to a detached lease, and users without the necessary
+ * rights. Prints TAP. */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ static dlock_claim *hold(client *c, const char *resource, int ttl_ms)
 	return claim;
 }
 
-/* ---- hand-over ---- */
+/* ---- handover ---- */
 
 typedef struct {
 	_Atomic int served;
@@ -50,7 +50,7 @@ static bool has_waiters(void *count)
 	return server_integer(servers.master, "ZCARD dlock:queue:{Lock:lock}") == *(int *) count;
 }
 
-/* A process that waits for the lock, and has it for an instant. */
+/* Starts a process that waits for the lock, and releases it at once. */
 static pid_t wait_for_lock(int number)
 {
 	int before = (int) server_integer(servers.master, "ZCARD dlock:queue:{Lock:lock}") + 1;
@@ -85,13 +85,13 @@ static void test_release_in_unsettled_epoch(void)
 	check(release(&c, claim) == DLOCK_OK, "released after a promotion (%s)", c.error.message);
 	int status = exit_of(pid);
 	long took = (long) ((shared->at[0] - start) / DLOCK_MS);
-	check(status == 0 && took >= GUARD, "the waiter gets it when the epoch is settled (%d, %ld ms)", status, took);
-	check(took < SOON / DLOCK_MS, "soon then (%ld ms)", took);
+	check(status == 0 && took >= GUARD, "the waiter acquires it when the epoch is settled (%d, %ld ms)", status, took);
+	check(took < SOON / DLOCK_MS, "soon after that (%ld ms)", took);
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* What a master says that was replaced. */
+/* A notification may come from a master that was replaced. */
 static void test_push_is_a_hint(void)
 {
 	client c = new_client();
@@ -111,17 +111,18 @@ static void test_push_is_a_hint(void)
 	for (int i = 0; i < 3; i++) {
 		char message[160];
 		snprintf(message, sizeof message, "%s %llu 9000000000000000", token, number + (unsigned) i);
-		check(server_integer(servers.master, "PUBLISH %s %s", inbox, message) == 1, "it is told that it has the lock");
+		check(
+			server_integer(servers.master, "PUBLISH %s %s", inbox, message) == 1, "the waiter receives a forged grant");
 		sleep_ms(100);
 	}
-	check(!has_ended(pid) && has(servers.master, claim), "it does not believe that");
-	check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "and gets it by the release");
-	check(shared->tokens[0] < 9000000000000000, "with the server's token");
+	check(!has_ended(pid) && has(servers.master, claim), "it does not rely on the grant");
+	check(release(&c, claim) == DLOCK_OK && exit_of(pid) == 0, "it acquires the lock after the release");
+	check(shared->tokens[0] < 9000000000000000, "its token is the server's");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
 
-/* Granted, and told so; but replicas do not confirm it. */
+/* The waiter is granted the lock and notified, but replicas do not confirm the grant. */
 static void test_handed_over_unconfirmed(void)
 {
 	client c = new_client();
@@ -133,9 +134,9 @@ static void test_handed_over_unconfirmed(void)
 	server_freeze(servers.replica);
 	check(release(&c, claim) == DLOCK_OK && claim->handed_over, "handed over without replicas");
 	sleep_ms(700);
-	check(!has_ended(pid), "the waiter does not believe it");
+	check(!has_ended(pid), "the waiter does not rely on it");
 	server_thaw(servers.replica);
-	check(exit_of(pid) == 0, "but when they are there");
+	check(exit_of(pid) == 0, "it acquires the lock when the replica runs again");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -162,7 +163,8 @@ static void test_attach(void)
 			&& has(servers.replica, claim),
 		"attached, and confirmed");
 	dlock_claim *again = claim_on(&c, "lock", 60000);
-	check(dlock_claim_attach(again, token, &c.error) == DLOCK_LOST && has(servers.master, claim), "once");
+	check(dlock_claim_attach(again, token, &c.error) == DLOCK_LOST && has(servers.master, claim),
+		"a second attach finds nothing");
 	dlock_claim_free(again);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
@@ -177,9 +179,9 @@ static void test_attach_unsettled(void)
 	dlock_claim *claim = detach(&c, token);
 	pair_fail_over(&servers);
 	dlock_nanos start = dlock_now();
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not in an unsettled epoch: %s",
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "in an unsettled epoch it cannot attach: %s",
 		c.error.message);
-	check(!strcmp(server_text(servers.master, "GET Lock:lock"), token), "and nothing is changed");
+	check(!strcmp(server_text(servers.master, "GET Lock:lock"), token), "the key is unchanged");
 	dlock_status status;
 	do {
 		sleep_ms(20);
@@ -187,7 +189,8 @@ static void test_attach_unsettled(void)
 		claim = claim_on(&c, "lock", 60000);
 		status = dlock_claim_attach(claim, token, &c.error);
 	} while (status == DLOCK_CONNECTION && dlock_now() - start < SOON);
-	check(status == DLOCK_OK && dlock_now() - start >= GUARD * DLOCK_MS, "but then (%d, %s)", status, c.error.message);
+	check(status == DLOCK_OK && dlock_now() - start >= GUARD * DLOCK_MS, "it attaches after the guard (%d, %s)", status,
+		c.error.message);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
@@ -209,20 +212,20 @@ static void test_attach_unconfirmed(void)
 	pair_settle(&servers);
 	dlock_claim *claim = detach(&c, token);
 	server_freeze(servers.replica);
-	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "not without replicas: %s", c.error.message);
-	check(!dlock_claim_is_held(claim), "not held");
+	check(dlock_claim_attach(claim, token, &c.error) == DLOCK_CONNECTION, "without replicas it cannot attach: %s",
+		c.error.message);
+	check(!dlock_claim_is_held(claim), "the lease is not held");
 	server_thaw(servers.replica);
 	client_drain(&c);
 	check(eventually(has_token, &(expected) { token }), "it is rolled back");
 	dlock_claim_free(claim);
 	claim = claim_on(&c, "lock", 60000);
 	check(pair_is_in_step(&servers) && dlock_claim_attach(claim, token, &c.error) == DLOCK_OK,
-		"and works the next time (%s)", c.error.message);
+		"the next attempt succeeds (%s)", c.error.message);
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }
 
-/* ---- fencing tokens ---- */
 
 /* ---- users ---- */
 
@@ -240,13 +243,13 @@ static void test_users(void)
 		dlock_claim *claim = claim_on(&c, "lock", LEASE);
 		dlock_nanos start = dlock_now();
 		dlock_status status = acquire(&c, claim, 60000);
-		check(status == DLOCK_CONNECTION || status == DLOCK_FAILED, "without the right to %s there is no lock (%d)",
-			forbidden[i], status);
-		check(strcasestr(c.error.message, forbidden[i]) && !strstr(c.error.message, SECRET), "the message says so: %s",
-			c.error.message);
+		check(status == DLOCK_CONNECTION || status == DLOCK_FAILED,
+			"without the right to call %s no lock is granted (%d)", forbidden[i], status);
+		check(strcasestr(c.error.message, forbidden[i]) && !strstr(c.error.message, SECRET),
+			"the message names the command: %s", c.error.message);
 		check(dlock_now() - start < SOON, "at once");
 		client_drain(&c);
-		check(eventually_nobody(servers.master, "lock"), "and nothing is left behind");
+		check(eventually_nobody(servers.master, "lock"), "the attempt leaves nothing");
 		dlock_claim_free(claim);
 		client_free(&c);
 		server_do(servers.master, "ACL DELUSER app%d", i);

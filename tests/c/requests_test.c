@@ -1,6 +1,5 @@
-/* What is said to Redis, word for word: each request with its usual arguments and with those at the edges. The words
- * were written down from a release; whoever changes one changes what older and newer clients of the same lock have in
- * common. Prints TAP. */
+/* The requests to Redis, word for word: each with its usual arguments and with those at the limits. The words are those
+ * of a release. If one changes, older and newer clients of the same lock no longer agree. Prints TAP. */
 
 #include <stdlib.h>
 
@@ -14,7 +13,7 @@
 
 static char said[4096];
 
-/* The script's name, the number of keys and all words; an empty one as ''. */
+/* Returns the script's name, the number of keys and all words; an empty word as ''. */
 static const char *words_of(const dlock_call *call)
 {
 	char *out = said;

@@ -1,4 +1,4 @@
-/* How the master behind Sentinels is found, with real ones and with such as say what a test needs. Prints TAP. */
+/* How a client finds the master behind Sentinels, real ones and ones with answers that a test chooses. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void reset(void)
 	interrupt_clear();
 }
 
-/* What asks. */
+/* A client that asks for the master. */
 typedef struct {
 	dlock_pool pool;
 	dlock_endpoint *service;
@@ -72,13 +72,13 @@ static int port_found(const asker *asker)
 	return master ? master->port : 0;
 }
 
-/* Of an error. */
+/* Does the error contain the word, and no password? */
 static bool says(const asker *asker, const char *word)
 {
 	return strstr(asker->error.message, word) && !strstr(asker->error.message, SECRET);
 }
 
-/* A Sentinel that always gives this answer. */
+/* A Sentinel that always answers this. */
 #define ADDRESS(port) "*2\r\n$9\r\n127.0.0.1\r\n$4\r\n" port "\r\n"
 
 static pid_t fake(int *port, const char *answer)
@@ -86,7 +86,7 @@ static pid_t fake(int *port, const char *answer)
 	return memcached_peer(port, answer, answer);
 }
 
-/* ---- whom to ask, and whom it is about ---- */
+/* ---- the addresses of Sentinels and of the master ---- */
 
 static bool same(const char *a, const char *b)
 {
@@ -106,15 +106,15 @@ static void test_servers(void)
 		"%s, %s, %s", first->label, second->label, master->label);
 	check(same(first->user, "bob") && same(first->password, SENTINEL_SECRET) && first->database == 0,
 		"a Sentinel's login");
-	check(same(master->user, "ann") && same(master->password, SECRET) && master->database == 3, "the master's");
+	check(same(master->user, "ann") && same(master->password, SECRET) && master->database == 3, "the master's login");
 	check(!first->tls && !master->tls && master->replicas == 0 && master->discovery == DLOCK_ENDPOINT_FIXED
 			&& !master->seed_count && !master->service,
-		"plain servers");
+		"both are plain servers");
 	check(first->connect_timeout == 500 * DLOCK_MS && first->read_timeout == 250 * DLOCK_MS
 			&& master->connect_timeout == 500 * DLOCK_MS && master->read_timeout == 250 * DLOCK_MS,
 		"the timeouts");
 	check(!dlock_endpoint_member(service, "a b", 7000) && !dlock_endpoint_member(service, "r1", 0),
-		"what is no address makes none");
+		"an invalid address is refused");
 	dlock_endpoint_release(first);
 	dlock_endpoint_release(second);
 	dlock_endpoint_release(master);
@@ -130,39 +130,39 @@ static void test_servers(void)
 	check(master->tls_verify_peer && !master->tls_verify_peer_name && same(master->tls_peer_name, "p")
 			&& same(master->tls_cafile, "a") && same(master->tls_capath, "b") && same(master->tls_cert, "c")
 			&& same(master->tls_key, "d") && same(master->tls_passphrase, SECRET),
-		"with all its options");
+		"the master has all TLS options");
 	dlock_endpoint_release(first);
 	dlock_endpoint_release(master);
 	dlock_endpoint_release(service);
 #endif
 }
 
-/* ---- one that answers ---- */
+/* ---- Sentinels that answer ---- */
 
 static void test_found(void)
 {
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
 
 	check(!dlock_topology_has_slots(asker->topology) && port_found(asker) == 0, "nothing is known at first");
-	check(dlock_pool_topology(&asker->pool, asker->service) == asker->topology, "one for the service");
-	check(discover(asker, 5000) == DLOCK_OK, "it is found (%s)", asker->error.message);
+	check(dlock_pool_topology(&asker->pool, asker->service) == asker->topology, "the service has one topology");
+	check(discover(asker, 5000) == DLOCK_OK, "the master is found (%s)", asker->error.message);
 	const dlock_endpoint *master = dlock_topology_master(asker->topology, 12345);
-	check(master && master->port == fleet_master(&fleet_one)->port, "at the right place");
+	check(master && master->port == fleet_master(&fleet_one)->port, "its address is right");
 	check(master && master->discovery == DLOCK_ENDPOINT_FIXED && master->replicas == 0
 			&& !strcmp(master->password, SECRET) && !master->user,
-		"as a server of its own, with the service's password");
+		"it is a plain server with the service's password");
 	check(closes_at_once(&asker->pool), "a Sentinel's connection is closed at once");
-	check(dlock_topology_answers(asker->topology) == 1,
-		"answered once");
+	check(dlock_topology_answers(asker->topology) == 1, "one answer counts");
 	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_master(asker->topology, 0) == master,
-		"again: the same server");
-	check(dlock_topology_answers(asker->topology) == 2, "answered again");
+		"the second question finds the same server");
+	check(dlock_topology_answers(asker->topology) == 2, "a second answer counts");
 	dlock_nanos start = dlock_now();
 	for (int i = 0; i < 5; i++) {
 		discover(asker, 5000);
 	}
 	double took = (double) (dlock_now() - start) / DLOCK_MS;
-	check(dlock_topology_answers(asker->topology) == 7 && took > 4 * 40, "not more often than needed (%.3g ms)", took);
+	check(dlock_topology_answers(asker->topology) == 7 && took > 4 * 40,
+		"the client does not ask more often than needed (%.3g ms)", took);
 	asker_free(asker);
 }
 
@@ -174,7 +174,7 @@ static void test_fixed(void)
 	check(dlock_topology_master(asker->topology, 0) == server, "a fixed address is known");
 	dlock_topology_ask(asker->topology, dlock_now());
 	check(!dlock_topology_is_asking(asker->topology) && discover(asker, 0) == DLOCK_OK && !asker->pool.first,
-		"nobody is asked");
+		"no server is asked");
 	asker_free(asker);
 }
 
@@ -201,7 +201,7 @@ static bool are_answered(void *context)
 	return !dlock_topology_is_asking(questions->one) && !dlock_topology_is_asking(questions->none);
 }
 
-/* As the renewal thread does: beside what else there is to be done. */
+/* Asks beside other work, like the renewal thread. */
 static void test_beside(void)
 {
 	int ports[] = { closed_port(), fleet_one.sentinels[1].port };
@@ -214,16 +214,16 @@ static void test_beside(void)
 	dlock_topology_ask(asked.none, start);
 	dlock_topology_ask(asked.none, start);
 	check(dlock_now() - start < SOON && dlock_topology_is_asking(asked.one), "asking does not wait");
-	check(dlock_loop_await(dlock_pool_loop(&pool), are_answered, &asked, start + SOON), "both have come to something");
-	check(dlock_topology_master(asked.one, 0) && dlock_topology_answers(asked.one) == 1, "found");
-	check(!dlock_topology_master(asked.none, 0) && dlock_topology_answers(asked.none) == 0, "or not");
-	check(asked.turns < 60 && is_pool_at_rest(&pool), "in a few steps (%d)", asked.turns);
+	check(dlock_loop_await(dlock_pool_loop(&pool), are_answered, &asked, start + SOON), "both questions end");
+	check(dlock_topology_master(asked.one, 0) && dlock_topology_answers(asked.one) == 1, "one finds the master");
+	check(!dlock_topology_master(asked.none, 0) && dlock_topology_answers(asked.none) == 0, "the other finds none");
+	check(asked.turns < 60 && is_pool_at_rest(&pool), "both end in a few steps (%d)", asked.turns);
 	dlock_pool_clear(&pool);
 	dlock_endpoint_release(service);
 	dlock_endpoint_release(fleet);
 }
 
-/* Nobody has looked for it. */
+/* The answer arrived before the client looked for it. */
 static void test_old_answer(void)
 {
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
@@ -234,10 +234,10 @@ static void test_old_answer(void)
 		dlock_wait_is_ready(dlock_conn_poll(conn).fd, POLLIN);
 		dlock_conn_advance(conn);
 	}
-	check(dlock_topology_is_asking(asker->topology), "an answer that nobody has taken");
+	check(dlock_topology_is_asking(asker->topology), "the answer has not been processed");
 	sleep_ms(60);
 	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_answers(asker->topology) == 2,
-		"is an old one: it is asked for again");
+		"an old answer does not count: the client asks again");
 	check(is_pool_at_rest(&asker->pool), "nothing stays open");
 	asker_free(asker);
 }
@@ -253,12 +253,12 @@ static void test_drained(void)
 		"a question that is not answered");
 	dlock_pool_drain(&asker->pool, start + 60 * DLOCK_SECOND);
 	check(dlock_now() - start < SOON && !dlock_topology_is_asking(asker->topology) && is_pool_at_rest(&asker->pool),
-		"a request's end does not wait for it");
+		"a request's end does not wait for the answer");
 	asker_free(asker);
 	close(fd);
 }
 
-/* ---- some that do not ---- */
+/* ---- Sentinels that do not answer ---- */
 
 static void test_dead_first(void)
 {
@@ -267,10 +267,11 @@ static void test_dead_first(void)
 	asker *asker = asker_at(ports, 2);
 
 	bool good = discover(asker, 5000) == DLOCK_OK;
-	check(good && port_found(asker) == 1111, "the next one is asked (%s)", asker->error.message);
+	check(good && port_found(asker) == 1111, "the next Sentinel is asked (%s)", asker->error.message);
 	check(asker->took < SOON, "at once (%.3g ms)", (double) asker->took / DLOCK_MS);
 	unsigned long opened = dlock_pool_opened(&asker->pool);
-	check(discover(asker, 5000) == DLOCK_OK && dlock_pool_opened(&asker->pool) == opened + 1, "and first from then on");
+	check(discover(asker, 5000) == DLOCK_OK && dlock_pool_opened(&asker->pool) == opened + 1,
+		"later questions go to that one first");
 	asker_free(asker);
 	end_child(pid);
 }
@@ -295,7 +296,7 @@ static void test_unknown_service(void)
 		snprintf(label, sizeof label, "127.0.0.1:%d: does not know it", ports[i]);
 		check(says(asker, label), "%s", label);
 	}
-	check(asker->took < SOON && dlock_topology_answers(asker->topology) == 0, "nobody has answered");
+	check(asker->took < SOON && dlock_topology_answers(asker->topology) == 0, "no answer counts");
 	asker_free(asker);
 }
 
@@ -334,42 +335,44 @@ static void test_all_dead(void)
 	char label[32];
 
 	snprintf(label, sizeof label, "127.0.0.1:%d: ", ports[2]);
-	check(discover(asker, 60000) == DLOCK_CONNECTION && says(asker, "refused") && says(asker, label), "nobody: %s",
-		asker->error.message);
-	check(asker->took < SOON, "known soon (%.3g ms)", (double) asker->took / DLOCK_MS);
+	check(discover(asker, 60000) == DLOCK_CONNECTION && says(asker, "refused") && says(asker, label),
+		"no Sentinel runs: %s", asker->error.message);
+	check(asker->took < SOON, "the error comes soon (%.3g ms)", (double) asker->took / DLOCK_MS);
 	asker_free(asker);
 }
 
-/* The system takes connections for those that stand still. */
+/* The system accepts connections for Sentinels that are stopped. */
 static void test_standing_still(void)
 {
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
 
 	server_freeze(&fleet_one.sentinels[0]);
-	check(discover(asker, 5000) == DLOCK_OK, "one stands still (%s)", asker->error.message);
-	check(asker->took > 100 * DLOCK_MS && asker->took < SOON, "that costs little (%.3g ms)",
+	check(discover(asker, 5000) == DLOCK_OK, "the master is found while one Sentinel is stopped (%s)",
+		asker->error.message);
+	check(asker->took > 100 * DLOCK_MS && asker->took < SOON, "that takes little longer (%.3g ms)",
 		(double) asker->took / DLOCK_MS);
-	check(is_pool_at_rest(&asker->pool), "and is left alone then");
+	check(is_pool_at_rest(&asker->pool), "its connection is closed");
 	asker_free(asker);
 
 	asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
 	server_freeze(&fleet_one.sentinels[1]);
 	server_freeze(&fleet_one.sentinels[2]);
 	bool good = discover(asker, 300) == DLOCK_CONNECTION;
-	check(good && asker->took < SOON && says(asker, "in time") && says(asker, "; 127.0.0.1:"),
-		"all of them: %s", asker->error.message);
-	check(dlock_topology_is_asking(asker->topology), "it goes on");
+	check(good && asker->took < SOON && says(asker, "in time") && says(asker, "; 127.0.0.1:"), "all are stopped: %s",
+		asker->error.message);
+	check(dlock_topology_is_asking(asker->topology), "the question continues");
 	good = discover(asker, 60000) == DLOCK_CONNECTION;
-	check(good && asker->took > DLOCK_SECOND && asker->took < SOON, "within the timeouts (%.3g ms)",
+	check(good && asker->took > DLOCK_SECOND && asker->took < SOON, "it fails within the timeouts (%.3g ms)",
 		(double) asker->took / DLOCK_MS);
 	server_thaw(&fleet_one.sentinels[0]);
 	server_thaw(&fleet_one.sentinels[2]);
-	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) != 0, "until they go on (%s)", asker->error.message);
+	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) != 0, "it succeeds when they run again (%s)",
+		asker->error.message);
 	server_thaw(&fleet_one.sentinels[1]);
 	asker_free(asker);
 }
 
-/* ---- those that are not of one mind ---- */
+/* ---- Sentinels that disagree ---- */
 
 static void test_stale_answers(void)
 {
@@ -381,8 +384,8 @@ static void test_stale_answers(void)
 		check(discover(asker, 5000) == DLOCK_OK, "answered");
 		found[i] = port_found(asker);
 	}
-	check(found[0] == 1111 && found[1] == 2222 && found[2] == 1111 && found[3] == 2222, "asked in turn: %d, %d, %d, %d",
-		found[0], found[1], found[2], found[3]);
+	check(found[0] == 1111 && found[1] == 2222 && found[2] == 1111 && found[3] == 2222,
+		"they are asked in turn: %d, %d, %d, %d", found[0], found[1], found[2], found[3]);
 	asker_free(asker);
 	for (int i = 0; i < 3; i++) {
 		end_child(pids[i]);
@@ -399,7 +402,7 @@ static void test_flapping(void)
 	for (; dlock_now() < end; count++) {
 		discover(asker, 5000);
 	}
-	check(count <= 24, "answers that contradict each other are not asked for all the time (%d times)", count);
+	check(count <= 24, "contradicting Sentinels are not asked all the time (%d times)", count);
 	asker_free(asker);
 	for (int i = 0; i < 2; i++) {
 		end_child(pids[i]);
@@ -416,7 +419,7 @@ static pid_t fake_naming(int *port, int named)
 	return fake(port, answer);
 }
 
-/* One has not heard yet that the master was replaced. */
+/* A Sentinel does not know yet that the master was replaced. */
 static void test_one_behind(void)
 {
 	static test_server master;
@@ -429,11 +432,11 @@ static void test_one_behind(void)
 	pid_t pids[] = { fake_naming(&ports[0], old), fake_naming(&ports[1], old), fake_naming(&ports[2], master.port) };
 	asker *asker = asker_at(ports, 3);
 	dlock_masters masters = { .pool = &asker->pool, .topology = asker->topology };
-	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) == old, "the old one is known");
+	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) == old, "the client knows the old master");
 	dlock_route_begin(&route, &masters, 0, &error);
 	dlock_status status = dlock_route_ask(&route, dlock_call_command(words, 1));
 	check(status == DLOCK_OK && route.conn->server->port == master.port,
-		"one call finds the new one, though the next Sentinel names the old one yet (%s)", error.message);
+		"one call finds the new master, although the next Sentinel still names the old one (%s)", error.message);
 	dlock_route_end(&route);
 	asker_free(asker);
 	server_kill(&master);
@@ -452,7 +455,7 @@ static void test_fork(void)
 		server_freeze(&fleet_one.sentinels[i]);
 	}
 	check(discover(asker, 50) == DLOCK_CONNECTION && dlock_topology_is_asking(asker->topology),
-		"in the middle of a question");
+		"a question is under way");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		bool good = !dlock_topology_is_asking(asker->topology) && dlock_pool_loop(&asker->pool)->adopted;
@@ -465,14 +468,14 @@ static void test_fork(void)
 		asker_free(asker);
 		_exit(!good);
 	}
-	check(exit_of(pid) == 0, "a child asks by itself");
+	check(exit_of(pid) == 0, "a child asks its own question");
 	check(dlock_topology_is_asking(asker->topology) && discover(asker, 5000) == DLOCK_OK,
 		"the parent's question is answered (%s)", asker->error.message);
-	check(dlock_topology_answers(asker->topology) == 1 && port_found(asker) != 0, "once");
+	check(dlock_topology_answers(asker->topology) == 1 && port_found(asker) != 0, "one answer counts");
 	asker_free(asker);
 }
 
-/* ---- fail-over ---- */
+/* ---- failover ---- */
 
 static bool open_to(asker *asker, dlock_endpoint *server)
 {
@@ -493,18 +496,18 @@ static void test_fail_over(void)
 
 	check(discover(asker, 5000) == DLOCK_OK, "found (%s)", asker->error.message);
 	dlock_endpoint *old = dlock_endpoint_retain(dlock_topology_master(asker->topology, 0));
-	check(old->port == fleet_master(&fleet_one)->port && open_to(asker, old), "a connection to it");
-	check(fleet_promote(&fleet_one), "another is promoted");
-	check(port_found(asker) == old->port, "nobody has asked");
-	check(discover(asker, 5000) == DLOCK_OK, "asked (%s)", asker->error.message);
+	check(old->port == fleet_master(&fleet_one)->port && open_to(asker, old), "a connection to the master is open");
+	check(fleet_promote(&fleet_one), "another server is promoted");
+	check(port_found(asker) == old->port, "the old master is known until the client asks");
+	check(discover(asker, 5000) == DLOCK_OK, "the client asks (%s)", asker->error.message);
 	dlock_endpoint *new = dlock_topology_master(asker->topology, 0);
-	check(new->port != old->port && new->port == fleet_master(&fleet_one)->port, "the new master");
+	check(new->port != old->port &&new->port == fleet_master(&fleet_one)->port, "it knows the new master");
 	check(
 		dlock_pool_conn(&asker->pool, old)->state == DLOCK_CONN_CLOSED, "an idle connection to the old one is closed");
 	check(open_to(asker, new) && discover(asker, 5000) == DLOCK_OK
 			&& dlock_pool_conn(&asker->pool, new)->state == DLOCK_CONN_READY,
-		"that to the new one stays");
-	check(old->references == 2, "the old one is kept by its connection only (%u)", old->references);
+		"the connection to the new one stays open");
+	check(old->references == 2, "only its connection keeps the old one (%u)", old->references);
 	dlock_endpoint_release(old);
 	asker_free(asker);
 }
@@ -512,7 +515,7 @@ static void test_fail_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		/* the fail-over before Sentinels stand still, since they do nothing for 30 s after that */
+		/* the failover before Sentinels are stopped, because they do nothing for 30 s after that */
 		TEST(servers),
 		TEST(found),
 		TEST(fail_over),

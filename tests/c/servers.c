@@ -104,15 +104,15 @@ void server_execute(const char *const *words)
 	int nothing = open("/dev/null", O_RDWR);
 	dup2(nothing, STDOUT_FILENO);
 	dup2(nothing, STDERR_FILENO);
-	for (int fd = STDERR_FILENO + 1; fd < 256; fd++) { /* it must not keep the test's connections open */
+	for (int fd = STDERR_FILENO + 1; fd < 256; fd++) { /* the server must not keep the test's connections open */
 		close(fd);
 	}
-	unsetenv("LD_PRELOAD"); /* a sanitizer's library that is meant for the test */
+	unsetenv("LD_PRELOAD"); /* it may name a sanitizer's library, which is for the test */
 	execvp(words[0], (char *const *) words);
 	_exit(127);
 }
 
-/* A Sentinel writes what it learns to its configuration. */
+/* A Sentinel writes to its configuration, so each start writes the lines again. */
 static void run_sentinel(const test_server *server)
 {
 	char path[256];
@@ -200,7 +200,7 @@ static bool launch(test_server *server)
 	return server_launch(&server->pid, server, run, connect_admin);
 }
 
-/* A node of a cluster uses the port that is higher by 10000 as well. */
+/* A cluster's node also uses the port that is higher by 10000. */
 static bool is_usable(const test_server *server, bool is_node)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -323,7 +323,7 @@ static redisReply *ask(test_server *server, const char *format, va_list argument
 
 	va_copy(again, arguments);
 	redisReply *reply = server->admin ? redisvCommand(server->admin, format, arguments) : NULL;
-	if (!reply && connect_admin(server)) { /* the test has it killed together with the others */
+	if (!reply && connect_admin(server)) { /* the test has killed this connection with other ones */
 		reply = redisvCommand(server->admin, format, again);
 	}
 	va_end(again);

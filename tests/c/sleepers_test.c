@@ -1,6 +1,6 @@
-/* Strands that wait suspended in one loop: who polls for all, and that no wake-up is lost, in whatever order they go on
- * and whoever leaves. The strands are contexts of their own, and a scheduler resumes those whose descriptor can be read
- * or whose time has come. Prints TAP. */
+/* Strands that wait suspended in one loop: which of them polls for all. No wake-up is lost, in whatever order they
+ * resume, and whichever leaves. Each strand has its own context. A scheduler resumes strands whose descriptor can be
+ * read or whose time has come. Prints TAP. */
 
 #include <poll.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ typedef struct strand {
 	bool is_over, is_cancelled, is_unable, is_dropped;
 	int fd, suspensions;
 	dlock_nanos until;
-	/* Of what it waits for. */
+	/* what it waits for */
 	int wanted;
 	dlock_nanos time;
 	dlock_status status;
@@ -83,7 +83,7 @@ static bool is_to_go_on(const strand *one)
 	return one->stack && !one->is_over && !one->is_dropped;
 }
 
-/* Resumes one that is due, the first in this order. False: none is within 10 s. */
+/* Resumes the first strand in this order that is due. False: none is due within 10 s. */
 static bool turn(const int *order)
 {
 	dlock_nanos give_up = dlock_now() + 10 * DLOCK_SECOND;
@@ -215,7 +215,7 @@ static void wait_for_bytes(strand *self)
 	self->status = dlock_loop_run(&loop, wait_step, self, DLOCK_FOREVER, &wait);
 }
 
-/* Each wants a byte more than the one before. */
+/* Each strand waits for one byte more than the one before. */
 static void start_all(void)
 {
 	for (int i = 0; i < STRANDS; i++) {
@@ -259,12 +259,11 @@ static void test_orders(void)
 			end();
 		}
 	}
-	check(bad == 0, "all have it, in whatever order they go on (%d did not)", bad);
-	check(suspensions <= 5, "with few suspensions (%d at most)", suspensions);
+	check(bad == 0, "all strands have their bytes, in whatever order they resume (%d times not)", bad);
+	check(suspensions <= 5, "they need few suspensions (%d at most)", suspensions);
 }
 
-/* Whoever leaves before its time hands the watch over: also one that was rung for that, and one that has what it wants.
- * */
+/* A cancelled strand passes the watch on, even if its bell has rung for that or its bytes have come. */
 static void test_cancelled(void)
 {
 	int bad = 0;
@@ -286,11 +285,11 @@ static void test_cancelled(void)
 			end();
 		}
 	}
-	check(bad == 0, "those that stay have it, whoever is cancelled (%d times not)", bad);
+	check(bad == 0, "the remaining strands have their bytes, whichever are cancelled (%d times not)", bad);
 }
 
-/* Some are never resumed, and not ended either: the watcher, the strand that is rung to replace it, or both. They may
- * go on late. */
+/* Some strands are neither resumed nor ended: the watcher, the strand whose bell rings to replace it, or both. They may
+ * resume late. */
 static void test_dropped(void)
 {
 	int bad = 0;
@@ -310,10 +309,10 @@ static void test_dropped(void)
 		bad += !finish(orders[0]) || loop.sleepers.first || loop.sleepers.watcher;
 		end();
 	}
-	check(bad == 0, "those that stay have it, whoever is dropped (%d times not)", bad);
+	check(bad == 0, "the remaining strands have their bytes, whichever are dropped (%d times not)", bad);
 }
 
-/* It polls by itself, for all others, too. */
+/* A strand that cannot be suspended polls itself, also for all others. */
 static void test_unable(void)
 {
 	int bad = 0;
@@ -334,10 +333,10 @@ static void test_unable(void)
 		bad += !finish(orders[i]) || count_status(DLOCK_OK) != STRANDS;
 		end();
 	}
-	check(bad == 0, "one that cannot be suspended (%d times not)", bad);
+	check(bad == 0, "all have their bytes beside a strand that cannot be suspended (%d times not)", bad);
 }
 
-/* Somebody runs the loop, and leaves, and with it something to be polled, or an earlier time for one that sleeps. */
+/* A caller runs the loop and leaves. It has added something to poll, or an earlier time for a sleeper. */
 static dlock_status begin_pipe(void *task, dlock_loop *on, dlock_nanos now)
 {
 	(void) task, (void) on, (void) now;
@@ -371,7 +370,7 @@ static void test_others(void)
 			begin();
 			start_all();
 			dlock_loop_run(&loop, set_time, &strands[who], DLOCK_FOREVER, NULL);
-			dlock_loop_run(&loop, begin_pipe, NULL, DLOCK_FOREVER, NULL); /* its step has said when */
+			dlock_loop_run(&loop, begin_pipe, NULL, DLOCK_FOREVER, NULL); /* its step has set the time */
 			dlock_nanos start = dlock_now();
 			while (!strands[who].is_over && turn(orders[i])) {
 			}
@@ -383,10 +382,10 @@ static void test_others(void)
 			end();
 		}
 	}
-	check(bad == 0, "what others begin is watched for (%d times not)", bad);
+	check(bad == 0, "the watcher polls what other callers begin (%d times not)", bad);
 }
 
-/* A ring of what is over already, such as a loss that was told in another way: it is heard once. */
+/* A stale ring, for example for a loss that was reported in another way, wakes a strand only once. */
 static dlock_wakeup stale, bell;
 
 static void wait_for_time(strand *self)
@@ -422,16 +421,15 @@ static void test_stale_ring(void)
 		dlock_wakeup_send(&stale);
 		start(0, waits[i]);
 		check(finish(orders[0]) && (i == 0 ? strands[0].status == DLOCK_LOST : strands[0].wanted == DLOCK_WAIT_TIME),
-			"after a stale ring it waits for its time");
-		check(strands[0].suspensions <= 5, "and sleeps meanwhile (%d suspensions)", strands[0].suspensions);
+			"after a stale ring the strand waits for its time");
+		check(strands[0].suspensions <= 5, "it sleeps meanwhile (%d suspensions)", strands[0].suspensions);
 		dlock_wakeup_close(&stale);
 		dlock_wakeup_close(&bell);
 		end();
 	}
 }
 
-/* Whoever leaves has brought something in its last turn that one who sleeps waits for: nothing is to be polled for it.
- */
+/* In its last turn, a caller that leaves brings what sleepers wait for, so there is nothing to poll for it. */
 static dlock_status bring(void *task, dlock_loop *on, dlock_nanos now)
 {
 	(void) task, (void) now;
@@ -447,11 +445,11 @@ static void test_brought(void)
 	dlock_loop_run(&loop, bring, NULL, DLOCK_FOREVER, NULL);
 	dlock_nanos start = dlock_now();
 	check(finish(orders[0]) && count_status(DLOCK_OK) == STRANDS && dlock_now() - start < 30 * DLOCK_SECOND,
-		"what the last turn has brought is looked at");
+		"sleepers notice what the last turn has brought");
 	end();
 }
 
-/* A child has none of its parent's, and takes nothing from it. */
+/* A child has none of its parent's sleepers, and reads none of their bytes. */
 static void test_fork(void)
 {
 	begin();
@@ -465,11 +463,11 @@ static void test_fork(void)
 		}
 		_exit(bad);
 	}
-	check(exit_of(pid) == 0, "in a child they end");
+	check(exit_of(pid) == 0, "in a child all strands end");
 	say(0);
 	say(0);
 	say(0);
-	check(finish(orders[3]) && count_status(DLOCK_OK) == STRANDS, "in the parent they go on");
+	check(finish(orders[3]) && count_status(DLOCK_OK) == STRANDS, "in the parent they continue");
 	end();
 }
 
@@ -482,7 +480,7 @@ static void test_forgotten(void)
 	dlock_nanos until = dlock_now() + 50 * DLOCK_MS;
 	dlock_loop_await(&loop, never, NULL, until);
 	check(count_status(DLOCK_OK) == STRANDS && pipes[0].received == 1 && !strands[0].is_over,
-		"those that are forgotten are stepped no more"); /* OK is 0: none has got a status */
+		"forgotten sleepers are not stepped any more"); /* OK is 0: none has a status yet */
 	end();
 }
 

@@ -1,4 +1,4 @@
-/* The hash slots of Redis Cluster, and the map of who has them. Prints TAP. */
+/* The hash slots of Redis Cluster, and the map of their servers. Prints TAP. */
 
 #include <stdlib.h>
 
@@ -13,11 +13,11 @@ static int slot_of(const char *key)
 
 static void test_slots(void)
 {
-	/* As CLUSTER KEYSLOT says. */
+	/* CLUSTER KEYSLOT says the same. */
 	check(slot_of("123456789") == 12739 && slot_of("foo") == 12182 && slot_of("") == 0, "known slots");
 	check(slot_of("{foo}bar") == slot_of("foo") && slot_of("a{foo}{bar}") == slot_of("foo"), "a hash tag");
-	check(
-		slot_of("{}foo") != slot_of("foo") && slot_of("{}foo") == 9500, "an empty one is none (%d)", slot_of("{}foo"));
+	check(slot_of("{}foo") != slot_of("foo") && slot_of("{}foo") == 9500, "an empty hash tag does not count (%d)",
+		slot_of("{}foo"));
 	check(slot_of("a}b{c") != slot_of("b") && slot_of("{{foo}}") == slot_of("x{{foo}y"), "braces in other places");
 	check(slot_of("\xc3\xbc{\xc3\xbc}") == slot_of("\xc3\xbc"), "bytes above 127");
 }
@@ -34,7 +34,7 @@ static void test_tags(void)
 	}
 	check(wrong == 0, "each slot has a tag (%d have none)", wrong);
 	dlock_slot_tag(0, tag);
-	check(!strcmp(tag, "fHh"), "the same in each process, for ever (%s)", tag);
+	check(!strcmp(tag, "fHh"), "every process and release has the same tag (%s)", tag);
 }
 
 static dlock_endpoint *server_at(int port)
@@ -53,7 +53,7 @@ static void test_map(void)
 	dlock_slot_map map, other;
 
 	check(dlock_slot_map_begin(&map, DLOCK_SLOTS) && dlock_slot_map_begin(&other, DLOCK_SLOTS), "two maps");
-	check(dlock_slot_map_is_same(&map, &other) && !dlock_slot_map_get(&map, 0), "of nothing");
+	check(dlock_slot_map_is_same(&map, &other) && !dlock_slot_map_get(&map, 0), "both are empty");
 	for (int i = 0; i < 20; i++) {
 		servers[i] = server_at(1000 + i);
 		dlock_slot_map_set(&map, 100 * i, 100 * i + 99, servers[i]);
@@ -64,21 +64,21 @@ static void test_map(void)
 		"each slot has its server");
 	check(dlock_slot_map_set(&other, 0, 0, again) && dlock_slot_map_get(&other, 0) == servers[0]
 			&& dlock_slot_map_is_same(&map, &other),
-		"a server that is the same is not there twice");
+		"the same server is not added twice");
 	check(dlock_slot_map_find(&map, "127.0.0.1", 1007) == servers[7] && !dlock_slot_map_find(&map, "127.0.0.1", 1020),
-		"found by its address");
+		"a server is found by its address");
 	dlock_slot_map_set(&other, 0, 99, servers[5]);
 	dlock_slot_map_set(&other, 700, 799, NULL);
-	check(!dlock_slot_map_is_same(&map, &other), "changed");
+	check(!dlock_slot_map_is_same(&map, &other), "a changed map is not the same");
 	dlock_slot_map_sweep(&other);
 	check(other.count == 18 && !dlock_slot_map_find(&other, "127.0.0.1", 1000)
 			&& !dlock_slot_map_find(&other, "127.0.0.1", 1007),
-		"those without slots are dropped (%d are left)", other.count);
+		"servers without slots are dropped (%d are left)", other.count);
 	dlock_slot_map_set(&other, 5000, 5000, again);
 	dlock_slot_map_set(&other, 5001, 5001, servers[7]);
 	check(dlock_slot_map_get(&other, 0) == servers[5] && dlock_slot_map_get(&other, 1900) == servers[19]
 			&& dlock_slot_map_get(&other, 1850) == servers[18] && !dlock_slot_map_get(&other, 750),
-		"the others keep theirs");
+		"the other servers keep their slots");
 	dlock_slot_map_end(&map);
 	dlock_slot_map_end(&other);
 	check(servers[0]->references == 1 && servers[19]->references == 1, "no reference is left");

@@ -5,7 +5,7 @@
 #include "redis_client.h"
 #include "servers.h"
 
-/* What a test of stocks works with: a pool and a stock, as a process has them. */
+/* A client in a test of stocks: a pool and a stock, as in a process. */
 typedef struct {
 	dlock_pool *pool;
 	dlock_stock *stock;
@@ -15,21 +15,21 @@ typedef struct {
 
 #define STOCK "Stock:"
 
-/* Takes over the server or service. */
+/* Takes over the caller's reference to the service. */
 shop shop_on(dlock_endpoint *service);
 shop shop_at(const char *dsn);
 void shop_free(shop *shop);
 
-/* An order of buyer "ann". `articles` are separated by spaces, one piece of each. */
+/* An order of buyer "ann" for one unit of each product. `skus` are separated by spaces. */
 dlock_order order_of(const char *skus, const char *request);
 
-/* Each remarks upon errors. The outcome, or -1 where it is not known. */
+/* Each prints errors, and returns the outcome; -1: it is unknown. */
 int reserve(shop *shop, const dlock_order *order, int ttl_ms, int timeout_ms);
 int confirm(shop *shop, const dlock_order *order);
 int cancel(shop *shop, const dlock_order *order);
 int extend_order(shop *shop, const dlock_order *order, int ttl_ms);
 
-/* By how many pieces; INT64_MIN where it is not known. */
+/* By how many units the stock has changed; INT64_MIN: unknown. */
 int64_t restock(shop *shop, const char *sku, int64_t units, const char *change);
 
 /* Are these the counts? */

@@ -40,13 +40,12 @@ static void test_names(void)
 	dlock_arg all = { longest, 255 };
 
 	check(is_id("ann", "1", "ann/1"), "an id");
-	check(is_id("a/b", "c d", "a%2fb/c%20d"), "without further slashes, and without spaces");
-	check(is_id("a", "/b", "a/%2fb") && is_id("a/", "b", "a%2f/b"), "of which no two are one");
-	check(is_id("%2f", "\n\177\xc3\xa9", "%252f/%0a%7f\xc3\xa9"),
-		"and no other byte that the scripts take for their own");
+	check(is_id("a/b", "c d", "a%2fb/c%20d"), "an id has one slash and no spaces");
+	check(is_id("a", "/b", "a/%2fb") && is_id("a/", "b", "a%2f/b"), "different names have different ids");
+	check(is_id("%2f", "\n\177\xc3\xa9", "%252f/%0a%7f\xc3\xa9"), "bytes that the scripts use are escaped");
 	memset(longest, '/', 255);
 	dlock_order_id id = dlock_stock_order_id(all, all);
-	check(strlen(id.text) == DLOCK_ORDER_ID_MAX, "the longest has room (%zu)", strlen(id.text));
+	check(strlen(id.text) == DLOCK_ORDER_ID_MAX, "the longest id fits (%zu)", strlen(id.text));
 }
 
 static void test_life(void)
@@ -61,23 +60,25 @@ static void test_life(void)
 	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && shop.answer.fencing_token > 0, "reserved");
 	dlock_nanos least = start + (TTL - TTL / 100 - 2) * DLOCK_MS;
 	check(shop.answer.deadline >= least && shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS,
-		"counted from the sending, less the drift");
+		"the deadline is counted from the request, minus the drift");
 	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_CLOSED && shop.answer.is_unknown && shop.answer.item == 1,
-		"all or nothing, and which one is not there");
+		"one unknown product refuses the order, and is named");
 	check(restock(&shop, "hat", 1, "") == 1 && restock(&shop, "hat", -1, "") == -1
 			&& reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_SHORT && shop.answer.item == 1,
-		"or short");
-	check(counts_are(&shop, "shoe", 1, 1, 0, 0), "nothing of it is reserved");
-	check(restock(&shop, "hat", 1, "") == 1 && reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE, "all");
-	check(reserve(&shop, &other, TTL, 0) == DLOCK_STOCK_SHORT, "no more");
-	check(confirm(&shop, &order) == DLOCK_STOCK_DONE && confirm(&shop, &order) == DLOCK_STOCK_SOLD, "bought once");
+		"one product that is short refuses it, too");
+	check(counts_are(&shop, "shoe", 1, 1, 0, 0), "the refused orders reserve nothing");
+	check(restock(&shop, "hat", 1, "") == 1 && reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE,
+		"an order of both products is reserved");
+	check(reserve(&shop, &other, TTL, 0) == DLOCK_STOCK_SHORT, "no unit is left");
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE && confirm(&shop, &order) == DLOCK_STOCK_SOLD, "confirmed once");
 	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_SOLD && cancel(&shop, &order) == DLOCK_STOCK_REFUSED
 			&& extend_order(&shop, &order, TTL) == DLOCK_STOCK_REFUSED,
-		"for good");
+		"a sale is final");
 	check(cancel(&shop, &both) == DLOCK_STOCK_DONE && cancel(&shop, &both) == DLOCK_STOCK_SOLD
 			&& confirm(&shop, &both) == DLOCK_STOCK_REFUSED,
-		"given back once");
-	check(counts_are(&shop, "shoe", 1, 0, 1, 0) && counts_are(&shop, "hat", 1, 0, 0, 0), "in the end");
+		"cancelled once");
+	check(counts_are(&shop, "shoe", 1, 0, 1, 0) && counts_are(&shop, "hat", 1, 0, 0, 0),
+		"the counts are right in the end");
 	check(server_integer(&server, "EXISTS " STOCK "shoe") == 1 && server_integer(&server, "PTTL " STOCK "shoe") == -1,
 		"the key stays");
 	shop_free(&shop);
@@ -93,15 +94,15 @@ static void test_limit(void)
 	restock(&shop, "shoe", 5, "");
 	check(turn.stock->ops->reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
 			&& shop.answer.outcome == DLOCK_STOCK_DONE,
-		"to the limit");
+		"an order up to the limit");
 	turn.order = &more;
 	check(turn.stock->ops->reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
 			&& shop.answer.outcome == DLOCK_STOCK_LIMITED && shop.answer.units == 1,
-		"not above");
-	check(confirm(&shop, &order) == DLOCK_STOCK_DONE, "bought");
+		"an order above the limit is refused");
+	check(confirm(&shop, &order) == DLOCK_STOCK_DONE, "confirmed");
 	check(turn.stock->ops->reserve(&turn, &once, &shop.answer, &shop.error) == DLOCK_OK
 			&& shop.answer.outcome == DLOCK_STOCK_LIMITED,
-		"what was bought counts");
+		"confirmed units count");
 	shop_free(&shop);
 }
 
@@ -116,21 +117,22 @@ static void test_extend(void)
 	check(extend_order(&shop, &order, 20000) == DLOCK_STOCK_DONE
 			&& shop.answer.deadline > dlock_now() + 15 * DLOCK_SECOND,
 		"extended");
-	check(server_integer(&server, "ZCOUNT " STOCK "shoe 100000000000 (10000000000000") == 1, "its entry");
+	check(server_integer(&server, "ZCOUNT " STOCK "shoe 100000000000 (10000000000000") == 1,
+		"its entry has the new time");
 	double before = atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1"));
 	check(extend_order(&shop, &order, 1000) == DLOCK_STOCK_DONE
 			&& atof(server_text(&server, "ZSCORE " STOCK "shoe hann/1")) == before,
-		"never shortened");
+		"an extension never shortens a reservation");
 	dlock_order part = order_of("hat", "1"), turned = order_of("hat shoe", "1");
 	check(cancel(&shop, &part) == DLOCK_STOCK_CONFLICT && confirm(&shop, &part) == DLOCK_STOCK_CONFLICT
 			&& extend_order(&shop, &part, 9000) == DLOCK_STOCK_CONFLICT && counts_are(&shop, "hat", 0, 1, 0, 0),
-		"no part of it is anything by itself");
+		"a part of an order is no order");
 	check(extend_order(&shop, &turned, 30000) == DLOCK_STOCK_DONE
 			&& reserve(&shop, &turned, 30000, 0) == DLOCK_STOCK_DONE,
-		"in whichever order it is named");
+		"the order of the products does not matter");
 	turned.units[1] = 2;
 	check(reserve(&shop, &turned, 30000, 0) == DLOCK_STOCK_CONFLICT && shop.answer.item == 1 && shop.answer.units == 1,
-		"another number is another order");
+		"the same name with other units is refused");
 	check(cancel(&shop, &order) == DLOCK_STOCK_DONE && extend_order(&shop, &order, 9000) == DLOCK_STOCK_REFUSED
 			&& shop.answer.reason == DLOCK_ORDER_CANCELLED,
 		"cancelled");
@@ -139,7 +141,7 @@ static void test_extend(void)
 
 /* ---- answers that are lost ---- */
 
-/* The scripts are known and the connection works; then the next answer to what has this word is lost. */
+/* Connects and loads the scripts. After that, the answer to the next request with this word is lost. */
 static void lose(shop *shop, const char *word)
 {
 	dlock_order order = order_of("warm", "1"), both = order_of("warm warm2", "2");
@@ -159,7 +161,7 @@ static void found(void)
 	atomic_store(&network.swallowed, 0);
 }
 
-/* Closes the connection whose answer is lost, as soon as that is so. */
+/* Closes each connection soon after its answer is lost. */
 static void *close_lost(void *stop)
 {
 	while (!atomic_load((_Atomic int *) stop)) {
@@ -172,7 +174,7 @@ static void *close_lost(void *stop)
 	return NULL;
 }
 
-/* Each question, whose first answer is lost: with the connection, or for longer than the read timeout. */
+/* The first answer to each question is lost: with the connection, or for longer than the read timeout. */
 static void ask_all(const char *options, bool closed)
 {
 	shop shop = shop_by_relay(options), own = direct();
@@ -186,36 +188,36 @@ static void ask_all(const char *options, bool closed)
 	restock(&own, "hat", 5, "");
 	lose(&shop, "named");
 	check(restock(&shop, "shoe", 5, "named") == 5 && counts_are(&own, "shoe", 5, 0, 0, 0),
-		"a change with a name is made once");
+		"a change with a name counts once");
 	closed ? (void) 0 : found();
 	lose(&shop, "Stock:shoe");
-	check(restock(&shop, "shoe", 2, "") == 2 && counts_are(&own, "shoe", 7, 0, 0, 0), "so is one without");
+	check(restock(&shop, "shoe", 2, "") == 2 && counts_are(&own, "shoe", 7, 0, 0, 0),
+		"a change without a name counts once");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
 	check(reserve(&shop, &order, TTL, 0) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 6, 1, 0, 0),
-		"one piece is reserved");
+		"one unit is reserved");
 	closed ? (void) 0 : found();
-	check(
-		shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS, "for no longer than the server has it");
+	check(shop.answer.deadline <= dlock_now() + (TTL - TTL / 100 - 2) * DLOCK_MS,
+		"its deadline is not later than the server's");
 	lose(&shop, "ann/both");
 	check(reserve(&shop, &both, TTL, 0) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 5, 2, 0, 0)
 			&& counts_are(&own, "hat", 4, 1, 0, 0),
-		"one of each");
+		"one unit of each product is reserved");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
 	check(extend_order(&shop, &order, 2 * TTL) == DLOCK_STOCK_DONE, "extended");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
-	check(confirm(&shop, &order) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 5, 1, 1, 0),
-		"bought by this call, once");
+	check(
+		confirm(&shop, &order) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 5, 1, 1, 0), "this call confirms, once");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/both");
-	check(cancel(&shop, &both) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 6, 0, 1, 0),
-		"given back by this call, once");
+	check(cancel(&shop, &both) == DLOCK_STOCK_DONE && counts_are(&own, "shoe", 6, 0, 1, 0), "this call cancels, once");
 	closed ? (void) 0 : found();
 	lose(&shop, "ann/order");
 	check(cancel(&shop, &order) == DLOCK_STOCK_REFUSED && counts_are(&own, "shoe", 6, 0, 1, 0),
-		"what was bought is not, whichever answer is lost");
+		"a sold order is not cancelled, whichever answer is lost");
 	closed ? (void) 0 : found();
 	if (closed) {
 		atomic_store(&stop, 1);
@@ -236,7 +238,7 @@ static void test_answers_late(void)
 	ask_all("?read_timeout=1", false);
 }
 
-/* A server that does not answer: asked twice, and not known. */
+/* If the server does not answer, the client asks twice, and the outcome is unknown. */
 static void test_no_answer(void)
 {
 	char dsn[64];
@@ -248,11 +250,12 @@ static void test_no_answer(void)
 	reserve(&shop, &order, TTL, 0);
 	server_freeze(&server);
 	dlock_nanos start = dlock_now();
-	check(confirm(&shop, &order) == -1, "not known");
+	check(confirm(&shop, &order) == -1, "the outcome is unknown");
 	long took = (long) ((dlock_now() - start) / DLOCK_MS);
-	check(took >= 350 && took < SOON / DLOCK_MS, "after asking twice (%ld ms)", took);
+	check(took >= 350 && took < SOON / DLOCK_MS, "the client asks twice (%ld ms)", took);
 	server_thaw(&server);
-	check(confirm(&shop, &order) != -1 && counts_are(&shop, "shoe", 0, 0, 1, 0), "asked again, it is bought, once");
+	check(
+		confirm(&shop, &order) != -1 && counts_are(&shop, "shoe", 0, 0, 1, 0), "a later call finds it confirmed, once");
 	shop_free(&shop);
 }
 
@@ -290,17 +293,18 @@ static void test_waits(void)
 	reserve(&shop, &order, TTL, 0);
 	dlock_nanos start = dlock_now();
 	check(reserve(&shop, &waiter, TTL, 300) == DLOCK_STOCK_SHORT && dlock_now() - start >= 300 * DLOCK_MS,
-		"a wait to its end");
-	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "after which nobody waits");
+		"a wait ends at its timeout");
+	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "after it no order waits");
 	pid_t pid = wait_in_child(20000);
-	check(eventually(has_waiter, &shop), "a waiter");
+	check(eventually(has_waiter, &shop), "a waiter queues");
 	start = dlock_now();
-	check(cancel(&shop, &order) == DLOCK_STOCK_DONE && exit_of(pid) == 0, "has what was given back, for the full time");
+	check(cancel(&shop, &order) == DLOCK_STOCK_DONE && exit_of(pid) == 0,
+		"it reserves the cancelled unit for the full time");
 	check(dlock_now() - start < SOON, "at once");
-	check(confirm(&shop, &waiter) == DLOCK_STOCK_DONE, "bought");
+	check(confirm(&shop, &waiter) == DLOCK_STOCK_DONE, "confirmed");
 	start = dlock_now();
 	check(reserve(&shop, &order, TTL, 10000) == DLOCK_STOCK_SHORT && dlock_now() - start < SOON,
-		"nobody waits for what is sold");
+		"no order waits for sold units");
 	shop_free(&shop);
 }
 
@@ -316,12 +320,12 @@ static void test_interrupted(void)
 	interrupt_on(SIGUSR1);
 	pid_t pid = signal_later(getpid(), SIGUSR1, 200);
 	check(turn.stock->ops->reserve(&turn, &wait, &shop.answer, &shop.error) == DLOCK_INTERRUPTED, "interrupted");
-	check(counts_are(&shop, "shoe", 0, 1, 0, 1), "it is in the queue yet");
+	check(counts_are(&shop, "shoe", 0, 1, 0, 1), "it is still in the queue");
 	exit_of(pid);
 	interrupt_clear();
 	turn.stock->ops->leave(&turn);
 	dlock_pool_drain(shop.pool, dlock_after(dlock_now(), 2 * DLOCK_SECOND));
-	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "and leaves it");
+	check(counts_are(&shop, "shoe", 0, 1, 0, 0), "it leaves the queue");
 	shop_free(&shop);
 }
 

@@ -1,4 +1,4 @@
-/* What the nodes of a master say of themselves (src/redis/wire/survey.c): which of them have been nowhere else. */
+/* Which nodes prove that they have followed no other master (src/redis/wire/survey.c). */
 #include <string.h>
 
 #include "../../src/redis/wire/info.h"
@@ -7,7 +7,7 @@
 
 #define GUARD (10 * DLOCK_SECOND)
 
-/* A node of the same master, up for as many seconds, whose backlog begins there. */
+/* A node of the same master, up for `uptime` seconds, whose backlog begins at `first`. */
 static dlock_node node(const char *run_id, int64_t uptime, int64_t first)
 {
 	dlock_node node = { .replid = "m", .first = first, .uptime = uptime, .clock_least = 100, .clock_most = 101 };
@@ -32,22 +32,22 @@ static void test_info(void)
 	check(dlock_info_number(info, "name") == 23 && dlock_info_number(info, "last") == 7, "numbers");
 	check(dlock_info_number(info, "big") == -1 && dlock_info_number(info, "neg") == -1
 			&& dlock_info_number(info, "text") == -1 && dlock_info_number(info, "ame") == -1,
-		"what is none");
+		"values that are not numbers");
 	dlock_info_text(info, "text", text, sizeof text);
 	check(!strcmp(text, "ab c"), "a text");
 	dlock_info_text(info, "big", text, sizeof text);
-	check(!*text, "that has no room");
+	check(!*text, "a text that does not fit");
 }
 
 static void test_enough(void)
 {
 	dlock_node nodes[] = { node("a", 100, 1), node("b", 100, 50), node("c", 100, 7) };
 
-	check(survey_of(nodes, 3, true, 2).first == 7, "the second of three");
-	check(survey_of(nodes, 3, true, 1).first == 1, "the first");
-	check(survey_of(nodes, 1, true, 2).first == -1, "too few");
+	check(survey_of(nodes, 3, true, 2).first == 7, "with two nodes enough: the second of three");
+	check(survey_of(nodes, 3, true, 1).first == 1, "with one node enough: the first");
+	check(survey_of(nodes, 1, true, 2).first == -1, "too few nodes");
 	check(survey_of(nodes, 3, true, 2).skew == 1 && survey_of(nodes, 3, false, 2).skew == -1,
-		"how far clocks are apart, where all have answered");
+		"if all have answered, how far the clocks are apart");
 }
 
 static void test_who_counts(void)
@@ -57,8 +57,8 @@ static void test_who_counts(void)
 
 	check(survey_of(twice, 2, true, 2).first == -1, "one node at two addresses counts once");
 	other[1].replid[0] = 'x';
-	check(survey_of(other, 2, true, 2).first == -1, "a node of another master does not");
-	check(survey_of(none, 2, true, 2).first == -1, "nor one without a backlog");
+	check(survey_of(other, 2, true, 2).first == -1, "a node of another master does not count");
+	check(survey_of(none, 2, true, 2).first == -1, "a node without a backlog does not count");
 }
 
 static void test_young(void)
@@ -66,12 +66,12 @@ static void test_young(void)
 	dlock_node nodes[] = { node("a", 100, 1), node("b", 10, 2), node("c", 4, 3) };
 
 	dlock_survey survey = survey_of(nodes, 3, true, 2);
-	check(survey.first == -1 && survey.ready == 1000, "one that was started a guard ago may be a second younger");
+	check(survey.first == -1 && survey.ready == 1000, "a node that started a guard ago may be a second younger");
 	nodes[1].uptime = 11;
-	check(survey_of(nodes, 3, true, 2).first == 2, "one that is old enough counts");
+	check(survey_of(nodes, 3, true, 2).first == 2, "a node that is old enough counts");
 	nodes[1].uptime = -1;
 	survey = survey_of(nodes, 3, true, 2);
-	check(survey.first == -1 && survey.ready == 7000, "one that does not say how old it is does not");
+	check(survey.first == -1 && survey.ready == 7000, "a node that does not report its uptime does not count");
 }
 
 int main(int argc, char **argv)

@@ -23,7 +23,7 @@ bool tap_check(bool good, bool expected, const char *file, int line, const char 
 		failures++;
 	}
 	putchar('\n');
-	fflush(stdout); /* a fork must not print it again */
+	fflush(stdout); /* a child of fork() must not print it again */
 	return good;
 }
 
@@ -60,7 +60,7 @@ int tap_end(void)
 
 int tap_main(int argc, char **argv, const tap_test *tests, size_t count, const tap_setting *setting)
 {
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as in PHP */
 	dlock_process_init();
 	if (setting->begin) {
 		setting->begin();

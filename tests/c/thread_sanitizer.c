@@ -1,30 +1,30 @@
-/* What ThreadSanitizer needs to be told; empty in other builds. */
+/* Options of ThreadSanitizer; empty in other builds. */
 #ifdef __SANITIZE_THREAD__
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* Children of processes with threads start threads of their own here. TSAN would end them; see below. */
+/* Here children of processes with threads start threads. TSAN would end such children; see below. */
 const char *__tsan_default_options(void)
 {
 	return "die_after_fork=0:history_size=4:second_deadlock_stack=1";
 }
 
-/* None is for the project's own code, and none is for a whole library: that would hide what is wrong in our callbacks
- * as well, which have the library's frames below them.
+/* None is for the project's own code. None is for a whole library, because it would hide races in the project's
+ * callbacks, too: they have the library's frames below them.
  *
- * The ZooKeeper client writes the names of servers for its log into static buffers, by sprintf() (TSAN shows
- * vsprintf). The project itself uses neither. */
+ * For its log, the ZooKeeper client writes the names of servers into static buffers, by sprintf() (TSAN shows
+ * vsprintf). The project uses neither. */
 const char *__tsan_default_suppressions(void)
 {
 	return "race:vsprintf\n";
 }
 
-/* In a child of fork() the C library takes up the stacks of the parent's threads for new threads, which then have the
- * same pthread_t; TSAN believes that the parent's are still running, and gives up ("dup thread with used id"). A
- * child's threads get stacks larger than any of its parent's, therefore new ones. Mapped, not used: no memory is
- * spent. */
+/* In a child of fork() the C library reuses the stacks of the parent's threads for new threads, which then have the
+ * same pthread_t. TSAN assumes that the parent's threads still run, and ends ("dup thread with used id"). So a child's
+ * threads have larger stacks than any of its parent's, which are new ones. They are mapped but not used, so they cost
+ * no memory. */
 static _Atomic size_t least_stack;
 
 static void forked(void)

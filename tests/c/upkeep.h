@@ -6,27 +6,27 @@
 #include "../../src/lock/renewal.h"
 #include "redis_client.h"
 
-/* What tests of the renewal thread have in common. */
+/* Functions for tests of the renewal thread. */
 
-/* A held claim that the thread looks after, and how often its loss was told. */
+/* A held claim that the thread looks after, and how often its loss was reported. */
 typedef struct {
 	dlock_claim *claim;
 	_Atomic int losses;
 } ward;
 
-/* Acquires and begins; exits the test when that fails. `soon_ms` > 0: so much of the lease is believed to be left, as
- * after a hand-over, so that the first renewal is due after a third of that. */
+/* Acquires the lock and begins renewal; if that fails, the test exits. `soon_ms` > 0: the holder relies on only so much
+ * of the lease, as after a handover. So the first renewal is due after a third of that. */
 void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, int soon_ms, dlock_upkeep upkeep);
 
-/* With renewal without limit, and told of losses, or not. */
+/* Renewal without limit, with or without reports of losses. */
 #define RENEW_AND_TELL(ward) ((dlock_upkeep) { .renew = true, .lost = count_loss, .context = (ward) })
 #define RENEW ((dlock_upkeep) { .renew = true })
 void count_loss(void *ward);
 
-/* Due at a third of the time that is now believed to be left. */
+/* Sets the time on which the holder relies. The next renewal is due after a third of it. */
 void make_due(dlock_claim *claim, int left_ms);
 
-/* Waits until `count` more renewals were answered than `before`; five seconds at most. */
+/* Waits until `count` more renewals were answered (or failed) than `before`, for five seconds at most. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
 unsigned long renewals(void);
@@ -34,16 +34,16 @@ unsigned long renewals(void);
 bool eventually_lost(ward *ward);
 bool eventually_in_state(dlock_claim *claim, dlock_claim_state state);
 
-/* Of this process. */
-bool eventually_threads(int count); /* one that was joined is still in /proc for a moment */
+/* The number of threads of this process. */
+bool eventually_threads(int count); /* a joined thread stays in /proc for a moment */
 
-/* The server knows all that the thread says, so that nothing is said twice. */
+/* Loads the scripts of a lease, so that the server knows them and no request is sent twice. */
 void know_scripts(test_server *server);
 
-/* Empty but for that. */
+/* Resets the servers, and loads the scripts again. */
 void reset_knowing(test_server *servers, int count);
 
-/* A long reach of the deadline beyond what the server has, in ms; 0 or less where all is well. */
+/* By how much the deadline is later than the server's, in ms; 0 or less: it is right. */
 long overreach_ms(test_server *server, const dlock_claim *claim);
 
 #endif

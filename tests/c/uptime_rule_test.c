@@ -12,13 +12,13 @@
 
 enum { SERVERS = 5, MAJORITY = 3 };
 
-/* Each test has servers of its own, since it takes time until they are old. All are started at the beginning. */
+/* Each test has its own servers. All are started at the beginning, because servers need time until they are old. */
 static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3],
 	refusing[3], handles[3];
 
 #define TTL   5000 /* ms */
 #define GUARD (TTL * DLOCK_MS)
-#define OLD   8 /* s: older than the guard, and by more than what passes for a set that was started together */
+#define OLD   8 /* s: older than the guard, by more than the starts of a new set may differ */
 
 static client guarded(const test_server *servers, int count)
 {
@@ -85,7 +85,7 @@ static bool passes_briefly(client *c, const char *resource, int timeout_ms)
 	return let_go(c, claim) && acquired;
 }
 
-/* How long both servers have been eligible, in ms, as far as these connections know. */
+/* For how long both servers have been eligible, in ms, as the client's connections know it. */
 static long since_eligible(const client *c, int a, int b)
 {
 	dlock_nanos x = client_conn(c, a)->handshake.uptime.started, y = client_conn(c, b)->handshake.uptime.started;
@@ -93,7 +93,7 @@ static long since_eligible(const client *c, int a, int b)
 	return (long) ((dlock_now() - (x > y ? x : y) - GUARD) / DLOCK_MS);
 }
 
-/* ---- sets that were just started ---- */
+/* ---- sets that have just started ---- */
 
 static void test_new_sets(void)
 {
@@ -106,11 +106,11 @@ static void test_new_sets(void)
 		{ "all fresh, together", { 4, 8, 9 }, true },
 		{ "all fresh, but not together", { 3, 8, 9 }, false },
 		{ "one eligible", { 1, 8, 11 }, false },
-		{ "just one fresh", { 1, 30, 30 }, false },
+		{ "only one fresh", { 1, 30, 30 }, false },
 		{ "together, and one eligible", { 9, 8, 11 }, true },
 		{ "together, but one fresh", { 9, 11, 13 }, true },
 		{ "not together", { 9, 11, 15 }, false },
-		{ "one that does not say", { 1, 2, -1 }, false },
+		{ "one does not report its uptime", { 1, 2, -1 }, false },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -125,8 +125,8 @@ static void test_new_sets(void)
 				"%s: %d", cases[i].text, k);
 		}
 		check(dlock_uptime_rule_is_new_set(&guard, 3) == cases[i].expected, "%s: %s", cases[i].text,
-			cases[i].expected ? "a new set" : "none");
-		check(!dlock_uptime_rule_is_new_set(&guard, 4), "%s: not without having heard of all", cases[i].text);
+			cases[i].expected ? "a new set" : "no new set");
+		check(!dlock_uptime_rule_is_new_set(&guard, 4), "%s: no new set before all have reported", cases[i].text);
 	}
 	dlock_uptime_rule guard;
 	dlock_call call = { .state = DLOCK_CALL_ANSWERED, .server_started = now };
@@ -134,7 +134,7 @@ static void test_new_sets(void)
 	check(dlock_uptime_rule_note(&guard, &call) == now + 10 * DLOCK_SECOND, "a longer lease time counts");
 	dlock_uptime_rule_begin(&guard, 0, 10 * DLOCK_SECOND);
 	check(dlock_uptime_rule_note(&guard, &call) == 0 && !dlock_uptime_rule_is_new_set(&guard, 3),
-		"but not where it is off");
+		"not if the rule is disabled");
 }
 
 /* ---- restarts ---- */
@@ -154,7 +154,7 @@ static void test_forgetful(void)
 		check(acquire(&c, claim, 0) == DLOCK_OK, "held: %s", c.error.message);
 		client_drain(&c);
 		dlock_nanos restarted = dlock_now();
-		for (int i = 0; i < SERVERS; i++) { /* those who remember did not answer it in time */
+		for (int i = 0; i < SERVERS; i++) { /* the servers that remember had not answered in time */
 			if (i < MAJORITY) {
 				server_restart(&forgetful[i]);
 			} else {
@@ -164,25 +164,25 @@ static void test_forgetful(void)
 		dlock_status status = acquire(&thief, stolen, 0);
 		bool held = look(claim) == DLOCK_CLAIM_HELD, slow = dlock_now() - begun > GUARD * 9 / 10;
 		check(status == DLOCK_QUORUM && (held || slow),
-			"a majority that restarted empty gives no second holder (status %d, held %d)", status, held);
+			"a majority that restarted empty leads to no second holder (status %d, held %d)", status, held);
 		check(is_called_ineligible(&thief, 0) && is_called_ineligible(&thief, 1) && is_called_ineligible(&thief, 2)
 				&& !*reason(&thief, 4),
-			"and says why");
-		check(explains(&thief, "of 5 servers have no vote", "(quorum 3)"), "in all");
+			"the errors say why");
+		check(explains(&thief, "of 5 servers have no vote", "(quorum 3)"), "the message has the number of servers");
 		client_drain(&thief);
 		check(has_nobody(&forgetful[0], "forgetful") && has_nobody(&forgetful[2], "forgetful"),
-			"the votes are given back");
+			"the client cancels its votes");
 
 		server_do(&forgetful[0], "CONFIG RESETSTAT");
 		status = acquire(&thief, stolen, 60000);
 		held = look(claim) == DLOCK_CLAIM_HELD;
 		double waited = (double) (dlock_now() - restarted) / DLOCK_SECOND;
-		check(status == DLOCK_OK && !held, "a waiter gets it (%s), the first holder's lease is over (held %d)",
+		check(status == DLOCK_OK && !held, "a waiter acquires it (%s), the first holder's lease has expired (held %d)",
 			thief.error.message, held);
 		check(dlock_now() - restarted > GUARD - DLOCK_SECOND && waited < 60, "when the servers are old enough (%.1f s)",
 			waited);
 		check(stolen->waited && server_info(&forgetful[0], "commandstats", "cmdstat_evalsha:calls") < 40,
-			"without asking all the time");
+			"the waiter does not ask all the time");
 		check(let_go(&thief, stolen), "released");
 		dlock_claim_abandon(claim);
 		dlock_claim_free(claim);
@@ -204,38 +204,40 @@ static void test_minority(void)
 	server_restart(&minority[0]);
 	check(acquire(&c, claim, 0) == DLOCK_OK, "two old servers of three are enough: %s", c.error.message);
 	client_drain(&c);
-	check(is_called_ineligible(&c, 0) || !*reason(&c, 0), "the fresh one is not counted, or came later");
-	check(holding(minority, 3, claim) == 3, "but has the lock as well");
+	check(is_called_ineligible(&c, 0) || !*reason(&c, 0), "the fresh server is not counted, or answered later");
+	check(holding(minority, 3, claim) == 3, "it has the lock, too");
 	server_do(&minority[1], "DEL " PREFIX "minority");
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && extend(&c, claim, TTL) == DLOCK_OK,
-		"where it counts for keeping it: %s", c.error.message);
-	check(let_go(&c, claim), "and releasing it");
+		"it counts for checks and extensions: %s", c.error.message);
+	check(let_go(&c, claim), "it counts for releases");
 	client_drain(&c);
-	check(eventually_free(minority, 3, "minority"), "everywhere");
+	check(eventually_free(minority, 3, "minority"), "the lock is free on all servers");
 
 	server_kill(&minority[1]);
 	claim = claim_on(&c, "minority", TTL);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 0) == DLOCK_QUORUM && is_called_ineligible(&c, 0) && strstr(reason(&c, 1), "refused"),
-		"one old, one fresh, one dead: no");
-	check(acquire(&c, claim, 300) == DLOCK_QUORUM && dlock_now() - start >= 300 * DLOCK_MS, "nor within 300 ms: %s",
-		c.error.message);
+		"one old, one fresh and one dead server do not suffice");
+	check(acquire(&c, claim, 300) == DLOCK_QUORUM && dlock_now() - start >= 300 * DLOCK_MS,
+		"they do not suffice within 300 ms: %s", c.error.message);
 	server_kill(&minority[2]);
 	start = dlock_now();
-	check(acquire(&c, claim, 60000) == DLOCK_QUORUM && dlock_now() - start < SOON, "two dead are not waited for");
+	check(acquire(&c, claim, 60000) == DLOCK_QUORUM && dlock_now() - start < SOON,
+		"the client does not wait for two dead servers");
 	dlock_claim_free(claim);
 	server_restart(&minority[2]);
-	/* On a busy machine the one that has just started may be late with its first answer, and count as dead. */
+	/* On a busy machine the server that has just started may answer late, and count as dead. */
 	bool passed = false;
 	for (int i = 0; i < 20 && !passed; i++) {
 		passed = passes_briefly(&c, "minority", 60000);
 	}
-	check(passed, "two that were restarted are, while one is dead: %s", c.error.message);
-	check(server_info(&minority[2], "server", "uptime_in_seconds") >= TTL / 1000 - 1, "until they are old enough");
+	check(passed, "while one server is dead, the client waits for two that restarted: %s", c.error.message);
+	check(server_info(&minority[2], "server", "uptime_in_seconds") >= TTL / 1000 - 1,
+		"it waits until they are old enough");
 	client_free(&c);
 }
 
-/* All were just started: all have a vote, if they can be reached. */
+/* If all servers have just started, all vote, if they can be reached. */
 static void test_set(void)
 {
 	wait_until_old(set, 3);
@@ -247,32 +249,33 @@ static void test_set(void)
 	}
 	for (int i = 0; i < 20; i++) {
 		if (!passes_briefly(&c, "set", 0)) {
-			check(false, "a set that was just started votes: %s", c.error.message);
+			check(false, "a set that has just started votes: %s", c.error.message);
 			break;
 		}
 	}
 	client other = guarded(set, 3);
 	dlock_claim *claim = claim_on(&c, "set", TTL), *denied = claim_on(&other, "set", TTL);
-	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&other, denied, 0) == DLOCK_TIMEOUT, "for one at a time: %s",
-		other.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_OK && acquire(&other, denied, 0) == DLOCK_TIMEOUT,
+		"it votes for one client at a time: %s", other.error.message);
 	check(acquire(&other, denied, 100) == DLOCK_TIMEOUT && let_go(&c, claim), "released");
-	check(acquire(&other, denied, 20000) == DLOCK_OK && let_go(&other, denied), "the next one");
+	check(acquire(&other, denied, 20000) == DLOCK_OK && let_go(&other, denied), "the next client acquires it");
 	client_drain(&c);
 	client_drain(&other);
 	check(eventually_free(set, 3, "set"), "nothing is left");
 	server_kill(&set[1]);
 	claim = claim_on(&c, "set", TTL);
 	check(acquire(&c, claim, 0) == DLOCK_QUORUM && (is_called_ineligible(&c, 0) || is_called_ineligible(&c, 2)),
-		"not when one is out of reach: %s", c.error.message); /* the other one may be slower than the decision */
+		"a set does not vote if one server is out of reach: %s",
+		c.error.message); /* the other server may be slower than the decision */
 	client_drain(&c);
 	long until = -since_eligible(&c, 0, 2);
-	if (until > 600) { /* so that a waiter that only looked as often as any other would come a second late */
+	if (until > 600) { /* so that a waiter that looks only as often as usual would come a second late */
 		sleep_ms((int) until - 600);
 	}
 	dlock_status status = acquire(&c, claim, 60000);
 	long late = since_eligible(&c, 0, 2);
-	check(status == DLOCK_OK && let_go(&c, claim), "they do later: %s", c.error.message);
-	check(late >= 0 && late < SOON / DLOCK_MS, "as soon as both are old enough (%ld ms later)", late);
+	check(status == DLOCK_OK && let_go(&c, claim), "its servers vote later: %s", c.error.message);
+	check(late >= 0 && late < SOON / DLOCK_MS, "they vote as soon as both are old enough (%ld ms later)", late);
 	check(server_info(&set[0], "server", "uptime_in_seconds") >= TTL / 1000 - 1, "when they are old enough");
 	client_free(&c);
 	client_free(&other);
@@ -285,8 +288,8 @@ static void restart_all(test_server *servers, int count)
 	}
 }
 
-/* A set that was just started, where one server has the lock for somebody: it was taken since, so the others may have
- * had it as well, and forgotten it. */
+/* In a set that has just started, one server has the lock for another client. That client acquired it after the start,
+ * so the other servers may have had it, too, and forgotten it. */
 static void test_refusing(void)
 {
 	restart_all(refusing, 3);
@@ -294,25 +297,25 @@ static void test_refusing(void)
 	dlock_claim *claim = claim_on(&c, "refusing", 30000), *stolen = claim_on(&thief, "refusing", 30000);
 
 	server_do(&refusing[2], "SET " PREFIX "refusing other PX 1500");
-	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "two yes and a no of a new set are none: %s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_TIMEOUT, "two yes and a no of a new set do not suffice: %s", c.error.message);
 	check(!*reason(&c, 2)
 			&& (is_called_ineligible_for(&c, 0, "30 s (the lease time asked for)")
 				|| is_called_ineligible_for(&c, 1, "30 s (the lease time asked for)")),
-		"and who has no vote is told"); /* the other one may be slower than the decision */
+		"the error names a server without a vote"); /* the other server may be slower than the decision */
 	client_drain(&c);
-	check(has_nobody(&refusing[0], "refusing") && has_nobody(&refusing[1], "refusing"), "the votes are given back");
+	check(has_nobody(&refusing[0], "refusing") && has_nobody(&refusing[1], "refusing"), "the client cancels its votes");
 	dlock_nanos start = dlock_now();
-	check(acquire(&c, claim, 10000) == DLOCK_OK && holding(refusing, 3, claim) == 3, "three yes are: %s",
+	check(acquire(&c, claim, 10000) == DLOCK_OK && holding(refusing, 3, claim) == 3, "three yes suffice: %s",
 		c.error.message);
-	check(dlock_now() - start < SOON, "as soon as the last server is free");
+	check(dlock_now() - start < SOON, "the waiter acquires it when the last server is free");
 	server_restart(&refusing[0]);
 	dlock_status status = acquire(&thief, stolen, 0);
 	check(status != DLOCK_OK && look(claim) == DLOCK_CLAIM_HELD,
-		"no second holder when one of them forgets (status %d)", status);
+		"there is no second holder if one of them forgets (status %d)", status);
 	dlock_claim_free(stolen);
 	check(let_go(&c, claim), "released");
 
-	/* What the first part refuses at once, as it went on. */
+	/* The sequence that would follow if the client acquired the lock in the first part. */
 	restart_all(refusing, 3);
 	claim = claim_on(&c, "refusing", 30000);
 	stolen = claim_on(&thief, "refusing", 30000);
@@ -324,8 +327,8 @@ static void test_refusing(void)
 	}
 	status = acquire(&thief, stolen, 0);
 	held = held && look(claim) == DLOCK_CLAIM_HELD;
-	check(!held || status != DLOCK_OK, "two do not hold what two servers of a new set had given (%d, status %d)", held,
-		status);
+	check(
+		!held || status != DLOCK_OK, "two votes of a new set do not lead to two holders (%d, status %d)", held, status);
 	dlock_claim_abandon(claim);
 	dlock_claim_abandon(stolen);
 	dlock_claim_free(claim);
@@ -334,8 +337,8 @@ static void test_refusing(void)
 	client_free(&thief);
 }
 
-/* The first restarts before the lock is acquired, with a guard's time in between, and the others behind that: ages are
- * in whole seconds, so all of them may still seem to have started too late. */
+/* The first server restarts a guard before the lock is acquired, the others after that. Uptimes are whole seconds, so
+ * all servers may still seem too young to vote. */
 static void test_stepwise(void)
 {
 	const dlock_nanos guard = 8 * DLOCK_SECOND;
@@ -347,14 +350,15 @@ static void test_stepwise(void)
 	server_restart(&stepwise[0]);
 	dlock_nanos restarted = dlock_now();
 	sleep_ms((int) (guard / DLOCK_MS) + 200);
-	check(acquire(&c, claim, 2000) == DLOCK_OK, "held by the two that are old: %s", c.error.message);
+	check(acquire(&c, claim, 2000) == DLOCK_OK, "the two old servers have it: %s", c.error.message);
 	client_drain(&c);
-	server_do(&stepwise[0], "DEL " PREFIX "stepwise"); /* which had not answered it in time */
+	server_do(&stepwise[0], "DEL " PREFIX "stepwise"); /* it had not answered in time */
 	server_restart(&stepwise[1]);
 	server_restart(&stepwise[2]);
 	dlock_status status = acquire(&thief, stolen, 0);
-	check(status == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_HELD, "no second holder after %.1f s (status %d)",
-		(double) (dlock_now() - restarted) / DLOCK_SECOND, status);
+	check(status == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_HELD,
+		"there is no second holder after %.1f s (status %d)", (double) (dlock_now() - restarted) / DLOCK_SECOND,
+		status);
 	dlock_claim_free(stolen);
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
@@ -362,7 +366,7 @@ static void test_stepwise(void)
 	client_free(&thief);
 }
 
-/* ---- what it costs ---- */
+/* ---- the cost ---- */
 
 static long long questions(test_server *server)
 {
@@ -381,24 +385,24 @@ static void test_cost(void)
 		bad += !passes_briefly(&off, "cost", 0);
 	}
 	client_drain(&off);
-	check(bad == 0 && questions(&quiet[0]) == 0, "switched off it asks nothing");
+	check(bad == 0 && questions(&quiet[0]) == 0, "a disabled rule asks nothing");
 	server_do(&quiet[0], "CONFIG RESETSTAT");
 	for (int i = 0; i < 20; i++) {
 		bad += !passes_briefly(&on, "cost", 0);
 	}
 	dlock_claim *claim = claim_on(&off, "cost", TTL), *waiter = claim_on(&on, "cost", TTL);
 	check(
-		acquire(&off, claim, 0) == DLOCK_OK && acquire(&on, waiter, 100) == DLOCK_TIMEOUT, "a waiter, with its inbox");
+		acquire(&off, claim, 0) == DLOCK_OK && acquire(&on, waiter, 100) == DLOCK_TIMEOUT, "a waiter opens its inbox");
 	check(let_go(&off, claim), "released");
 	dlock_claim_free(waiter);
 	client_drain(&on);
 	long long asked = questions(&quiet[0]);
-	check(bad == 0 && asked == 1, "otherwise once for each connection, without inboxes (%lld)", asked);
+	check(bad == 0 && asked == 1, "the rule asks once for each connection, except inboxes (%lld)", asked);
 	client_free(&off);
 	client_free(&on);
 }
 
-/* ---- servers that do not say ---- */
+/* ---- servers that do not report their uptime ---- */
 
 static void test_silent(void)
 {
@@ -421,7 +425,7 @@ static void test_silent(void)
 	claim = claim_on(&c, "silent", TTL);
 	dlock_nanos start = dlock_now();
 	check(acquire(&c, claim, 60000) == DLOCK_QUORUM && dlock_now() - start < SOON,
-		"without +info there is no vote, however long one waits");
+		"without +info a server does not vote, however long the client waits");
 	for (int i = 0; i < 2; i++) {
 		check(strstr(reason(&c, i), "NOPERM") && strstr(reason(&c, i), "+info")
 				&& strstr(reason(&c, i), "dlock.restart_guard=0"),
@@ -430,11 +434,12 @@ static void test_silent(void)
 	client_drain(&c);
 	check(eventually_free(silent, 3, "silent"), "nothing is left");
 	server_do(&silent[0], "ACL SETUSER locks +info");
-	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "who gets the right has a vote: %s", c.error.message);
+	check(acquire(&c, claim, 0) == DLOCK_OK && let_go(&c, claim), "a server votes after the user is allowed INFO: %s",
+		c.error.message);
 	check(dlock_pool_opened(c.pool) == 3, "over the same connection (%lu)", dlock_pool_opened(c.pool));
 	client_free(&c);
 	c = client_quorum_at(dsns, 3);
-	check(passes_briefly(&c, "silent", 0), "switched off nobody is asked");
+	check(passes_briefly(&c, "silent", 0), "a disabled rule needs no INFO");
 	client_free(&c);
 }
 
@@ -456,7 +461,7 @@ static void *replace_later(void *context)
 	return NULL;
 }
 
-/* The server is replaced while it is being asked: the vote is asked for again, and is the new server's. */
+/* The server is replaced while it is asked. The client asks again, and the vote is the new server's. */
 static void test_repeated(void)
 {
 	replaced first;
@@ -469,7 +474,7 @@ static void test_repeated(void)
 	client c = client_guarded_by_relays(repeated, 3, &first.relay, 0, 1, "?read_timeout=10", GUARD);
 	check(passes_briefly(&c, "warm", 0), "warm: %s", c.error.message);
 	client_drain(&c);
-	server_kill(&repeated[1]); /* so that it takes the replaced one */
+	server_kill(&repeated[1]); /* so that the replaced server's vote is needed */
 	unsigned long opened = client_conn(&c, 0)->generation;
 	server_do(&repeated[0], "CLIENT PAUSE 2000");
 	pthread_create(&replacer, NULL, replace_later, &first);
@@ -477,18 +482,18 @@ static void test_repeated(void)
 	dlock_nanos start = dlock_now();
 	dlock_status status = acquire(&c, claim, 0);
 	check(dlock_now() - start >= 200 * DLOCK_MS && client_conn(&c, 0)->generation == opened + 1,
-		"replaced while it was asked");
+		"the server is replaced while it is asked");
 	check(status == DLOCK_QUORUM && is_called_ineligible(&c, 0),
-		"the vote of a new connection is as old as the server behind that (status %d)", status);
+		"the new server is fresh, so its vote does not count (status %d)", status);
 	pthread_join(replacer, NULL);
 	client_drain(&c);
-	check(eventually_nobody(&fresh, "repeated"), "it is given back");
+	check(eventually_nobody(&fresh, "repeated"), "its vote is cancelled");
 	dlock_claim_free(claim);
 	client_free(&c);
 	relay_end(&first.relay);
 }
 
-/* A handle that was used, and one server of those that know so comes back with the key as it was long ago. */
+/* A handle was used. A server that knows this restarts with the key of long ago. */
 static void test_handles(void)
 {
 	static const char old_token[] = "0123456789abcdef0123456789abcdef";
@@ -497,28 +502,29 @@ static void test_handles(void)
 
 	wait_until_old(handles, 3);
 	check(passes_briefly(&c, "warm", 0), "warm");
-	server_do(&handles[0], "SET " PREFIX "handles %s PX 60000", old_token); /* it has missed that the handle was used */
-	check(acquire(&c, holder, 0) == DLOCK_OK, "somebody holds it, on the other two");
+	server_do(&handles[0], "SET " PREFIX "handles %s PX 60000",
+		old_token); /* this server has missed that the handle was used */
+	check(acquire(&c, holder, 0) == DLOCK_OK, "a client holds it on the other two servers");
 	client_drain(&c);
 	server_restart(&handles[1]);
 	server_do(&handles[1], "SET " PREFIX "handles %s PX 60000", old_token);
 	dlock_status status = dlock_claim_attach(claim, old_token, &c.error);
-	check(status == DLOCK_QUORUM && is_called_ineligible(&c, 1), "the handle takes nothing up (status %d: %s)", status,
-		c.error.message);
+	check(status == DLOCK_QUORUM && is_called_ineligible(&c, 1), "a claim cannot attach by the handle (status %d: %s)",
+		status, c.error.message);
 	client_drain(&c);
-	check(!has(&handles[0], claim) && !has(&handles[1], claim) && has(&handles[2], holder), "and changes nothing");
+	check(!has(&handles[0], claim) && !has(&handles[1], claim) && has(&handles[2], holder), "no key is changed");
 	dlock_claim_abandon(holder);
 	dlock_claim_free(holder);
 	client_drain(&c);
 
 	server_do(&handles[2], "SET " PREFIX "handles %s PX 60000", old_token);
-	check(dlock_claim_attach(claim, old_token, &c.error) == DLOCK_OK, "with two old servers it does: %s",
-		c.error.message);
+	check(
+		dlock_claim_attach(claim, old_token, &c.error) == DLOCK_OK, "with two old servers it can: %s", c.error.message);
 	client_drain(&c);
-	check(holding(handles, 3, claim) == 3, "on the fresh one as well");
+	check(holding(handles, 3, claim) == 3, "the fresh server has the new key, too");
 	check(let_go(&c, claim), "released");
 	client_drain(&c);
-	check(eventually_free(handles, 3, "handles"), "everywhere");
+	check(eventually_free(handles, 3, "handles"), "the lock is free on all servers");
 	client_free(&c);
 }
 
@@ -528,7 +534,7 @@ static void test_killed(void)
 	int bad = 0;
 
 	wait_until_old(killed, 3);
-	server_kill(&killed[2]); /* so that both of the others are needed */
+	server_kill(&killed[2]); /* so that both other servers are needed */
 	server_do(&killed[0], "CONFIG RESETSTAT");
 	for (int i = 0; i < 10; i++) {
 		for (int k = 0; k < 2; k++) {
@@ -538,7 +544,7 @@ static void test_killed(void)
 	}
 	check(bad == 0, "an old server votes over each new connection (%d did not: %s)", bad, c.error.message);
 	long long asked = questions(&killed[0]);
-	check(asked == 10, "and was asked on each (%lld)", asked);
+	check(asked == 10, "each connection asks its uptime (%lld)", asked);
 	client_free(&c);
 }
 
@@ -564,7 +570,7 @@ int main(int argc, char **argv)
 	};
 	enum { TESTS = sizeof tests / sizeof *tests };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as in PHP */
 	dlock_process_init();
 	for (int start = 1; start >= 0; start--) {
 		for (size_t i = 0; i < TESTS; i++) {

@@ -1,4 +1,4 @@
-/* The ZooKeeper back end against a real server: zk_backend_test HOST:PORT [word in the names of the tests to run].
+/* The ZooKeeper back end on a real server: zk_backend_test HOST:PORT [word in the names of the tests to run].
  * Prints TAP. Best with a short tick (200 ms). */
 
 #include <poll.h>
@@ -29,15 +29,15 @@ static void test_basic(void)
 	check(dlock_claim_refresh(first, &remaining) == DLOCK_CLAIM_HELD && remaining > 0 && remaining < zk_session_timeout,
 		"time is left");
 	check(c.backend->ops->locked(c.backend, "basic", 5, &locked, &c.error) == DLOCK_OK && locked, "locked");
-	check(children("basic") == 1, "by a node");
+	check(children("basic") == 1, "one node holds it");
 	check(dlock_claim_extend(first, 0, &c.error) == DLOCK_OK, "extended");
-	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "another's try fails");
-	check(settles_at("basic", 1), "and leaves no node");
+	check(acquire(&other, second, 0) == DLOCK_TIMEOUT, "another client's attempt fails");
+	check(settles_at("basic", 1), "the attempt leaves no node");
 	int64_t token = first->fencing_token;
 	check(release(&c, first) == DLOCK_OK, "released");
 	check(settles_at("basic", 0), "the node is gone");
 	check(acquire(&other, second, 0) == DLOCK_OK && second->fencing_token > token,
-		"another's try succeeds, the token rises");
+		"another client's attempt succeeds, the token rises");
 	dlock_claim_abandon(second);
 	dlock_zk_pool_drain(other.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(settles_at("basic", 0), "abandoned and drained: the node is gone");
@@ -47,7 +47,7 @@ static void test_basic(void)
 	client_free(&other);
 }
 
-/* ---- strands: each begins while the one before is suspended, and the last one looks in which order bells ring ---- */
+/* ---- strands: each begins while the last one is suspended; the last of all checks the order of the bells ---- */
 
 enum { NESTED = 4 };
 
@@ -105,7 +105,7 @@ static void begin_next(void)
 	nest.got[mine] = dlock_claim_acquire(nest.claims[mine], &wait, &error) == DLOCK_OK;
 }
 
-/* Event loops resume in the order in which descriptors become readable: so they ask in the order in which they came. */
+/* Event loops resume strands in the order in which descriptors become readable. So the bells ring in queue order. */
 static void test_strands_are_woken_in_order(void)
 {
 	client c = client_new();
@@ -115,8 +115,8 @@ static void test_strands_are_woken_in_order(void)
 		nest.claims[i] = claim_on(&c, name);
 	}
 	begin_next();
-	check(nest.begun == NESTED && nest.rung == NESTED, "all wait for the session, and are woken");
-	check(nest.in_order, "in the order in which they came");
+	check(nest.begun == NESTED && nest.rung == NESTED, "all strands wait for the session, and are woken");
+	check(nest.in_order, "they are woken in the order in which they came");
 	for (int i = 0; i < NESTED; i++) {
 		check(nest.got[i], "acquired");
 		dlock_claim_abandon(nest.claims[i]);
@@ -162,7 +162,7 @@ static void test_contention(void)
 		int status = exit_of(pids[p]);
 		bad = status ? status : bad;
 	}
-	check(bad == 0, "all sections went well, tokens rose (%d)", bad);
+	check(bad == 0, "all sections succeed, tokens rise (%d)", bad);
 	check(shared[0] == PROCESSES * ROUNDS, "no update was lost (%ld)", shared[0]);
 	check(settles_at("contention", 0), "no node is left");
 }
@@ -191,7 +191,7 @@ static void test_order(void)
 	}
 	release(&c, claim);
 	for (int p = 0; p < 3; p++) {
-		check(read(line[0], order + p, 1) == 1 && exit_of(pids[p]) == 0, "waiter had its turn");
+		check(read(line[0], order + p, 1) == 1 && exit_of(pids[p]) == 0, "a waiter has its turn");
 	}
 	check(strcmp(order, "abc") == 0, "first come, first served (%s)", order);
 	close(line[0]);
@@ -207,10 +207,10 @@ static void test_timeout(void)
 	acquire(&c, held, -1);
 	dlock_nanos start = dlock_now();
 	check(acquire(&other, waiter, 300) == DLOCK_TIMEOUT, "timed out");
-	check(dlock_now() - start >= 300 * DLOCK_MS, "not before its time");
+	check(dlock_now() - start >= 300 * DLOCK_MS, "not before the timeout");
 	check(settles_at("timeout", 1), "no node is left");
-	check(
-		acquire(&other, waiter, 0) == DLOCK_TIMEOUT && acquire(&other, waiter, 0) == DLOCK_TIMEOUT, "again and again");
+	check(acquire(&other, waiter, 0) == DLOCK_TIMEOUT && acquire(&other, waiter, 0) == DLOCK_TIMEOUT,
+		"the same claim times out again");
 	release(&c, held);
 	check(acquire(&other, waiter, 0) == DLOCK_OK, "the same claim can be tried again");
 	check(children("timeout") == 1, "one node");
@@ -229,34 +229,35 @@ static void test_interruption(void)
 	acquire(&c, held, -1);
 	for (int i = 0; i < 2; i++) {
 		bool is_queued = false, is_interrupted = true;
-		for (int tries = 0; tries < 50 && !is_queued; tries++) { /* the first ones may come before it is there */
+		for (int tries = 0; tries < 50 && !is_queued;
+			 tries++) { /* the first signals may come before the waiter is in the queue */
 			interrupt_clear();
 			ualarm(200000, 0);
 			is_interrupted &= dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_INTERRUPTED;
 			is_queued = waiter->state == DLOCK_CLAIM_WAITING && children("interruption") == 2;
 		}
 		check(is_interrupted, "a signal ends the wait");
-		check(is_queued, "it stays in the queue");
+		check(is_queued, "the waiter stays in the queue");
 	}
 	interrupt_clear();
 	release(&c, held);
-	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK, "resumed, and its turn had come");
-	check(children("interruption") == 1, "with one node");
+	check(dlock_claim_acquire(waiter, &wait, &other.error) == DLOCK_OK, "the resumed wait acquires the lock");
+	check(children("interruption") == 1, "one node is left");
 	dlock_claim *third = claim_on(&c, "interruption");
 	interrupt_now();
-	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted from the start");
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal before the wait interrupts it");
 	dlock_claim_abandon(third);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
-	check(settles_at("interruption", 1), "abandoned while it is created: no node");
+	check(settles_at("interruption", 1), "a claim abandoned during its creation leaves no node");
 	dlock_claim_free(third);
 	interrupt_clear();
 	third = claim_on(&c, "interruption");
 	ualarm(200000, 0);
-	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted in the queue");
+	check(dlock_claim_acquire(third, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal interrupts a wait in the queue");
 	dlock_claim_abandon(third);
 	dlock_claim_free(third);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
-	check(children("interruption") == 1, "abandoned in the queue: no node");
+	check(children("interruption") == 1, "a claim abandoned in the queue leaves no node");
 	release(&other, waiter);
 	client_free(&c);
 	client_free(&other);
@@ -282,11 +283,12 @@ static void test_fork(void)
 			plain ? _exit(bad) : exit(bad);
 		}
 		int bad = exit_of(pid);
-		check(bad == 0, "a child leaves the lock alone, locks by itself, and ends (%d)", bad);
+		check(bad == 0, "a child leaves the lock alone, acquires its own, and ends (%d)", bad);
 		sleep_ms(1500);
 		check(look(claim) == DLOCK_CLAIM_HELD && children("fork") == 1, "the parent still holds it");
 	}
-	check(dlock_zk_pool_sessions_opened(c.pool) == 1 && release(&c, claim) == DLOCK_OK, "in the same session");
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1 && release(&c, claim) == DLOCK_OK,
+		"the parent releases it in the same session");
 	client_free(&c);
 }
 
@@ -308,7 +310,8 @@ static void test_names(void)
 	}
 	check(bad == 0, "odd names");
 	dlock_claim *claim = claim_on(&bare, "zookeeper");
-	check(acquire(&bare, claim, 0) == DLOCK_OK && release(&bare, claim) == DLOCK_OK, "\"zookeeper\" at the top");
+	check(acquire(&bare, claim, 0) == DLOCK_OK && release(&bare, claim) == DLOCK_OK,
+		"a resource \"zookeeper\" below the top");
 	zoo_delete(zk_observer, "/%7Aookeeper", -1);
 	client_free(&c);
 	client_free(&bare);
@@ -321,26 +324,27 @@ static void test_auth(void)
 	client z = client_at(zk_hosts, zk_root, "digest:zoe:other"), c = client_new();
 	dlock_claim *claim = claim_on(&a, "auth"), *same = claim_on(&a2, "auth"), *other = claim_on(&z, "auth");
 
-	check(acquire(&a, claim, -1) == DLOCK_OK, "locks with credentials");
+	check(acquire(&a, claim, -1) == DLOCK_OK, "a user acquires a lock with credentials");
 	check(acquire(&a2, same, 0) == DLOCK_TIMEOUT, "another process of the same user waits in the queue");
 	check(acquire(&z, other, 0) == DLOCK_CONNECTION && strstr(z.error.message, "no right"),
-		"another user gets the reason");
-	check(!strstr(z.error.message, "other"), "without the password");
-	check(children("auth") == -1, "an unknown one sees nothing");
-	check(release(&a, claim) == DLOCK_OK && acquire(&a2, same, 0) == DLOCK_OK, "handed over");
+		"the error tells another user the reason");
+	check(!strstr(z.error.message, "other"), "it does not contain the password");
+	check(children("auth") == -1, "a client without credentials sees nothing");
+	check(release(&a, claim) == DLOCK_OK && acquire(&a2, same, 0) == DLOCK_OK,
+		"the other process acquires the released lock");
 	release(&a2, same);
 	dlock_claim_free(other);
-	/* Below an open node there may be users that cannot read each other's nodes. */
+	/* Below an open node, users may have nodes that other users cannot read. */
 	dlock_claim *open = claim_on(&c, "open");
 	acquire(&c, open, -1);
 	claim = claim_on(&a, "open");
 	dlock_wait wait = { .deadline = dlock_now() + 200 * DLOCK_MS };
-	check(dlock_claim_acquire(claim, &wait, &a.error) == DLOCK_TIMEOUT, "waits after an open node");
+	check(dlock_claim_acquire(claim, &wait, &a.error) == DLOCK_TIMEOUT, "a user waits behind an open node");
 	release(&c, open);
-	check(acquire(&a, claim, 1000) == DLOCK_OK, "locks");
+	check(acquire(&a, claim, 1000) == DLOCK_OK, "the user acquires the lock");
 	other = claim_on(&z, "open");
-	check(acquire(&z, other, 300) == DLOCK_TIMEOUT, "waits after a node that it may not read");
-	check(settles_at("open", 1), "and leaves");
+	check(acquire(&z, other, 300) == DLOCK_TIMEOUT, "another user waits behind a node that it cannot read");
+	check(settles_at("open", 1), "it leaves the queue");
 	pid_t pid = fork_calmly();
 	if (pid == 0) {
 		client own = client_at(zk_hosts, zk_root, "digest:zoe:other");
@@ -349,10 +353,10 @@ static void test_auth(void)
 		client_free(&own);
 		_exit(!good);
 	}
-	check(settles_at("open", 2), "another waits");
+	check(settles_at("open", 2), "a process of that user waits");
 	check(release(&a, claim) == DLOCK_OK, "released");
 	int bad = exit_of(pid);
-	check(bad == 0, "and is woken when it goes (%d)", bad);
+	check(bad == 0, "it is woken when the lock is released (%d)", bad);
 	dlock_claim_free(other);
 	client_free(&a), client_free(&a2), client_free(&z), client_free(&c);
 }
@@ -364,8 +368,8 @@ static void test_chroot(void)
 	snprintf(hosts, sizeof hosts, "%s%s/deep/er", zk_hosts, zk_root);
 	client c = client_at(hosts, "/locks/mine", NULL), top = client_at(hosts, "/", NULL);
 	dlock_claim *claim = claim_on(&c, "c"), *second = claim_on(&top, "c");
-	check(acquire(&c, claim, -1) == DLOCK_OK, "a chroot that did not exist");
-	check(children("deep/er/locks/mine/c") == 1, "is where it should be");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "a chroot that does not exist is created");
+	check(children("deep/er/locks/mine/c") == 1, "the node is below the chroot");
 	pid_t pid = fork_calmly();
 	if (pid == 0) {
 		client own = client_at(hosts, "/locks/mine", NULL);
@@ -407,9 +411,9 @@ static void test_foreign(void)
 	snprintf(path, sizeof path, "%s/foreign/ab12__lock__", zk_root);
 	check(zoo_create(zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made)
 			== ZOK,
-		"kazoo queues after it");
+		"kazoo queues behind it");
 	release(&c, claim);
-	check(acquire(&c, second, 0) == DLOCK_TIMEOUT, "and then holds it");
+	check(acquire(&c, second, 0) == DLOCK_TIMEOUT, "kazoo's node holds after the release");
 	zoo_delete(zk_observer, made, -1);
 	check(acquire(&c, second, 0) == DLOCK_OK, "a node without a number does not count");
 	check(release(&c, second) == DLOCK_OK, "released");
@@ -429,7 +433,8 @@ static void test_deleted_by_hand(void)
 	snprintf(node, sizeof node, "%s/%s", path, names.data[0]);
 	zoo_delete(zk_observer, node, -1);
 	deallocate_String_vector(&names);
-	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST, "release reports it");
+	check(dlock_claim_release(claim, &c.error) == DLOCK_LOST && look(claim) == DLOCK_CLAIM_LOST,
+		"a release reports the loss");
 	dlock_claim_free(claim);
 	client_free(&c);
 }
@@ -447,7 +452,7 @@ static bool is_dead(dlock_zk_op *op)
 	return dead;
 }
 
-/* By a strand, while another one waits for an answer in it, which then asks for more. */
+/* A strand discards a session while another strand waits for an answer in it, and then asks for more. */
 static void test_discarded_session(void)
 {
 	client c = client_that_stays();
@@ -456,10 +461,10 @@ static void test_discarded_session(void)
 	check(acquire(&c, claim, -1) == DLOCK_OK, "acquired");
 	dlock_zk_session *session = ((dlock_zk_claim *) claim)->session;
 	dlock_zk_pool_discard(c.pool, session);
-	check(eventually(is_closed, session), "its session is closed");
-	check(is_dead(dlock_zk_ask(session, DLOCK_ZK_LIST, "/")), "what is asked there is answered as dead");
-	check(is_dead(dlock_zk_create(session, &(char *) { "/x" }, 1, "", &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL)),
-		"and what is created");
+	check(eventually(is_closed, session), "the discarded session is closed");
+	check(is_dead(dlock_zk_ask(session, DLOCK_ZK_LIST, "/")), "a question in it is answered as dead");
+	check(is_dead(dlock_zk_create(session, &(char *){ "/x" }, 1, "", &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL)),
+		"so is a creation");
 	dlock_claim_free(claim);
 	client_free(&c);
 }

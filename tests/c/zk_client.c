@@ -11,11 +11,11 @@ const char *zk_hosts;
 int zk_port;
 char zk_root[64];
 zhandle_t *zk_observer;
-dlock_nanos zk_session_timeout = 30 * DLOCK_SECOND; /* it outlasts a busy machine */
+dlock_nanos zk_session_timeout = 30 * DLOCK_SECOND; /* a session survives that long on a busy machine */
 dlock_loop zk_loop;
 
 #if defined(__SANITIZE_ADDRESS__)
-/* In a child of fork() the buffers of the library's threads have no owner any more. */
+/* In a child of fork(), no thread owns the buffers of the library's threads. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -48,7 +48,7 @@ void zk_begin(int argc, char **argv)
 	zk_hosts = argv[1];
 	zk_port = atoi(argv[1] + 10);
 	snprintf(zk_root, sizeof zk_root, "/dlock-test-%d", (int) getpid());
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as in PHP */
 	dlock_process_init();
 	zk_observe();
 }

@@ -7,7 +7,7 @@
 #include "../../src/zookeeper/lock/backend.h"
 #include "../../src/lock/operations.h"
 
-/* What a test of the ZooKeeper back end works with: a pool and a back end, as a process has them. */
+/* A client in a test of the ZooKeeper back end: a pool and a back end, as in a process. */
 typedef struct {
 	dlock_zk_pool *pool;
 	dlock_backend *backend;
@@ -16,53 +16,53 @@ typedef struct {
 
 extern const char *zk_hosts; /* the server */
 extern int zk_port;
-extern char zk_root[64];               /* this program's own */
-extern zhandle_t *zk_observer;         /* sees what is on the server, by a session of its own */
-extern dlock_nanos zk_session_timeout; /* of the clients to come */
+extern char zk_root[64];               /* this program's root node */
+extern zhandle_t *zk_observer;         /* looks at the server in its own session */
+extern dlock_nanos zk_session_timeout; /* for clients that are created later */
 extern dlock_loop zk_loop;             /* of all clients */
 
-/* To be called before the tests, before each, and after them. The first takes HOST:PORT from the arguments. HOST must
- * be 127.0.0.1, since a test's proxy goes there. */
+/* Called before all tests, before each test, and after all tests. zk_begin() reads HOST:PORT from the arguments. HOST
+ * must be 127.0.0.1, because a test's proxy connects to it. */
 void zk_begin(int argc, char **argv);
 void zk_reset(void);
 void zk_end(void);
 
-/* Its session ends, a new one begins: for a session that must not be there during a fork. */
+/* End the observer's session and begin a new one, for tests that fork while no session may exist. */
 void zk_unobserve(void);
 void zk_observe(void);
 
 client client_at(const char *hosts, const char *under, const char *auth);
 client client_new(void);
-client client_that_stays(void); /* its session outlasts a busy machine */
+client client_that_stays(void); /* its session survives on a busy machine */
 void client_free(client *c);
 
 dlock_claim *claim_on(client *c, const char *name);
 
-/* On several: names of one letter. */
+/* A claim on several resources, each with a name of one letter. */
 dlock_claim *claim_on_several(client *c, const char *letters);
 
-/* Waits for `ms` at most; negative: for ever. Prints errors. */
+/* Waits for `ms` at most; negative: without limit. Prints errors. */
 dlock_status acquire(client *c, dlock_claim *claim, int ms);
 
-/* Frees it, too. */
+/* Also frees the claim. */
 dlock_status release(client *c, dlock_claim *claim);
 
 dlock_claim_state look(dlock_claim *claim);
 
-/* Waits for it, for ten seconds. */
+/* Waits until the claim is in this state, for ten seconds at most. */
 bool becomes(dlock_claim *claim, dlock_claim_state state);
 
-/* How many nodes there are below the resource, -1: not even that. */
+/* The number of nodes below the resource's node; -1: that does not exist. */
 int children(const char *name);
-/* When the resource's node was made, which is deleted where it is empty. 0: there is none. */
+/* The transaction that created the resource's node, which the server deletes when it is empty. 0: there is none. */
 int64_t made_at(const char *name);
 
-/* Waits until there are `number` nodes, for ten seconds. Where none is left the server removes the container, which may
- * be at once. */
+/* Waits until `number` nodes are below the resource's node, for ten seconds at most. If none is left, the server
+ * removes the resource's node, maybe at once. */
 bool settles_at(const char *name, int number);
 
-/* A fork while a thread of the library holds locks leaves them locked in the child. That is
- * the C library's business (and ASAN's), not what is tested here. */
+/* Forks after a pause. If a thread of the library held a mutex of the C library or ASAN during the fork, the mutex
+ * would stay locked in the child. These tests do not test that. */
 pid_t fork_calmly(void);
 
 #endif

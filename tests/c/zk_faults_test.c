@@ -1,4 +1,4 @@
-/* The ZooKeeper back end against a real server, over connections that fail and with processes that stand still:
+/* The ZooKeeper back end on a real server, over connections that fail, and with stopped processes:
  * zk_faults_test HOST:PORT [word in the names of the tests to run]. Prints TAP. Best with a short tick (200 ms). */
 
 #include <signal.h>
@@ -35,17 +35,18 @@ static void test_lost_replies(void)
 		memcpy(token, claim->token, sizeof token);
 		int64_t made = made_at("lost");
 		p.mode = mode;
-		check(acquire(&c, claim, 30000) == DLOCK_OK, "acquired though the %s was lost", i ? "create" : "reply");
-		check(p.cuts == i + 1 && p.mode == PROXY_PASS, "the connection was cut indeed (%d)", p.cuts);
+		check(acquire(&c, claim, 30000) == DLOCK_OK, "acquired although the %s was lost", i ? "create" : "reply");
+		check(p.cuts == i + 1 && p.mode == PROXY_PASS, "the proxy cut the connection (%d)", p.cuts);
 		check(children("lost") == 1, "one node");
-		check(i || strcmp(token, claim->token) == 0 || made != made_at("lost"), "the node was found by its guid");
+		check(
+			i || strcmp(token, claim->token) == 0 || made != made_at("lost"), "the client found the node by its guid");
 		check(release(&c, claim) == DLOCK_OK && settles_at("lost", 0), "released");
 	}
 	claim = claim_on(&c, "lost");
 	acquire(&c, claim, -1);
 	p.op = OP_DELETE;
 	p.mode = PROXY_LOSE_REPLY;
-	check(release(&c, claim) == DLOCK_OK, "released though the reply was lost");
+	check(release(&c, claim) == DLOCK_OK, "released although the reply was lost");
 	claim = claim_on(&c, "lost");
 	acquire(&c, claim, -1);
 	p.mode = PROXY_LOSE;
@@ -53,20 +54,21 @@ static void test_lost_replies(void)
 	dlock_claim_free(claim);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(p.mode == PROXY_PASS && settles_at("lost", 0),
-		"abandoned, deleted in the background though the delete was lost");
-	/* The creation executed, its reply lost, and the waiter gone before it could find out. */
+		"an abandoned node is deleted in the background although the delete was lost");
+	/* The creation is executed and its reply lost. The waiter abandons the claim before it learns of the node. */
 	claim = claim_on(&c, "lost");
 	dlock_wait wait = { .deadline = dlock_now() + 30 * DLOCK_SECOND, .interrupted = interrupted };
 	p.op = OP_CREATE2;
 	p.mode = PROXY_LOSE_REPLY;
 	interrupt_now();
-	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted at once");
+	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal interrupts the wait at once");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	interrupt_clear();
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
-	check(p.mode == PROXY_PASS && settles_at("lost", 0), "no node is left of it (%d, %d)", p.mode, children("lost"));
-	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all in one session");
+	check(p.mode == PROXY_PASS && settles_at("lost", 0), "the abandoned claim leaves no node (%d, %d)", p.mode,
+		children("lost"));
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all of this uses one session");
 	client_free(&c);
 	proxy_stop(&p);
 }
@@ -76,7 +78,7 @@ static bool has_nodes(int number)
 	return settles_at("p", number) && settles_at("q", number) && settles_at("r", number);
 }
 
-/* The same of several locks, whose nodes are created and deleted by one transaction each. */
+/* The same for several locks. One transaction creates their nodes, and one deletes them. */
 static void test_lost_replies_of_several(void)
 {
 	proxy p;
@@ -93,31 +95,31 @@ static void test_lost_replies_of_several(void)
 		memcpy(token, claim->token, sizeof token);
 		int64_t made[] = { made_at("p"), made_at("q"), made_at("r") };
 		p.mode = mode;
-		check(acquire(&c, claim, 30000) == DLOCK_OK, "acquired though the %s was lost", i ? "creation" : "reply");
-		check(p.cuts == 2 * i + 1 && p.mode == PROXY_PASS, "the connection was cut indeed (%d)", p.cuts);
-		check(has_nodes(1) && claim->fencing_token > 0, "a node in each");
+		check(acquire(&c, claim, 30000) == DLOCK_OK, "acquired although the %s was lost", i ? "creation" : "reply");
+		check(p.cuts == 2 * i + 1 && p.mode == PROXY_PASS, "the proxy cut the connection (%d)", p.cuts);
+		check(has_nodes(1) && claim->fencing_token > 0, "each resource has one node");
 		check(i || strcmp(token, claim->token) == 0 || made[0] != made_at("p") || made[1] != made_at("q")
 				|| made[2] != made_at("r"),
-			"they were found by their guid");
+			"the client found the nodes by their guid");
 		p.mode = mode;
-		check(release(&c, claim) == DLOCK_OK && has_nodes(0), "released though that was lost as well");
+		check(release(&c, claim) == DLOCK_OK && has_nodes(0), "released although that was lost, too");
 	}
 	claim = claim_on_several(&c, "pqr");
 	dlock_wait wait = { .deadline = dlock_now() + 30 * DLOCK_SECOND, .interrupted = interrupted };
 	p.mode = PROXY_LOSE_REPLY;
 	interrupt_now();
-	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "interrupted at once");
+	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "a signal interrupts the wait at once");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	interrupt_clear();
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
-	check(p.mode == PROXY_PASS && has_nodes(0), "no node is left of it");
-	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all in one session");
+	check(p.mode == PROXY_PASS && has_nodes(0), "the abandoned claim leaves no node");
+	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all of this uses one session");
 	client_free(&c);
 	proxy_stop(&p);
 }
 
-/* Somebody deletes a part while the reply is under way: what is left is not taken for all. */
+/* One node of several is deleted by hand. The rest does not count as the whole claim. */
 static void test_part_of_several(void)
 {
 	proxy p;
@@ -132,19 +134,19 @@ static void test_part_of_several(void)
 	p.mode = PROXY_LOSE_REPLY;
 	dlock_status status = release(&c, claim);
 	check(status == DLOCK_OK || status == DLOCK_LOST, "the reply to the release is lost (%d)", status);
-	check(has_nodes(0), "nothing is left");
+	check(has_nodes(0), "no node is left");
 
 	claim = claim_on_several(&c, "pqr");
 	check(acquire(&c, claim, -1) == DLOCK_OK, "acquired");
 	own = (dlock_zk_claim *) claim;
 	check(zoo_delete(zk_observer, own->parts[2].node, -1) == ZOK, "a part is deleted");
-	check(becomes(claim, DLOCK_CLAIM_LOST), "it is lost");
-	check(has_nodes(0) && release(&c, claim) == DLOCK_LOST, "and the rest is given back");
+	check(becomes(claim, DLOCK_CLAIM_LOST), "the claim is lost");
+	check(has_nodes(0) && release(&c, claim) == DLOCK_LOST, "the other nodes are deleted");
 	client_free(&c);
 	proxy_stop(&p);
 }
 
-/* The name of the created node is not what was asked for, or its number is none. */
+/* The created node does not have the requested name, or has no valid number. */
 static void test_odd_responses(void)
 {
 	static const struct {
@@ -156,7 +158,7 @@ static void test_odd_responses(void)
 		{ "/dlock-test-", 0, '\0', "no path" },
 		{ "/dlock-test-", 1, '\0', "a shorter path" },
 		{ "/dlock-test-", 1, 'x', "another parent" },
-		{ "/_c_", 0, 'x', "no node below it" },
+		{ "/_c_", 0, 'x', "no node below the parent" },
 		{ "/_c_", 1, '\0', "a node without a name" },
 		{ "/_c_", 4, 'x', "another guid" },
 		{ "-lock-", 15, 'x', "no number" },
@@ -169,7 +171,7 @@ static void test_odd_responses(void)
 	proxied(&p, &c);
 	dlock_claim *claim = claim_on(&c, "warm");
 	check(acquire(&c, claim, -1) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "warm");
-	/* No container, which the server may remove: then the response to its creation would be the one that is altered. */
+	/* Not a container, because the server may remove that. Then the proxy would alter the response to its creation. */
 	char parent[256];
 	snprintf(parent, sizeof parent, "%s/odd", zk_root);
 	check(zoo_create(zk_observer, parent, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK, "a parent that stays");
@@ -181,9 +183,9 @@ static void test_odd_responses(void)
 		claim = claim_on(&c, "odd");
 		check(acquire(&c, claim, 2000) == DLOCK_CONNECTION && strstr(c.error.message, "unexpected form"), "%s: %s",
 			responses[i].text, c.error.message);
-		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the response was altered indeed, and is none");
+		check(p.mode == PROXY_PASS && look(claim) != DLOCK_CLAIM_HELD, "the response was altered, and does not count");
 		dlock_claim_free(claim);
-		check(settles_at("odd", 0), "the node is found by its guid, and deleted");
+		check(settles_at("odd", 0), "the client finds the node by its guid, and deletes it");
 	}
 	client_free(&c);
 	proxy_stop(&p);
@@ -204,16 +206,17 @@ static void test_expiry(void)
 	p.mode = PROXY_HOLD;
 	look(held);
 	dlock_nanos until = held->deadline;
-	check(acquire(&other, waiter, 60000) == DLOCK_OK, "the next one got it on expiry");
-	check(dlock_now() > until, "when it was not believed in any more: never optimistic");
-	check(becomes(held, DLOCK_CLAIM_LOST), "nothing heard: lost");
+	check(acquire(&other, waiter, 60000) == DLOCK_OK, "the next waiter acquires it when the session expires");
+	check(dlock_now() > until, "the first holder did not rely on it any more");
+	check(becomes(held, DLOCK_CLAIM_LOST), "without an answer it is lost");
 	p.mode = PROXY_PASS;
-	check(look(held) == DLOCK_CLAIM_LOST && release(&c, held) == DLOCK_LOST, "release says lost");
-	check(children("expiry") == 1, "and takes nobody else's node");
+	check(look(held) == DLOCK_CLAIM_LOST && release(&c, held) == DLOCK_LOST, "a release reports the loss");
+	check(children("expiry") == 1, "it deletes no other client's node");
 	check(acquire(&c, again, 4000) == DLOCK_TIMEOUT, "the pool opens another session");
-	check(dlock_zk_pool_sessions_opened(c.pool) == 2, "one more");
+	check(dlock_zk_pool_sessions_opened(c.pool) == 2, "the pool opened one more session");
 	check(release(&other, waiter) == DLOCK_OK, "released");
-	check(acquire(&c, again, 5000) == DLOCK_OK && children("expiry") == 1, "and locks in it, without unowned nodes");
+	check(acquire(&c, again, 5000) == DLOCK_OK && children("expiry") == 1,
+		"the client acquires a lock in it, without unowned nodes");
 	check(release(&c, again) == DLOCK_OK, "released");
 	client_free(&c);
 	client_free(&other);
@@ -234,13 +237,13 @@ static void test_silence_in_queue(void)
 	dlock_nanos start = dlock_now();
 	dlock_status status = acquire(&c, waiter, 100);
 	check((status == DLOCK_CONNECTION || status == DLOCK_TIMEOUT) && dlock_now() - start < 4 * zk_session_timeout,
-		"a server that hangs is left");
+		"the attempt leaves a server that hangs");
 	p.mode = PROXY_PASS;
-	check(settles_at("silence", 1), "and nothing is left");
+	check(settles_at("silence", 1), "the attempt leaves no node");
 	start = dlock_now();
 	int before = p.requests;
-	check(acquire(&c, waiter, 3000) == DLOCK_TIMEOUT, "waits in the queue");
-	check(p.requests - before < 30, "quietly (%d requests in 3 s)", p.requests - before);
+	check(acquire(&c, waiter, 3000) == DLOCK_TIMEOUT, "the claim waits in the queue");
+	check(p.requests - before < 30, "it sends few requests (%d in 3 s)", p.requests - before);
 	release(&other, held);
 	dlock_claim_free(waiter);
 	client_free(&c);
@@ -262,20 +265,20 @@ static void test_stopped(void)
 		if (write(line[1], &is, 1) != 1 || read(order[0], &is, 1) != 1) {
 			_exit(1);
 		}
-		is = (char) ('0' + look(claim)); /* the very first thing after the stop */
+		is = (char) ('0' + look(claim)); /* the first call after the stop */
 		_exit(write(line[1], &is, 1) != 1);
 	}
 	check(read(line[0], &state, 1) == 1 && state == '0' + DLOCK_OK, "a child holds the lock");
 	kill(pid, SIGSTOP);
-	check(settles_at("stopped", 0), "stopped until its session expired");
-	check(write(order[1], &go, 1) == 1, "asked");
+	check(settles_at("stopped", 0), "it is stopped until its session expires");
+	check(write(order[1], &go, 1) == 1, "the parent asks for its state");
 	kill(pid, SIGCONT);
-	check(read(line[0], &state, 1) == 1 && state == '0' + DLOCK_CLAIM_LOST, "it knows at its first look");
-	check(exit_of(pid) == 0, "ended well");
+	check(read(line[0], &state, 1) == 1 && state == '0' + DLOCK_CLAIM_LOST, "it knows the loss at its first look");
+	check(exit_of(pid) == 0, "the child ends without an error");
 	close(line[0]), close(line[1]), close(order[0]), close(order[1]);
 }
 
-/* The process does other things, but its session must be kept alive meanwhile. */
+/* The process is busy, but its session must stay alive. */
 static void test_busy(void)
 {
 	dlock_nanos usual = zk_session_timeout;
@@ -308,25 +311,28 @@ static void test_no_server(void)
 	dlock_claim *claim = claim_on(&none, "none");
 	dlock_nanos start = dlock_now();
 	check(acquire(&none, claim, 0) == DLOCK_CONNECTION && strstr(none.error.message, "refused")
-		&& strstr(none.error.message, hosts) && !strstr(none.error.message, "secret"), "nobody listens");
-	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
+			&& strstr(none.error.message, hosts) && !strstr(none.error.message, "secret"),
+		"no server listens");
+	check(dlock_now() - start < 5 * zk_session_timeout, "the error comes in time");
 	check(none.backend->ops->locked(none.backend, "none", 4, &locked, &none.error) == DLOCK_CONNECTION,
-		"locked() says so too");
+		"locked() fails, too");
 	dlock_claim_free(claim);
 	client_free(&none);
 	proxied(&p, &c);
 	p.mode = PROXY_CUT;
 	claim = claim_on(&c, "none");
 	check(acquire(&c, claim, -1) == DLOCK_CONNECTION && strstr(c.error.message, "maxClientCnxns"),
-		"closed at once: hint");
+		"if connections are closed at once, the error has a hint");
 	p.mode = PROXY_PASS;
-	check(acquire(&c, claim, -1) == DLOCK_OK && dlock_zk_pool_sessions_opened(c.pool) == 1, "comes back by itself");
+	check(acquire(&c, claim, -1) == DLOCK_OK && dlock_zk_pool_sessions_opened(c.pool) == 1,
+		"the session recovers by itself");
 	check(release(&c, claim) == DLOCK_OK, "released");
 	client_free(&c);
 	proxy_stop(&p);
 	client lost = client_at("no.such.host.invalid:2181", zk_root, NULL);
 	claim = claim_on(&lost, "none");
-	check(acquire(&lost, claim, 0) == DLOCK_CONNECTION && strstr(lost.error.message, "no.such.host"), "no such host");
+	check(acquire(&lost, claim, 0) == DLOCK_CONNECTION && strstr(lost.error.message, "no.such.host"),
+		"a host that does not exist");
 	dlock_claim_free(claim);
 	client_free(&lost);
 }
@@ -338,7 +344,7 @@ static void test_flapping(void)
 	dlock_nanos usual = zk_session_timeout;
 	int bad = 0;
 
-	zk_session_timeout = 30 * DLOCK_SECOND; /* it outlasts a busy machine */
+	zk_session_timeout = 30 * DLOCK_SECOND; /* a session survives that long on a busy machine */
 	proxied(&p, &c);
 	zk_session_timeout = usual;
 	for (int i = 0; i < 40; i++) {
@@ -351,14 +357,14 @@ static void test_flapping(void)
 			dlock_claim_free(claim);
 		}
 	}
-	check(bad == 0, "a connection that breaks in every section (%d)", bad);
+	check(bad == 0, "all sections succeed although a connection breaks in each (%d)", bad);
 	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
 	check(settles_at("flapping", 0), "no node is left");
 	client_free(&c);
 	proxy_stop(&p);
 }
 
-/* Whether the lock is free is not known then. */
+/* Without a response the client does not know whether the lock is free. */
 static void test_no_response(void)
 {
 	proxy p;
@@ -372,15 +378,16 @@ static void test_no_response(void)
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION
 			&& (strstr(c.error.message, "no answer within") || strstr(c.error.message, "no connection for")),
 		"connections that break before any response: %s",
-		c.error.message); /* the time may be over with or without one */
-	check(dlock_now() - start < 5 * zk_session_timeout, "within bounds");
+		c.error.message); /* the timeout may come with or without a connection */
+	check(dlock_now() - start < 5 * zk_session_timeout, "the error comes in time");
 	p.mode = PROXY_PASS;
-	check(acquire(&c, claim, 5000) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "until one holds");
+	check(
+		acquire(&c, claim, 5000) == DLOCK_OK && release(&c, claim) == DLOCK_OK, "it succeeds when a connection lasts");
 	client_free(&c);
 	proxy_stop(&p);
 }
 
-/* One live server among `count`, the `place`-th of them; the others refuse connections. */
+/* Lists `count` servers. The live one is at `place`; the others refuse connections. */
 static void list_hosts(char *hosts, size_t size, int live, int place, int count)
 {
 	size_t len = 0;
@@ -406,7 +413,7 @@ static bool comes_back(client *c)
 	return false;
 }
 
-/* The client library alone never tries half of the servers of an even number again. */
+/* If the number of servers is even, the client library alone never tries half of them again. */
 static void test_one_of_several(void)
 {
 	dlock_nanos usual = zk_session_timeout;
@@ -421,7 +428,7 @@ static void test_one_of_several(void)
 			client c = client_at(hosts, zk_root, NULL);
 			check(comes_back(&c), "%d of %d is found", place + 1, count);
 			p.mode = PROXY_CUT;
-			usleep(500000); /* it goes round all servers, and more than once */
+			usleep(500000); /* so that the client tries all servers more than once */
 			p.mode = PROXY_PASS;
 			check(comes_back(&c), "%d of %d is found again", place + 1, count);
 			client_free(&c);
@@ -431,7 +438,7 @@ static void test_one_of_several(void)
 	zk_session_timeout = usual;
 }
 
-/* Nor does it rest between attempts then. */
+/* If the number of servers is even, the client library alone does not rest between attempts, either. */
 static void test_rests(void)
 {
 	char hosts[64];
@@ -445,7 +452,8 @@ static void test_rests(void)
 	client c = client_at(hosts, zk_root, NULL);
 	dlock_claim *claim = claim_on(&c, "rests");
 	check(acquire(&c, claim, 500) == DLOCK_CONNECTION, "no connection");
-	/* Three in a round, with a rest of a sixtieth of the timeout. Twice that is no failure: a spin is fifty times. */
+	/* A round has three attempts, and a rest of a sixtieth of the timeout. Twice as many pass; a spin makes fifty times
+	 * as many. */
 	int refused = p.refused, most = 6 * (int) (3 + (dlock_now() - start) / (zk_session_timeout / 60));
 	check(refused >= 3 && refused <= most, "%d attempts of at most %d", refused, most);
 	dlock_claim_free(claim);
@@ -466,7 +474,7 @@ int main(int argc, char **argv)
 		{ "one of several", test_one_of_several }, { "rests", test_rests },
 	};
 
-	zk_session_timeout = 4 * DLOCK_SECOND; /* a busy machine stands still for more than one at times */
+	zk_session_timeout = 4 * DLOCK_SECOND; /* a busy machine sometimes stops for more than one second */
 	zk_begin(argc, argv);
 	tap_run(tests, sizeof tests / sizeof *tests, argc > 2 ? argv[2] : NULL, zk_reset);
 	zk_end();

@@ -1,11 +1,12 @@
-/* ZooKeeper servers that mean harm, with each call of ZkLock. Prints TAP. No part of the usual tests: tests/c/run.sh
- * hostile. Whatever a way does not spoil is answered as by a server with one client and one lock.
+/* Hostile ZooKeeper servers, with each call of ZkLock. Prints TAP. The usual tests do not run it: tests/c/run.sh
+ * hostile. If a way does not spoil an answer, it is that of a server with one client and one lock.
  *
- * Some ways are missing, since they end libzookeeper 3.8 in threads of its own, whoever uses it: an event whose path is
- * NULL, the answer to a login that nobody sent, and a successful answer that ends before the path of a new node, or
- * before a list. The library does not look whether it could read these: it hands over and frees what lay on its stack
- * (deserialize_response(); `valgrind --track-origins=yes` shows it in deallocate_Create2Response()). Mostly that is
- * zero, and now and then the end of the process. */
+ * Some ways are missing, because they crash libzookeeper 3.8 in its own threads: an event whose path is NULL; the
+ * answer to a login that no client sent; a successful answer that ends before the path of a new node or before a
+ * list. The library does not check whether it could read these. It passes on and frees what lay on its stack
+
+ * (deserialize_response(); `valgrind --track-origins=yes` shows it in deallocate_Create2Response()). Usually that is
+ * zero, but sometimes it ends the process. */
 
 #include <arpa/inet.h>
 #include <signal.h>
@@ -40,10 +41,10 @@ enum { LIES_LENGTH = 128, LIES_NUMBER = 256, IS_RAW = 512, IS_TRUE = 1024 };
 
 typedef struct {
 	const char *name;
-	int op; /* the requests that are answered otherwise */
+	int op; /* the requests whose answers are spoiled */
 	unsigned how;
-	int32_t lie;  /* the length or the request's number that it tells; otherwise the error code */
-	text payload; /* behind the head; raw: instead of all; true: the usual one */
+	int32_t lie;  /* the length or the request's number that the answer claims; otherwise the error code */
+	text payload; /* after the head; IS_RAW: instead of all; IS_TRUE: the usual one */
 	int times;    /* of the payload; 0: once */
 } way;
 
@@ -130,13 +131,13 @@ static const way ways[] = {
 	{ "pings without an answer", PING, IS_RAW, 0, TEXT(""), 0 },
 };
 
-/* The library makes room for whatever length it is told; more than this there is not, as on a machine that is full. */
+/* The library allocates whatever length it is told. More than this fails, as on a machine without free memory. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1:max_allocation_size_mb=256"; }
 
 /* ---- the server ---- */
 
-/* What has been made last, whichever connection asked for it. */
+/* The last created node, whichever connection asked for it. */
 static struct {
 	char name[512];
 	_Atomic int zxid;
@@ -203,7 +204,7 @@ static void answer_create(packet *reply, const char *request, size_t len)
 	put_status(reply);
 }
 
-/* What a server would say behind the head. */
+/* Appends what a normal server answers after the head. */
 static void answer(packet *reply, int op, const char *request, size_t len)
 {
 	switch (op) {
@@ -341,7 +342,7 @@ static pid_t start(int *port, const way *way)
 	pid_t pid = fork_child();
 
 	if (pid == 0) {
-		signal(SIGCHLD, SIG_IGN); /* nobody asks how they ended */
+		signal(SIGCHLD, SIG_IGN); /* no process waits for these children */
 		for (;;) {
 			int fd = accept(listener, NULL, NULL);
 			if (fd >= 0 && fork_child() == 0) {
@@ -376,7 +377,7 @@ static void attack(int number)
 		since = dlock_now();
 		dlock_status status = dlock_claim_acquire(claim, &wait, &c.error);
 		judge("acquire()", status, true, &c.error, since);
-		for (int i = 0; status == DLOCK_OK && i < 50; i++) { /* its node is asked for meanwhile */
+		for (int i = 0; status == DLOCK_OK && i < 50; i++) { /* meanwhile the session's thread checks its node */
 			look(claim);
 			sleep_ms(10);
 		}
@@ -404,7 +405,7 @@ int main(int argc, char **argv)
 {
 	static const hostile_ways all = { sizeof ways / sizeof *ways, name_of, attack };
 
-	signal(SIGPIPE, SIG_IGN); /* as PHP has it */
+	signal(SIGPIPE, SIG_IGN); /* as in PHP */
 	dlock_process_init();
 	hostile_run(&all, argc > 1 ? argv[1] : NULL);
 	return tap_end();

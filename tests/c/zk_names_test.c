@@ -1,4 +1,4 @@
-/* Host names of a ZooKeeper ensemble whose addresses change, and a resolver that hangs, against a real server:
+/* Host names of a ZooKeeper ensemble whose addresses change, and a resolver that hangs, with a real server:
  * zk_names_test HOST:PORT [word in the names of the tests to run]. Prints TAP. */
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "zk_client.h"
 #include "zk_proxy.h"
 
-/* Nobody listens there. */
+/* No server listens there. */
 #define NOBODY "127.0.0.2"
 #define FOR_EVER "100000"
 
@@ -53,7 +53,7 @@ static bool is_away(client *c)
 	return false;
 }
 
-/* Waits until the name is looked up `more` times more. */
+/* Waits until the name has been looked up `more` more times. */
 static bool is_asked(const char *name, int more)
 {
 	int before = names_asked(name);
@@ -79,16 +79,16 @@ static void test_several(void)
 		names_are("%s", lists[i]);
 		begin("zk.test");
 		client c = client_at(hosts, zk_root, NULL);
-		check(comes_back(&c), "found, list %d", i + 1);
+		check(comes_back(&c), "the server is found, list %d", i + 1);
 		p.mode = PROXY_CUT;
 		is_asked("zk.test", 2);
 		p.mode = PROXY_PASS;
-		check(comes_back(&c), "and found again");
+		check(comes_back(&c), "the server is found again");
 		end(&c);
 	}
 }
 
-/* Of servers that were moved, and of those that were added: between odd and even numbers. */
+/* Servers move and are added, so that their number is odd, even and odd again. */
 static void test_changes(void)
 {
 	static const char *const lists[] = { NOBODY, "127.0.0.1", NOBODY ",127.0.0.3", NOBODY ",127.0.0.1",
@@ -97,63 +97,63 @@ static void test_changes(void)
 	names_are("zk.test 0 127.0.0.1\n");
 	begin("zk.test");
 	client c = client_at(hosts, zk_root, NULL);
-	check(comes_back(&c), "before");
+	check(comes_back(&c), "connected before the change");
 	for (int i = 0; i < (int) (sizeof lists / sizeof *lists); i++) {
 		names_are("zk.test 0 %s\n", lists[i]);
 		if (strstr(lists[i], "127.0.0.1")) {
 			p.mode = PROXY_PASS;
-			check(comes_back(&c), "back at %s", lists[i]);
+			check(comes_back(&c), "connected again at %s", lists[i]);
 		}
 		p.mode = PROXY_CUT;
-		check(is_away(&c), "away with %s", lists[i]);
+		check(is_away(&c), "not connected with %s", lists[i]);
 	}
 	names_are("zk.test 0 -\n");
 	is_asked("zk.test", 2);
 	p.mode = PROXY_PASS;
 	names_are("zk.test 0 " NOBODY ",127.0.0.1\n");
-	check(comes_back(&c), "back after a time without any address");
+	check(comes_back(&c), "connected again after a time without an address");
 	end(&c);
 }
 
-/* While the library goes from one server to the next, the list changes under it again and again. */
+/* The list changes again and again while the library tries one server after another. */
 static void test_changes_beside(void)
 {
 	dlock_nanos usual = zk_session_timeout;
 
-	zk_session_timeout = DLOCK_SECOND; /* the list is looked at as often as that */
+	zk_session_timeout = DLOCK_SECOND; /* the client looks at the list this often */
 	names_are("zk.test 0 127.0.0.1\n");
 	begin("zk.test");
 	client c = client_at(hosts, zk_root, NULL);
-	check(comes_back(&c), "before");
+	check(comes_back(&c), "connected before the change");
 	for (int i = 0; i < 3; i++) {
 		p.mode = PROXY_CUT;
 		names_are(i % 2 ? "zk.test 0 127.0.0.1\n" : "zk.test 0.01 " NOBODY ",127.0.0.1\n");
 		is_asked("zk.test", 12);
 		p.mode = PROXY_PASS;
-		check(comes_back(&c), "back, time %d", i + 1);
+		check(comes_back(&c), "connected again, time %d", i + 1);
 	}
 	end(&c);
 	zk_session_timeout = usual;
 }
 
-/* A resolver that hangs keeps neither calls nor the end of the session. */
+/* A resolver that hangs delays neither calls nor the end of a session. */
 static void test_hangs(void)
 {
 	names_are("zk.test 0 127.0.0.1\n");
 	begin("zk.test");
 	client c = client_at(hosts, zk_root, NULL);
-	check(comes_back(&c), "before");
+	check(comes_back(&c), "connected before the change");
 	names_are("zk.test " FOR_EVER " 127.0.0.1\n");
 	p.mode = PROXY_CUT;
-	check(is_away(&c), "a call ends");
-	check(count_threads() > 1, "while somebody waits for the resolver");
-	client other = client_at(hosts, zk_root, "digest:a:b"); /* a session of its own */
-	check(is_away(&other), "a new session is not there in time");
+	check(is_away(&c), "a call ends in time");
+	check(count_threads() > 1, "a thread still waits for the resolver");
+	client other = client_at(hosts, zk_root, "digest:a:b"); /* this client has its own session */
+	check(is_away(&other), "a new session does not connect in time");
 	client_free(&c);
-	check(true, "the session ends");
+	check(true, "the session ends in time");
 	names_are("zk.test 0 127.0.0.1\n");
 	p.mode = PROXY_PASS;
-	check(comes_back(&other), "the other one has a resolver again");
+	check(comes_back(&other), "the other client connects when the resolver answers again");
 	end(&other);
 }
 

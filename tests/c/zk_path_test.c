@@ -21,7 +21,7 @@ static bool parent_is(const char *root, const char *resource, size_t len, const 
 	return same;
 }
 
-/* Is the name of its node read as the resource again? */
+/* Is the name of the resource's node decoded as the resource? */
 static bool comes_back(const char *resource, size_t len)
 {
 	char *path = dlock_zk_parent_path("/l", resource, len), *out = malloc(strlen(path) + 1);
@@ -55,7 +55,7 @@ static void names(void)
 	check(parent_is("/locks", "100%", 4, "/locks/100%25"), "percent");
 	check(parent_is("/locks", ".", 1, "/locks/%2E"), "dot");
 	check(parent_is("/locks", "..", 2, "/locks/%2E."), "two dots");
-	check(parent_is("/locks", "...", 3, "/locks/..."), "three dots are a name");
+	check(parent_is("/locks", "...", 3, "/locks/..."), "three dots stay");
 	check(parent_is("/", "zookeeper", 9, "/%7Aookeeper"), "the server's own node");
 	check(parent_is("/locks", "zookeeper", 9, "/locks/zookeeper"), "not the server's own node");
 	check(parent_is("/a/b", "\xc3\xa9", 2, "/a/b/%C3%A9"), "UTF-8");
@@ -66,8 +66,9 @@ static void names(void)
 	}
 	char foreign[8];
 	check(comes_back(bytes, sizeof bytes) && comes_back("..", 2) && comes_back("%41", 3) && comes_back("", 0),
-		"and what was encoded is read");
-	check(dlock_zk_resource_of("a%4z%", foreign) == 5 && !memcmp(foreign, "a%4z%", 5), "what another client has named");
+		"encoded names are decoded");
+	check(
+		dlock_zk_resource_of("a%4z%", foreign) == 5 && !memcmp(foreign, "a%4z%", 5), "a name that another client made");
 	path = dlock_zk_parent_path("/l", bytes, sizeof bytes);
 	check(strlen(path) == 3 + 3 * (32 + 1 + 128 + 2) + 256 - 163, "every byte");
 	free(path);
@@ -79,9 +80,10 @@ static void names(void)
 	check(strcmp(path, "/l/r/_c_0123-lock-") == 0, "node path");
 	free(path);
 	check(dlock_zk_is_node_of("_c_0123-lock-0000000001", "0123"), "own node");
-	check(!dlock_zk_is_node_of("_c_0124-lock-0000000001", "0123"), "another's node");
+	check(!dlock_zk_is_node_of("_c_0124-lock-0000000001", "0123"), "another client's node");
 	check(!dlock_zk_is_node_of("_c_01234-lock-0000000001", "0123"), "longer guid");
-	check(dlock_zk_is_made_of("/l/r/_c_0123-__READ__0000000001", "/l/r", "0123", "__READ__"), "made of our path");
+	check(dlock_zk_is_made_of("/l/r/_c_0123-__READ__0000000001", "/l/r", "0123", "__READ__"),
+		"the path is made of these parts");
 	check(!dlock_zk_is_made_of("/l/r/_c_0123-__WRIT__0000000001", "/l/r", "0123", "__READ__"), "another label");
 }
 
@@ -98,16 +100,16 @@ static void sequences(void)
 	check(sequence_is("ab12__lock__-2147483648", INT32_MIN), "overflown, kazoo");
 	check(sequence_is("ab12__lock__-1000000000", -1000000000), "negative, kazoo");
 	check(sequence_is("lock--000000001", -1), "negative, padded");
-	check(sequence_is("lock-1000000000", 1000000000), "a separator is no sign");
-	check(sequence_is("lock-0100000000", 100000000), "padding tells it is no sign");
+	check(sequence_is("lock-1000000000", 1000000000), "a separator is not a sign");
+	check(sequence_is("lock-0100000000", 100000000), "with padding a separator is not a sign");
 	check(no_sequence("lock-9999999999"), "too large");
 	check(sequence_is("lock-000000001", -1), "minus and nine digits");
-	check(no_sequence("lock-000000000") && no_sequence("000000000"), "nine zeros are no number of the server's");
-	check(sequence_is("lock-0000000000", 0), "ten are");
+	check(no_sequence("lock-000000000") && no_sequence("000000000"), "nine zeros are not a server's number");
+	check(sequence_is("lock-0000000000", 0), "ten zeros are");
 	check(no_sequence("lease"), "no digits");
 	check(no_sequence(""), "empty name");
 	check(no_sequence("12345678"), "eight digits");
-	check(sequence_is("0000000005", 5), "nothing but the number");
+	check(sequence_is("0000000005", 5), "only the number");
 }
 
 static bool refused(bool (*checked)(const char *, dlock_error *), const char *text, const char *word)
@@ -133,7 +135,7 @@ static bool expands(const char *hosts, const char *expected)
 	return same;
 }
 
-/* Which one is there twice is left to chance. */
+/* Chance decides which host is listed twice. */
 static bool has_twice(const char *hosts, const char *one, const char *other)
 {
 	char *odd = dlock_zk_hosts_odd(hosts);
@@ -188,7 +190,8 @@ static void options(void)
 	check(refused(dlock_zk_root_check, "/zookeeper/x", "zookeeper"), "the server's own root");
 	check(dlock_zk_auth_check("digest:u:p:q", &error), "credentials");
 	check(refused(dlock_zk_auth_check, "digest:secret", "digest:user:password"), "credentials without a user");
-	check(!dlock_zk_auth_check("digest:secret", &error) && !strstr(error.message, "secret"), "and not repeated");
+	check(!dlock_zk_auth_check("digest:secret", &error) && !strstr(error.message, "secret"),
+		"the error does not repeat the password");
 	check(refused(dlock_zk_auth_check, "digest::p", "digest:user:password"), "credentials with an empty user");
 	check(refused(dlock_zk_auth_check, "sasl:u:p", "digest:user:password"), "another scheme");
 	check(expands("h1,h2:5,[::1],[fe80::1]:7/c", "h1:2181,h2:5,::1:2181,fe80::1:7/c"), "expanded");
@@ -228,18 +231,19 @@ static void dsns(void)
 {
 	check(!dlock_zk_dsn_is("zookeeper:/", 11) && !dlock_zk_dsn_is("redis://h1", 10)
 			&& dlock_zk_dsn_is("ZooKeeper://", 12),
-		"told by the scheme");
+		"the scheme decides");
 	check(dsn_is("zookeeper://h1", "h1", "/locks", 10 * DLOCK_SECOND, NULL), "hosts are enough");
 	check(dsn_is("zookeeper://h1:2181,[::1]:5/a/b%20c", "h1:2181,[::1]:5", "/a/b c", 10 * DLOCK_SECOND, NULL),
-		"several, and a root");
-	check(dsn_is("zookeeper://h1/", "h1", "/", 10 * DLOCK_SECOND, NULL), "the top");
+		"several hosts and a root");
+	check(dsn_is("zookeeper://h1/", "h1", "/", 10 * DLOCK_SECOND, NULL), "the top as the root");
 	check(dsn_is("zookeeper://h1/a?session_timeout=2.5", "h1", "/a", 2500 * DLOCK_MS, NULL), "a session timeout");
-	check(dsn_is("zookeeper://h1?session_timeout=0.1", "h1", "/locks", DLOCK_SECOND / 10, NULL), "without a root");
+	check(dsn_is("zookeeper://h1?session_timeout=0.1", "h1", "/locks", DLOCK_SECOND / 10, NULL),
+		"a session timeout without a root");
 	check(dsn_is("zookeeper://ann:s3@cr%2F3t@h1", "h1", "/locks", 10 * DLOCK_SECOND, "digest:ann:s3@cr/3t"),
 		"credentials");
 	check(dsn_refused("zookeeper://", "at least one host") && dsn_refused("zookeeper:///a", "at least one host"),
 		"no host");
-	check(dsn_refused("zookeeper://ann:s3cr3t@", "at least one host"), "credentials only");
+	check(dsn_refused("zookeeper://ann:s3cr3t@", "at least one host"), "credentials without a host");
 	check(dsn_refused("zookeeper://s3cr3t@h1", "user and a password")
 			&& dsn_refused("zookeeper://:s3cr3t@h1", "user and a password"),
 		"no user");
@@ -252,7 +256,7 @@ static void dsns(void)
 		"options");
 	check(dsn_refused("zookeeper://h1?session_timeout=3601", "between")
 			&& dsn_refused("zookeeper://h1?session_timeout=0.09", "between"),
-		"their bounds");
+		"bounds of options");
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Semaphores, readers and writers on ZooKeeper against a real server: zk_permits_test HOST:PORT [word in the names of
- * the tests to run]. Prints TAP. Best with a short tick (200 ms). */
+/* Semaphores, readers and writers on a real ZooKeeper server: zk_permits_test HOST:PORT [word in the names of the tests
+ * to run]. Prints TAP. Best with a short tick (200 ms). */
 
 #include <sched.h>
 #include <signal.h>
@@ -41,13 +41,13 @@ static int64_t available(client *c, const char *name)
 	return c->backend->ops->available(c->backend, name, strlen(name), &permits, &c->error) == DLOCK_OK ? permits : -1;
 }
 
-/* A process that wants permits: it says its letter when it has them, and keeps them until it hears something. */
+/* A process that acquires permits. Then it writes its letter, and holds them until it reads a byte. */
 typedef struct {
 	pid_t pid;
 	int hear[2];
 } waiter;
 
-static int line[2]; /* on which they say it */
+static int line[2]; /* the pipe for their letters */
 
 static waiter waiter_start(const char *hosts, const char *name, int64_t capacity, int64_t permits, char me)
 {
@@ -68,7 +68,7 @@ static waiter waiter_start(const char *hosts, const char *name, int64_t capacity
 	return w;
 }
 
-/* It releases. */
+/* Lets the waiter release its permits, and end. */
 static bool waiter_end(waiter *w)
 {
 	bool good = write(w->hear[1], "x", 1) == 1 && exit_of(w->pid) == 0;
@@ -78,7 +78,7 @@ static bool waiter_end(waiter *w)
 	return good;
 }
 
-/* Do just these have their permits next, in any order? */
+/* Are exactly these waiters served next, in any order? */
 static bool next_are(const char *expected)
 {
 	char got[16] = "";
@@ -111,21 +111,23 @@ static void test_semaphore(void)
 		claims[i] = permits_on(&c, "s", 1);
 	}
 	for (int i = 0; i < 3; i++) {
-		check(acquire(&c, claims[i], 0) == DLOCK_OK && available(&c, "s") == 2 - i, "one more");
+		check(acquire(&c, claims[i], 0) == DLOCK_OK && available(&c, "s") == 2 - i, "one more claim acquires a permit");
 		rising &= claims[i]->fencing_token > last;
 		last = claims[i]->fencing_token;
 	}
-	check(children("p:s") == 3, "by nodes below the prefixed name");
-	check(acquire(&c, claims[3], 0) == DLOCK_TIMEOUT && settles_at("p:s", 3), "no fourth, and no node is left of it");
+	check(children("p:s") == 3, "their nodes are below the prefixed name");
+	check(acquire(&c, claims[3], 0) == DLOCK_TIMEOUT && settles_at("p:s", 3),
+		"a fourth claim is refused, and leaves no node");
 	check(c.backend->ops->locked(c.backend, "s", 1, &locked, &c.error) == DLOCK_OK && locked, "in use");
-	check(release(&c, claims[1]) == DLOCK_OK && available(&c, "s") == 1, "one is given back");
-	check(acquire(&c, claims[3], 0) == DLOCK_OK && claims[3]->fencing_token > last && rising, "and taken; tokens rise");
+	check(release(&c, claims[1]) == DLOCK_OK && available(&c, "s") == 1, "one claim releases its permit");
+	check(acquire(&c, claims[3], 0) == DLOCK_OK && claims[3]->fencing_token > last && rising,
+		"another claim acquires it; tokens rise");
 	release(&c, claims[0]), release(&c, claims[2]), release(&c, claims[3]);
 	check(available(&c, "s") == 3 && children("p:s") <= 0, "all are free again");
 	client_free(&c);
 }
 
-/* The holder whose end makes room is not the one that is as many places ahead as there are permits. */
+/* Any holder's end makes room, not only that of the holder that is as many places ahead as there are permits. */
 static void test_any_holder(void)
 {
 	client c = pool_of(3);
@@ -140,8 +142,8 @@ static void test_any_holder(void)
 		w[i] = waiter_start(zk_hosts, "any", 3, 1, (char) ('a' + i));
 		check(settles_at("p:any", 4 + i), "waiter %d is in the queue", i);
 	}
-	check(release(&c, held[2]) == DLOCK_OK && next_are("a"), "the last holder ends, the first waiter is served");
-	check(release(&c, held[1]) == DLOCK_OK && next_are("b"), "then another, and the second");
+	check(release(&c, held[2]) == DLOCK_OK && next_are("a"), "the last holder ends, and the first waiter is served");
+	check(release(&c, held[1]) == DLOCK_OK && next_are("b"), "another holder ends, and the second waiter is served");
 	check(waiter_end(&w[0]) && waiter_end(&w[1]) && release(&c, held[0]) == DLOCK_OK, "released");
 	client_free(&c);
 }
@@ -154,17 +156,17 @@ static void test_sizes(void)
 	check(acquire(&c, first, -1) == DLOCK_OK && acquire(&c, second, -1) == DLOCK_OK && available(&c, "sizes") == 1,
 		"3 and 1 of 5");
 	waiter large = waiter_start(zk_hosts, "sizes", 5, 4, 'l');
-	check(settles_at("p:sizes", 3), "one waits for 4");
+	check(settles_at("p:sizes", 3), "a waiter wants 4");
 	waiter small = waiter_start(zk_hosts, "sizes", 5, 1, 's');
-	check(settles_at("p:sizes", 4) && next_are(""), "one for 1, which is free, and does not overtake");
-	check(available(&c, "sizes") == 1, "it is still free");
-	check(release(&c, first) == DLOCK_OK && next_are("l"), "the large one has its 4");
-	check(release(&c, second) == DLOCK_OK && next_are("s"), "the small one has what is left");
+	check(settles_at("p:sizes", 4) && next_are(""), "a waiter for 1, which is free, does not overtake it");
+	check(available(&c, "sizes") == 1, "that permit is still free");
+	check(release(&c, first) == DLOCK_OK && next_are("l"), "the large waiter acquires its 4");
+	check(release(&c, second) == DLOCK_OK && next_are("s"), "the small waiter acquires a remaining permit");
 	check(waiter_end(&large) && waiter_end(&small), "released");
 	client_free(&c);
 }
 
-/* The first waiter leaves; those after it are served if that is all they waited for. */
+/* The first waiter leaves. Waiters behind it are served if they waited only for it. */
 static void test_leaving(void)
 {
 	client c = pool_of(2), other = pool_of(2);
@@ -174,24 +176,24 @@ static void test_leaving(void)
 	acquire(&c, held, -1);
 	interrupt_on(SIGALRM);
 	dlock_status status;
-	do { /* as often as it is interrupted before it is in the queue */
+	do { /* repeat if the signal came before the claim was in the queue */
 		interrupt_clear();
 		ualarm(200000, 0);
 		status = dlock_claim_acquire(large, &wait, &other.error);
 	} while (status == DLOCK_INTERRUPTED && children("p:leaving") < 2);
-	check(status == DLOCK_INTERRUPTED && children("p:leaving") == 2, "a waiter for 2, interrupted");
+	check(status == DLOCK_INTERRUPTED && children("p:leaving") == 2, "a waiter for 2 is interrupted");
 	interrupt_clear();
 	waiter small = waiter_start(zk_hosts, "leaving", 2, 1, 's');
-	check(settles_at("p:leaving", 3) && next_are(""), "another one for 1, after it");
+	check(settles_at("p:leaving", 3) && next_are(""), "a waiter for 1 is behind it");
 	dlock_claim_abandon(large);
-	check(next_are("s"), "has it when the first leaves");
+	check(next_are("s"), "it is served when the first waiter leaves");
 	check(waiter_end(&small) && release(&c, held) == DLOCK_OK, "released");
 	dlock_claim_free(large);
 	client_free(&c);
 	client_free(&other);
 }
 
-/* More than are watched one by one. */
+/* More holders than a waiter watches one by one. */
 static void test_many(void)
 {
 	enum { MANY = 40 };
@@ -203,16 +205,16 @@ static void test_many(void)
 		held[i] = permits_on(&c, "many", 1);
 		good += acquire(&c, held[i], -1) == DLOCK_OK;
 	}
-	check(good == MANY && available(&c, "many") == 0, "%d hold", good);
+	check(good == MANY && available(&c, "many") == 0, "%d claims hold", good);
 	waiter w = waiter_start(zk_hosts, "many", MANY, 1, 'a');
-	check(settles_at("p:many", MANY + 1), "one waits");
+	check(settles_at("p:many", MANY + 1), "a waiter wants 1");
 	waiter large = waiter_start(zk_hosts, "many", MANY, MANY - 1, 'b');
-	check(settles_at("p:many", MANY + 2), "another for nearly all");
-	check(release(&c, held[3]) == DLOCK_OK && next_are("a"), "one releases");
+	check(settles_at("p:many", MANY + 2), "another waiter wants nearly all");
+	check(release(&c, held[3]) == DLOCK_OK && next_are("a"), "one holder releases, and the first waiter is served");
 	for (int i = 0; i < MANY; i++) {
 		good -= i != 3 && release(&c, held[i]) == DLOCK_OK;
 	}
-	check(good == 1 && next_are("b"), "all release");
+	check(good == 1 && next_are("b"), "all release, and the second waiter is served");
 	check(waiter_end(&w) && waiter_end(&large), "released");
 	client_free(&c);
 }
@@ -224,30 +226,30 @@ static void test_readers_and_writers(void)
 				*writer = permits_on(&c, "rw", DLOCK_PERMITS_ALL);
 
 	check(acquire(&c, first, 0) == DLOCK_OK && acquire(&c, second, 0) == DLOCK_OK, "two readers");
-	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "no writer beside them");
+	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "no writer holds beside them");
 	waiter w = waiter_start(zk_hosts, "rw", DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL, 'w');
 	check(settles_at("p:rw", 3), "a writer waits");
 	waiter r[3];
 	for (int i = 0; i < 3; i++) {
 		r[i] = waiter_start(zk_hosts, "rw", DLOCK_PERMITS_ALL, 1, (char) ('a' + i));
-		check(settles_at("p:rw", 4 + i), "a reader after it");
+		check(settles_at("p:rw", 4 + i), "a reader waits behind it");
 	}
 	waiter v = waiter_start(zk_hosts, "rw", DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL, 'v');
-	check(settles_at("p:rw", 7) && next_are(""), "another writer; all of them wait");
+	check(settles_at("p:rw", 7) && next_are(""), "another writer waits, and all of them wait");
 	release(&c, first);
-	check(next_are(""), "one reader has gone");
+	check(next_are(""), "one reader releases: no waiter is served");
 	release(&c, second);
-	check(next_are("w"), "both: the writer has it alone");
-	check(waiter_end(&w) && next_are("abc"), "then all readers together");
+	check(next_are("w"), "both readers have released: the writer holds alone");
+	check(waiter_end(&w) && next_are("abc"), "all readers are served together after it");
 	check(waiter_end(&r[1]) && next_are("") && waiter_end(&r[2]) && next_are("") && waiter_end(&r[0]) && next_are("v"),
-		"and the second writer when the last of them has gone, in whatever order");
-	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "which is alone, too");
-	check(waiter_end(&v) && acquire(&c, writer, 5000) == DLOCK_OK, "and after it a third");
+		"the second writer is served after the last of them, in whatever order they release");
+	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "the second writer holds alone, too");
+	check(waiter_end(&v) && acquire(&c, writer, 5000) == DLOCK_OK, "a third writer holds after it");
 	release(&c, writer);
 	client_free(&c);
 }
 
-/* A writer that holds, a reader and a writer that wait; and readers and writers that come and go at random. */
+/* Eight processes read, write and acquire permits of a semaphore in turn. */
 static void test_contention(void)
 {
 	enum { PROCESSES = 8, ROUNDS = 40 };
@@ -297,11 +299,11 @@ static void test_contention(void)
 	}
 	zk_observe();
 	check(bad == 0 && shared[2] == PROCESSES * ROUNDS,
-		"never more than there is room for, and nobody left out (%d, %ld)", bad, shared[2]);
+		"no more permits are held than exist, and all sections run (%d, %ld)", bad, shared[2]);
 	check(settles_at("p:crowd", 0) && settles_at("p:crowd-s", 0), "no node is left");
 }
 
-/* Nodes as Curator and kazoo name them. */
+/* Nodes with names of Curator and kazoo. */
 static void test_foreign(void)
 {
 	static const struct {
@@ -320,21 +322,23 @@ static void test_foreign(void)
 	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
 		dlock_claim *reader = permits_on(&c, "f", 1), *writer = permits_on(&c, "f", DLOCK_PERMITS_ALL),
 					*permit = permits_on(&s, "f", 1);
-		/* While it is held: the server deletes a resource without nodes when it likes. */
-		check(acquire(&c, reader, -1) == DLOCK_OK, "the resource is there");
+		/* Held until another node is there, because the server may delete a resource without nodes at any time. */
+		check(acquire(&c, reader, -1) == DLOCK_OK, "the resource exists");
 		snprintf(path, sizeof path, "%s/p:f/%s", zk_root, nodes[i].name);
 		int created = zoo_create(
 			zk_observer, path, "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, made, sizeof made);
 		check(created == ZOK && release(&c, reader) == DLOCK_OK, "%s (%d)", nodes[i].text, created);
 		reader = permits_on(&c, "f", 1);
-		check(acquire(&c, reader, 0) == (nodes[i].reads ? DLOCK_OK : DLOCK_TIMEOUT), "and a reader");
-		check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "and a writer");
+		check(acquire(&c, reader, 0) == (nodes[i].reads ? DLOCK_OK : DLOCK_TIMEOUT),
+			"a reader holds only beside a reader");
+		check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "a writer is refused");
 		if (nodes[i].reads) {
 			dlock_claim_release(reader, &c.error);
 		}
-		check(acquire(&s, permit, 0) == DLOCK_TIMEOUT && available(&s, "f") == 0, "nothing is left to a semaphore");
+		check(acquire(&s, permit, 0) == DLOCK_TIMEOUT && available(&s, "f") == 0, "a semaphore has no permit left");
 		zoo_delete(zk_observer, made, -1);
-		check(acquire(&s, permit, 5000) == DLOCK_OK && release(&s, permit) == DLOCK_OK, "when it is gone: everything");
+		check(acquire(&s, permit, 5000) == DLOCK_OK && release(&s, permit) == DLOCK_OK,
+			"a semaphore is granted permits when the node is gone");
 		dlock_claim_free(reader);
 		dlock_claim_free(writer);
 	}
@@ -359,21 +363,21 @@ static void test_lost_replies(void)
 	check(acquire(&c, held, -1) == DLOCK_OK, "held");
 	p.op = OP_CREATE2;
 	p.mode = PROXY_LOSE_REPLY;
-	check(acquire(&c, claim, 5000) == DLOCK_OK && p.cuts == 1, "acquired though the reply was lost");
-	check(children("p:lost") == 2 && available(&c, "lost") == 0, "once");
+	check(acquire(&c, claim, 5000) == DLOCK_OK && p.cuts == 1, "acquired although the reply was lost");
+	check(children("p:lost") == 2 && available(&c, "lost") == 0, "one node was created");
 	p.op = OP_DELETE;
 	p.mode = PROXY_LOSE_REPLY;
-	check(release(&c, claim) == DLOCK_OK && available(&c, "lost") == 2, "released though the reply was lost, once");
-	/* The connection breaks while one waits. */
+	check(release(&c, claim) == DLOCK_OK && available(&c, "lost") == 2, "released once although the reply was lost");
+	/* The connection breaks while a process waits. */
 	claim = permits_on(&c, "lost", 2);
 	check(acquire(&c, claim, -1) == DLOCK_OK, "all are held");
 	waiter w = waiter_start(hosts, "lost", 3, 1, 'a');
-	check(settles_at("p:lost", 3) && next_are(""), "one waits");
+	check(settles_at("p:lost", 3) && next_are(""), "a process waits");
 	p.mode = PROXY_CUT;
 	sleep_ms(100);
 	p.mode = PROXY_PASS;
-	check(becomes(held, DLOCK_CLAIM_HELD) && next_are(""), "through a connection that breaks");
-	check(release(&c, held) == DLOCK_OK && next_are("a") && waiter_end(&w), "and is woken all the same");
+	check(becomes(held, DLOCK_CLAIM_HELD) && next_are(""), "it waits while the connection breaks");
+	check(release(&c, held) == DLOCK_OK && next_are("a") && waiter_end(&w), "it is woken after that");
 	check(release(&c, claim) == DLOCK_OK && settles_at("p:lost", 0), "no node is left");
 	client_free(&c);
 	proxy_stop(&p);
@@ -393,10 +397,11 @@ static void test_expiry(void)
 				*next = permits_on(&other, "expiry", 1);
 	check(acquire(&other, held, -1) == DLOCK_OK && acquire(&c, lost, -1) == DLOCK_OK, "both are held");
 	p.mode = PROXY_HOLD;
-	check(becomes(lost, DLOCK_CLAIM_LOST), "nothing heard: lost");
-	check(acquire(&other, next, 60000) == DLOCK_OK && look(held) == DLOCK_CLAIM_HELD, "the next one has it on expiry");
+	check(becomes(lost, DLOCK_CLAIM_LOST), "without an answer the permit is lost");
+	check(acquire(&other, next, 60000) == DLOCK_OK && look(held) == DLOCK_CLAIM_HELD,
+		"the next claim acquires it when the session expires");
 	p.mode = PROXY_PASS;
-	check(release(&c, lost) == DLOCK_LOST && available(&other, "expiry") == 0, "it gives back nothing");
+	check(release(&c, lost) == DLOCK_LOST && available(&other, "expiry") == 0, "the lost claim releases nothing");
 	release(&other, held), release(&other, next);
 	client_free(&c);
 	client_free(&other);
@@ -404,7 +409,7 @@ static void test_expiry(void)
 	zk_session_timeout = 30 * DLOCK_SECOND;
 }
 
-/* Below an open node users may be that cannot read each other's nodes: then the list is watched. */
+/* Below an open node, users may have nodes that other users cannot read. Then a waiter watches the list. */
 static void test_auth(void)
 {
 	client c = pool_of(2);
@@ -413,10 +418,10 @@ static void test_auth(void)
 	acquire(&c, open, -1);
 	client a = pool_at(zk_hosts, 2, "digest:ann:secret");
 	dlock_claim *closed = permits_on(&a, "auth", 1);
-	check(acquire(&a, closed, 0) == DLOCK_OK, "another user's node");
+	check(acquire(&a, closed, 0) == DLOCK_OK, "another user holds a permit");
 	waiter w = waiter_start(zk_hosts, "auth", 2, 1, 'a');
-	check(settles_at("p:auth", 3) && next_are(""), "one waits that may not read it");
-	check(release(&a, closed) == DLOCK_OK && next_are("a") && waiter_end(&w), "and is woken");
+	check(settles_at("p:auth", 3) && next_are(""), "a process waits that cannot read that node");
+	check(release(&a, closed) == DLOCK_OK && next_are("a") && waiter_end(&w), "it is woken by the release");
 	release(&c, open);
 	client_free(&a);
 	client_free(&c);

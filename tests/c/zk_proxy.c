@@ -41,7 +41,7 @@ static void proxy_accept(proxy *p)
 	p->refused++;
 }
 
-/* Follows the stream of requests, which arrives in pieces. Is there the head of one of type `op` in this piece? */
+/* Follows the requests, which arrive in parts. Does this part complete the head of a request of type `op`? */
 static bool proxy_has(proxy *p, int pair, const unsigned char *data, ssize_t len, int op)
 {
 	proxy_parser *parser = &p->parsers[pair];
@@ -99,7 +99,7 @@ static void proxy_move(proxy *p, int pair, int side)
 	if (hit && p->mode == PROXY_LOSE_REPLY) {
 		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
 		poll(&reply, 1, 2000);
-		usleep(50000); /* what came first may have been the response to an earlier request */
+		usleep(50000); /* the first bytes may have been the response to an earlier request */
 		proxy_close(p, pair);
 		p->mode = PROXY_PASS;
 	}

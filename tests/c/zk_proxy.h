@@ -1,7 +1,7 @@
 #ifndef ZK_PROXY_H
 #define ZK_PROXY_H
 
-/* A TCP proxy between the client library and a real server, in a thread of its own, that breaks things on demand. */
+/* A TCP proxy between the client library and a real server, in its own thread. It breaks what a test asks it to. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,18 +12,18 @@ enum { PROXY_PAIRS = 16, OP_DELETE = 2, OP_MULTI = 14, OP_CREATE2 = 15 };
 
 typedef enum {
 	PROXY_PASS,
-	PROXY_HOLD,      /* nothing moves */
-	PROXY_CUT,       /* connections are closed, new ones as soon as they are made */
-	PROXY_LOSE,      /* the next request of type `op` is lost and the connection cut; then all passes again */
-	PROXY_LOSE_EACH, /* each of them, until another mode is set */
+	PROXY_HOLD,       /* nothing moves */
+	PROXY_CUT,        /* connections are closed, new ones as soon as they are made */
+	PROXY_LOSE,       /* the next request of type `op` is lost and the connection cut; then all passes again */
+	PROXY_LOSE_EACH,  /* each such request, until another mode is set */
 	PROXY_LOSE_REPLY, /* the next request of type `op` is executed, but instead of the reply the connection is cut */
-	PROXY_ALTER      /* the next response with `word` in it has `byte` at `offset` from there; then all passes again */
+	PROXY_ALTER       /* the next response with `word` has `byte` set at `offset` from it; then all passes again */
 } proxy_mode;
 
 typedef struct {
 	unsigned char head[12]; /* length, number, type */
 	size_t at;
-	bool greeted; /* the first one is the handshake, which is different */
+	bool greeted; /* the first message is the handshake, which is different */
 } proxy_parser;
 
 typedef struct {

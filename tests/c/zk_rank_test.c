@@ -1,4 +1,4 @@
-/* Unit tests of src/zookeeper/lock/rank.c: who holds what, and for what a waiter waits. Prints TAP. */
+/* Unit tests of src/zookeeper/lock/rank.c: which nodes hold, and which nodes a waiter waits for. Prints TAP. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void find(dlock_zk_rank *rank, dlock_zk_kind kind, const list *l, const c
 	}
 }
 
-/* What there is to say of `mine`: "held", "absent", or the obstacles. */
+/* Is the rank of `mine` as expected: "held", "absent", or the obstacles? */
 static bool rank_is(dlock_zk_kind kind, const char *words, const char *mine, const char *expected)
 {
 	char text[MOST * NAME_SIZE] = "";
@@ -69,18 +69,20 @@ static void test_locks(void)
 	const char *line = "lease b__lock__0000000009 _c_1-lock-0000000010 _c_2-lock-0000000002 x-lock-0000000011";
 	const char *over = "_c_1-lock--2147483648 _c_2-lock-2147483647 _c_3-lock--2147483647";
 
-	check(rank_is(DLOCK_ZK_LOCK, line, "_c_1-lock-0000000010", "b__lock__0000000009"), "the one before, by number");
-	check(rank_is(DLOCK_ZK_LOCK, line, "_c_2-lock-0000000002", "held"), "the first");
+	check(rank_is(DLOCK_ZK_LOCK, line, "_c_1-lock-0000000010", "b__lock__0000000009"),
+		"a lock waits for the node before it, by number");
+	check(rank_is(DLOCK_ZK_LOCK, line, "_c_2-lock-0000000002", "held"), "the first node holds");
 	check(rank_is(DLOCK_ZK_LOCK, line, "_c_9-lock-0000000010", "absent"),
-		"another's node of the same number is not mine");
-	check(rank_is(DLOCK_ZK_LOCK, line, "lease", "absent"), "without a number it takes no part");
+		"another client's node of the same number is not this one");
+	check(rank_is(DLOCK_ZK_LOCK, line, "lease", "absent"), "a node without a number does not count");
 	check(rank_is(DLOCK_ZK_LOCK, over, "_c_1-lock--2147483648", "_c_2-lock-2147483647"),
-		"the one before, across the overflow");
-	check(rank_is(DLOCK_ZK_LOCK, over, "_c_3-lock--2147483647", "_c_1-lock--2147483648"), "the next after it");
-	check(rank_is(DLOCK_ZK_LOCK, over, "_c_2-lock-2147483647", "held"), "the first, before the overflow");
+		"the node before, across the overflow");
+	check(rank_is(DLOCK_ZK_LOCK, over, "_c_3-lock--2147483647", "_c_1-lock--2147483648"),
+		"the node after the overflow waits for it");
+	check(rank_is(DLOCK_ZK_LOCK, over, "_c_2-lock-2147483647", "held"), "the first node, before the overflow, holds");
 	check(rank_is(DLOCK_ZK_LOCK, "_c_a-1-of-5-0000000001 _c_b-lock-0000000002", "_c_b-lock-0000000002",
 			  "_c_a-1-of-5-0000000001"),
-		"a lock waits for whatever has a number");
+		"a lock waits for any node with a number");
 }
 
 static void test_readers_and_writers(void)
@@ -94,19 +96,21 @@ static void test_readers_and_writers(void)
 	check(rank_is(kind, line, "_c_w-__WRIT__0000000003", "k__rlock__0000000002"),
 		"a writer waits for the last node before it");
 	check(rank_is(kind, line, "_c_c-__READ__0000000005", "_c_w-__WRIT__0000000003"),
-		"a reader for the last writer, not for its neighbour");
-	check(rank_is(kind, line, "_c_d-__READ__0000000007", "_c_v-__WRIT__0000000006"), "and for none after it");
-	check(rank_is(kind, line, "_c_v-__WRIT__0000000006", "_c_c-__READ__0000000005"), "the second writer, too");
+		"a reader waits for the last writer, not for its neighbor");
+	check(rank_is(kind, line, "_c_d-__READ__0000000007", "_c_v-__WRIT__0000000006"),
+		"a later reader waits for the second writer");
+	check(rank_is(kind, line, "_c_v-__WRIT__0000000006", "_c_c-__READ__0000000005"),
+		"the second writer waits for the last node before it, too");
 	check(
 		rank_is(kind, "k__lock__0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "k__lock__0000000001"),
-		"kazoo's writer");
+		"a reader waits for kazoo's writer");
 	check(rank_is(kind, "x-lock-0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002", "x-lock-0000000001"),
-		"a lock is a writer's");
+		"a lock counts as a writer");
 	check(rank_is(kind, "_c_b-__READ__x-0000000001 _c_b-__READ__0000000002", "_c_b-__READ__0000000002",
 			  "_c_b-__READ__x-0000000001"),
-		"so is what only looks like a reader");
+		"so does a node that only looks like a reader");
 	check(rank_is(kind, "_c_a-__READ__-2147483648 _c_b-__READ__2147483647", "_c_a-__READ__-2147483648", "held"),
-		"readers across the overflow");
+		"readers hold across the overflow");
 }
 
 static void test_semaphores(void)
@@ -120,40 +124,40 @@ static void test_semaphores(void)
 	check(rank_is(kind, line, "_c_c-1-of-3-0000000003", "held"), "as many hold as there are permits");
 	check(rank_is(kind, line, "_c_d-1-of-3-0000000004",
 			  "_c_c-1-of-3-0000000003 _c_b-1-of-3-0000000002 _c_a-1-of-3-0000000001"),
-		"the next waits for any of them: they end in any order");
+		"the next node waits for any of them, because they end in any order");
 	check(rank_is(kind, line, "_c_e-1-of-3-0000000005",
 			  "_c_d-1-of-3-0000000004 _c_c-1-of-3-0000000003 _c_b-1-of-3-0000000002"),
-		"one further back for the last three");
-	check(rank_is(kind, sizes, "_c_c-4-of-5-0000000003", "_c_a-3-of-5-0000000001"),
-		"one that is too large by itself is enough");
+		"a node further back waits for the last three");
+	check(rank_is(kind, sizes, "_c_c-4-of-5-0000000003", "_c_a-3-of-5-0000000001"), "one large obstacle is enough");
 	check(rank_is(kind, sizes, "_c_d-1-of-5-0000000004", "_c_c-4-of-5-0000000003 _c_b-1-of-5-0000000002"),
-		"a small one does not overtake");
+		"a small request does not overtake");
 	check(rank_is(kind, "_c_a-2-of-2-0000000001 _c_b-2-of-2-0000000002", "_c_b-2-of-2-0000000002",
 			  "_c_a-2-of-2-0000000001"),
-		"all of them");
+		"a request for all permits waits for another");
 	check(rank_is(kind, "x-lock-0000000001 _c_b-1-of-9-0000000002", "_c_b-1-of-9-0000000002", "x-lock-0000000001"),
 		"a lock has all permits");
 	check(rank_is(kind, "_c_a-1-of-9-0000000001 x-lock-0000000002 _c_b-1-of-9-0000000003", "_c_b-1-of-9-0000000003",
 			  "x-lock-0000000002"),
-		"also where it waits");
+		"also if it waits");
 	for (size_t i = 0; i < 8; i++) {
 		static const char *const odd[] = { "_c_a-0-of-9-", "_c_a-01-of-9-", "_c_a-5-of-4-", "_c_a-1-of-1000000000-",
 			"_c_a--1-of-9-", "_c_a-1-of-9x-", "x_c_a-1-of-9-", "_c_a-1-of-9-9-" };
 		char words[128], name[64];
 		snprintf(name, sizeof name, "%s0000000001", odd[i]);
 		snprintf(words, sizeof words, "%s _c_b-1-of-9-0000000002", name);
-		check(rank_is(kind, words, "_c_b-1-of-9-0000000002", name), "%s is no request for permits", name);
+		check(rank_is(kind, words, "_c_b-1-of-9-0000000002", name), "%s is not a request for permits", name);
 	}
-	/* Where clients do not agree on the capacity. */
+	/* Clients disagree on the capacity. */
 	const char *mixed = "_c_a-3-of-10-0000000001 _c_b-1-of-3-0000000002 _c_c-1-of-10-0000000003";
-	check(rank_is(kind, mixed, "_c_b-1-of-3-0000000002", "_c_a-3-of-10-0000000001"), "fewer in all: it waits");
+	check(rank_is(kind, mixed, "_c_b-1-of-3-0000000002", "_c_a-3-of-10-0000000001"),
+		"a request with a smaller capacity waits");
 	check(rank_is(kind, mixed, "_c_c-1-of-10-0000000003", "_c_a-3-of-10-0000000001 _c_b-1-of-3-0000000002"),
-		"and is not overtaken");
+		"a later request does not overtake it");
 	list l = listed(sizes);
-	check(dlock_zk_held_permits(kind, l.names, l.count) == 4, "held in all");
+	check(dlock_zk_held_permits(kind, l.names, l.count) == 4, "four permits are held");
 	list_free(&l);
 	l = listed("lease config");
-	check(dlock_zk_held_permits(kind, l.names, l.count) == 0, "none");
+	check(dlock_zk_held_permits(kind, l.names, l.count) == 0, "no permit is held");
 	list_free(&l);
 }
 
@@ -162,16 +166,16 @@ static void test_labels(void)
 	char label[DLOCK_ZK_LABEL_SIZE];
 
 	dlock_zk_label(DLOCK_ZK_LOCK, 1, 1, label);
-	check(strcmp(label, "lock-") == 0, "a lock's");
+	check(strcmp(label, "lock-") == 0, "a lock's label");
 	dlock_zk_label(DLOCK_ZK_SEMAPHORE, DLOCK_PERMITS_ALL - 1, DLOCK_PERMITS_ALL - 1, label);
-	check(strcmp(label, "999999999-of-999999999-") == 0, "a semaphore's");
+	check(strcmp(label, "999999999-of-999999999-") == 0, "a semaphore's label");
 	dlock_zk_label(DLOCK_ZK_READ_WRITE, 1, DLOCK_PERMITS_ALL, label);
-	check(strcmp(label, "__READ__") == 0, "a reader's");
+	check(strcmp(label, "__READ__") == 0, "a reader's label");
 	dlock_zk_label(DLOCK_ZK_READ_WRITE, DLOCK_PERMITS_ALL, DLOCK_PERMITS_ALL, label);
-	check(strcmp(label, "__WRIT__") == 0, "a writer's");
+	check(strcmp(label, "__WRIT__") == 0, "a writer's label");
 }
 
-/* ---- at random: nodes come and go, and what the ranks say is compared with what must hold ---- */
+/* ---- random nodes come and go, and each rank is compared with what must hold ---- */
 
 static unsigned pick(unsigned below)
 {
@@ -188,7 +192,7 @@ static void add_random(list *l, dlock_zk_kind kind, uint32_t *next)
 	dlock_zk_label(kind, permits, capacity, label);
 	snprintf(name, sizeof name, "_c_%u-%s%010d", *next, label, (int32_t) *next);
 	++*next;
-	/* A server lists in no order. */
+	/* A server lists nodes in any order. */
 	int at = (int) pick((unsigned) l->count + 1);
 	memmove(&l->names[at + 1], &l->names[at], (size_t) (l->count - at) * sizeof *l->names);
 	l->names[at] = strdup(name);
@@ -211,7 +215,7 @@ static bool holds(dlock_zk_kind kind, const list *l, const char *name)
 	return granted;
 }
 
-/* Of those that wait: nothing changes for them while their obstacles are there, whatever else goes. */
+/* A waiter is not granted while its obstacles exist, whatever other nodes go. Returns how often it is. */
 static int missed_wakeups(dlock_zk_kind kind, const list *l, const char *name)
 {
 	dlock_zk_rank rank;
@@ -258,7 +262,7 @@ static void walk(dlock_zk_kind kind, uint32_t next, int steps, int *missed, int 
 				*overtaken += held[i] && !held[k] && (int32_t) ((uint32_t) b - (uint32_t) a) < 0;
 			}
 		}
-		/* One that holds goes on doing so when others go or come. */
+		/* A node that holds still holds when other nodes go or come. */
 		if (l.count > 1 && l.count < MOST - 1) {
 			int gone = (int) pick((unsigned) l.count), one = (int) pick((unsigned) l.count);
 			if (gone != one && held[one]) {
@@ -283,9 +287,9 @@ static void test_random(void)
 		walk(kinds[i], 0, 500, &missed, &taken_back, &overtaken);
 		walk(kinds[i], INT32_MAX - 100, 500, &missed, &taken_back, &overtaken);
 	}
-	check(missed == 0, "a waiter's turn comes with one of its obstacles (%d)", missed);
-	check(taken_back == 0, "what is held stays held (%d)", taken_back);
-	check(overtaken == 0, "nobody overtakes (%d)", overtaken);
+	check(missed == 0, "a waiter's turn comes only when an obstacle goes (%d)", missed);
+	check(taken_back == 0, "a node that holds stays granted (%d)", taken_back);
+	check(overtaken == 0, "no node overtakes (%d)", overtaken);
 }
 
 int main(void)

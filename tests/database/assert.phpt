@@ -37,7 +37,7 @@ foreach (private_databases() as $kind => $server) {
         wait_for(fn () => !$lease->isHeld() && !$one->isLocked('r'), 60, 'the end of the lease');
         $e = thrown_by(fn () => $other->acquire('r', 0.3));
         same([Dlock\AcquireTimeoutException::class, true], [get_debug_type($e), str_contains((string) $e?->getMessage(),
-            'The lock "r" is free, but a transaction that relies on its last holder is not over yet')], "$what: another one, before the commit");
+            'The lock "r" is free, but a transaction that relies on its last holder has not ended yet')], "$what: another one, before the commit");
         $waiter = fork_child(fn (callable $say) => [$say('waits'), (new DistributedLock($server->dsn()))->acquire('r', 60)->fencingToken, now()], [], 'kill');
         $waiter->hear();
         pause(0.3);

@@ -64,7 +64,7 @@ foreach (private_databases() as $kind => $server) {
     $server->assert($pdo, 'Lock:relied', $lease->fencingToken);
     $handle = $lease->detach();
     $short = new DistributedLock($server->dsn('read_timeout=0.3'));
-    fails(ConnectionException::class, 'The lock "relied" cannot be attached yet: a transaction that relies on its holder is not over',
+    fails(ConnectionException::class, 'The lock "relied" cannot be attached yet: a transaction that relies on its holder has not ended',
         fn () => $short->attach($handle), $kind);
     $pdo->commit();
     same(true, $manager->attach($handle)->release(), "$kind: once the transaction is over");

@@ -1,5 +1,5 @@
 <?php
-/* Looks at pools of permits, or stocks, on their server all the time, until it is killed: are the books right?
+/* Reads pools of permits, or stocks, on their server again and again until it is killed, and checks their books.
  *
  *   php auditor.php CONFIG      JSON: class, address, dir */
 declare(strict_types=1);
@@ -22,17 +22,17 @@ for (;;) {
             $server ??= new RedisRaw($address, null, 'default', ANSWER);
             $books = new Books($server, Setting::prefix($class) . $resource);
         } catch (RuntimeException) {
-            $server = null; // it is under a fault
+            $server = null; // the server is under a fault
             continue;
         }
         $wrong = $books->errors(Setting::capacity($class));
         $entries += $books->size();
         $fence = -$books->number('fence');
-        // A pool that nobody was interested in for long is gone.
+        // A pool expires if no client uses it for long, and its last token with it.
         $books->isThere() && $fence < ($fences[$resource] ?? 0) && $wrong[] = "$resource: the last fencing token was $fences[$resource], and is $fence";
         $fences[$resource] = $books->isThere() ? $fence : 0;
         $journal->write('audit', ['r' => $resource, 't' => nanoseconds(), 'wrong' => $wrong]);
     }
-    // A stock has an entry for each piece that was ever sold: reading is not to be what the server does most.
+    // A stock keeps entries of each order that was ever sold. Reading them must not be the server's main work.
     usleep(max(200_000, 50 * $entries));
 }

@@ -1,5 +1,6 @@
 <?php
-/* One client of stocks: puts pieces in, reserves some, buys, gives back, forgets, comes late, asks twice; and logs what it asked and was answered.
+/* One client of stocks: adds and reserves units, confirms, cancels, abandons, is late, repeats calls. It logs its
+ * requests and their answers.
  *
  *   php buyer.php CONFIG      as client.php */
 declare(strict_types=1);
@@ -8,11 +9,11 @@ require __DIR__ . '/inc/participant.php';
 
 final class Buyer extends Participant
 {
-    /** Seconds for which an order is sent again and again where it is not known what became of it. */
+    /** Seconds for which a call is repeated if its outcome is unknown. */
     private const REPEATS = 3.0;
 
     private Dlock\Stock $stock;
-    private int $asked = 0; // the number of the question by which it has the reservation
+    private int $asked = 0; // the number of the request that made the reservation
 
     protected function begin(): void
     {
@@ -29,9 +30,12 @@ final class Buyer extends Participant
         };
     }
 
-    // ---- what it asks for ----
+    // ---- requests ----
 
-    /** @return array{string, string, array<string, int>} buyer, request, and pieces by article. Some orders are several processes' */
+    /**
+     * Several processes share some orders. @return array{string, string, array<string, int>} buyer, order, and units by
+     * product
+     */
     private function order(): array
     {
         $now = intdiv(nanoseconds(), 200_000_000);
@@ -45,7 +49,7 @@ final class Buyer extends Participant
         return ['b ' . intdiv($now, 20) . '/' . $chance->below(16), $shared ? "clicked at $now" : "$this->name/$this->number", $pieces];
     }
 
-    /** A change of a stock is every process', and made once. */
+    /** All processes request the same change of a stock, which counts once. */
     private function putIn(): void
     {
         $article = $this->chance->oneOf(Setting::resources($this->class));
@@ -125,7 +129,7 @@ final class Buyer extends Participant
         }
     }
 
-    /** Looks at it all the time. */
+    /** Reads again and again whether it is still reserved. */
     private function wait(Dlock\Reservation $reservation, float $seconds): void
     {
         $until = nanoseconds() + (int) ($seconds * 1e9);
@@ -142,7 +146,7 @@ final class Buyer extends Participant
         $this->insist($what, $id, $reservation->items, fn () => $reservation->$what(...$arguments));
     }
 
-    /** A child has a reservation, too: its parent's object, or one that it finds by buyer and request. */
+    /** A child has a reservation, too: its parent's object, or an object that it finds by buyer and order. */
     private function fork(Dlock\Reservation $reservation, string $id, bool $finds): void
     {
         $child = pcntl_fork();
@@ -161,9 +165,9 @@ final class Buyer extends Participant
         exit(0);
     }
 
-    // ---- asking ----
+    // ---- calls ----
 
-    /** Asks again where it is not known what became of it, with the same names. */
+    /** If the outcome is unknown, repeats the call with the same names. */
     private function insist(string $what, string $id, array $pieces, callable $ask, float $timeout = 0.0): mixed
     {
         $until = nanoseconds() + (int) (self::REPEATS * 1e9);
@@ -175,7 +179,7 @@ final class Buyer extends Participant
         return $answer;
     }
 
-    /** @return array{bool, mixed} is it known what became of it? and the answer */
+    /** @return array{bool, mixed} whether the outcome is known, and the answer */
     private function ask(string $what, string $id, array $pieces, callable $ask, float $timeout = 0.0): array
     {
         $answer = $error = null;
@@ -187,7 +191,7 @@ final class Buyer extends Participant
             $answer = $ask();
             $this->waiting = false;
         } catch (Dlock\DlockException | Interrupted $e) {
-            $this->waiting = false; // a signal is not to interrupt the writing of this
+            $this->waiting = false; // a signal must not interrupt the next line
             $error = $e;
         } finally {
             $this->waiting = false;

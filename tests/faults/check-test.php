@@ -6,7 +6,7 @@ require __DIR__ . '/inc/properties.php';
 
 const MS = 1_000_000;
 
-/** A lease in times of ms: asked, answered, looks that said yes, and what else. */
+/** A lease in times of ms: when it was requested and granted, and the looks that found it held. */
 function lease(int $n, int $asked, int $answered, array $looks, int $fence, string $resource = 'r', float $timeout = 1.0): array
 {
     $entries = [
@@ -100,7 +100,7 @@ $writer = $of(9, 9, lease(2, 15, 20, [30], 3));
 check('a reader that becomes the writer', history(['a' => [$reader, $writer], 'b' => [$of(1, 9, lease(1, 0, 10, [19], 2))]]));
 check('a reader that becomes the writer while another one reads', history(['a' => [$reader, $writer], 'b' => [$of(1, 9, lease(1, 0, 10, [21], 2))]]), [$permits]);
 
-// Stocks: b wants 2 of 3 pieces that a put in
+// Stocks: b wants 2 of the 3 units that a added
 $trade = fn (string $what, int $n, int $asked, ?int $answered, mixed $result, string $id = 'b/1', ?string $error = null, int $pieces = 2, bool $ok = false) => [
     ['o' => 'ask', 'n' => $n, 'r' => 'r', 'permits' => 0, 'of' => 0, 'timeout' => 0.0, 't0' => $asked * MS, 'what' => $what, 'id' => $id, 'pieces' => ['r' => $pieces]],
     ...($answered === null ? [] : [['o' => 'got', 'n' => $n, 't0' => $asked * MS, 't1' => $answered * MS, 'ok' => $ok, 'fence' => null, 'e' => $error, 'result' => $result]])];
@@ -175,7 +175,7 @@ check('answered late, and stopped at another time', history(['a' => [lease(1, 0,
 check('answered late, another one stopped', history(['a' => [lease(1, 0, $late + 1, [], 1)]], [$stop('b', 500, 600)]), [$waiters]);
 check('never answered', history([], [['o' => 'stuck', 'name' => 'a', 't0' => 0]]), [$waiters]);
 
-// Handles: who takes a lease over holds it anew, with a token of its own
+// Handles: a client that attaches a lease is a new holder, with a new token
 $again = fn (array $attempts, bool $ok) => [...$attempts, ['o' => 'attach', 'n' => 1, 't' => 0, 'ok' => $ok, 'again' => true]];
 $refused = [['o' => 'ask', 'n' => 1, 'r' => 'r', 'timeout' => 0.0, 't0' => 20 * MS],
     ['o' => 'got', 'n' => 1, 't0' => 20 * MS, 't1' => 30 * MS, 'ok' => false, 'fence' => null, 'e' => 'Dlock\\LeaseLostException']];
@@ -187,7 +187,7 @@ check('a handle that is attached twice, with one token', history(['a' => [lease(
 check('a handle that is attached without a new token', history(['a' => [lease(1, 0, 10, [11, 15], 1)], 'ah1a' => [lease(1, 20, 30, [31, 60], 1)]]), [$tokens]);
 check('a child that attaches late, stopped with its parent', history(['ah1a' => [lease(1, 0, $late, [], 1, timeout: 0.0)]], [$stop('a', 500, 1600)]));
 
-// Turns of those that compete: a round of n turns each, one ms each, and then what else
+// Contests: rounds in which each of $names has a turn of 1 ms, then $more
 $contest = function (int $rounds, array $names, array $more = [], int $until = 10_000): History {
     $clients = array_fill_keys(['a', 'b', 'c'], [[]]);
     for ($i = $n = 0; $i < $rounds; $i++) {

@@ -1,8 +1,9 @@
 <?php
-/* Reads the history of a run, and says which properties it violates.
+/* Reads the history of a run, and reports which properties it violates.
  *
- *   php check.php DIR [--safety]    --safety: only what can be told while the run goes on. Exit status 1: violated.
- *                                   What a class does not promise is left out by the name of DIR */
+ *   php check.php DIR [--safety]    --safety: only what can be told during the run. Exit status 1: violated
+ *
+ * The name of DIR is the class; properties that it does not promise are not checked. */
 declare(strict_types=1);
 
 ini_set('memory_limit', '-1');

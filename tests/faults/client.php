@@ -1,11 +1,11 @@
 <?php
-/* One client: takes locks, holds them in various ways, and logs what it asked, when it was answered, and what it believed.
+/* One client: acquires locks, holds them in various ways, and logs its requests, their answers, and what it believed.
  *
- *   php client.php CONFIG      JSON: class, servers, record, dir, name, seed, kind ("steady", "busy", "sleepy"), work, strands (how many clients
- *                              there are in the process, each in a fiber)
+ *   php client.php CONFIG      JSON: class, servers, record, dir, name, seed, kind ("steady", "busy", "sleepy"), work,
+ *                              strands (how many clients the process has, each in a fiber)
  *
- * "steady" neither dies by itself nor goes away: its descriptors, threads and memory are looked at. SIGTERM: no more after
- * the present one. SIGUSR1: leave a wait by an exception. */
+ * "steady" neither dies by itself nor ends: its descriptors, threads and memory are measured. SIGTERM ends the process
+ * after the present operation. SIGUSR1 ends a wait by an exception. */
 declare(strict_types=1);
 
 require __DIR__ . '/inc/participant.php';
@@ -15,10 +15,13 @@ final class Client extends Participant
 {
     private Locks $locks;
     private readonly Record $record;
-    private int $permits = 1; // that it asks for, or has
-    private int $side = 1; // permits that it asked for at first: by that side a lease is attached, whatever has become of it
-    private int $last = 0; // number that an operation has had
-    /** @var ?array<string, int> values of the records, as far as the present lease has to do with them; none: refused */
+    private int $permits = 1; // that it requests, or holds
+    // Permits of the first request: it tells by which side to attach the lease, also after an upgrade or a downgrade.
+    private int $side = 1;
+    private int $last = 0; // the number of the last operation
+    /**
+     * @var ?array<string, int> values of the present lease's records; none: a record refused it, or it is not exclusive
+     */
     private ?array $values = null;
 
     protected function begin(): void
@@ -33,7 +36,8 @@ final class Client extends Participant
     {
         $this->number = ++$this->last;
         $this->values = null;
-        // Anew for each: else how often the one before looked, a matter of timing, would decide.
+        // New for each operation: otherwise the choices would depend on how often the previous one looked, which timing
+        // decides.
         $this->chance = new Chance($this->config['seed'], "$this->name/$this->number");
         $one = $this->chance->oneOf(Setting::resources($this->class));
         $resource = Setting::hasSets($this->class) && $this->chance->happens(0.3) ? $this->several($one) : $one;
@@ -47,7 +51,7 @@ final class Client extends Participant
         $this->{"by" . ucfirst($way)}($resource, round($timeout, 3), $ttl === null ? null : round($ttl, 3));
     }
 
-    /** Two to four at once. @return list<string> */
+    /** Two to four locks at once. @return list<string> */
     private function several(string $one): array
     {
         $others = array_diff(Setting::resources($this->class), [$one]);
@@ -57,7 +61,9 @@ final class Client extends Participant
         return $set;
     }
 
-    /** As somebody at a terminal does it. Who holds it may go on until its lease is over, and nobody else holds it before. */
+    /**
+     * As "dlock break" does it. The holder may continue until its lease ends; no other client holds the lock before.
+     */
     private function break(string $resource): void
     {
         $started = nanoseconds();
@@ -92,13 +98,17 @@ final class Client extends Participant
             }, $timeout, $ttl);
         } catch (Dlock\DlockException | Interrupted $e) {
             [$waited, $this->waiting] = [$this->waiting, false];
-            $waited && $this->answered($started, null, $e); // else it was had, and lost or left behind at the end
+            // Otherwise it acquired the lock, and lost or kept it at the end.
+            $waited && $this->answered($started, null, $e);
         } finally {
             $this->waiting = false;
         }
     }
 
-    /** As in the classes that are replaced: believed from the answer of lock() until release() is asked, if that says true. */
+    /**
+     * As with the old classes: the client believes from the reply to lock() until it calls release(), if that returns
+     * true.
+     */
     private function byLock(string $resource, float $timeout, ?float $ttl): void
     {
         if ($this->class === 'RedLock') {
@@ -126,7 +136,7 @@ final class Client extends Participant
             $this->answered($started, $answer);
             return $answer;
         } catch (Dlock\DlockException | Interrupted $e) {
-            $this->waiting = false; // a signal is not to interrupt the writing of this
+            $this->waiting = false; // a signal must not interrupt the next line
             $this->answered($started, null, $e);
             return null;
         } finally {
@@ -150,7 +160,7 @@ final class Client extends Participant
             'e' => $e ? $e::class . ': ' . substr($e->getMessage(), 0, 200) : null]);
     }
 
-    // ---- a reader becomes the writer, and the writer a reader; for the checker that is another lease ----
+    // ---- a reader becomes the writer, and the writer a reader; the checker sees another lease ----
 
     private function upgrade(Dlock\Lease $lease): void
     {
@@ -163,7 +173,7 @@ final class Client extends Participant
             $held = nanoseconds();
             return $lease;
         });
-        if ($upgraded) { // it has read until now
+        if ($upgraded) { // it was a reader until now
             $this->journal->write('held', ['n' => $reader, 't0' => $held, 't1' => $held, 'held' => true]);
         } else {
             [$this->number, $this->permits] = [$reader, 1];
@@ -171,7 +181,7 @@ final class Client extends Participant
         $this->journal->write('upgrade', ['n' => $this->number, 'ok' => (bool) $upgraded]);
     }
 
-    /** Where it is not known what became of it, others may read. */
+    /** If the outcome is unknown, other clients may read. */
     private function downgrade(Dlock\Lease $lease): void
     {
         $started = nanoseconds();
@@ -188,7 +198,7 @@ final class Client extends Participant
         $this->journal->write('downgrade', ['n' => $this->number, 'ok' => $done]);
     }
 
-    // ---- while it is held ----
+    // ---- while it holds ----
 
     private function hold(Dlock\Lease $lease, ?float $ttl): void
     {
@@ -197,7 +207,7 @@ final class Client extends Participant
             $this->upgrade($lease);
         }
         $this->chance->happens(0.015) && $this->arrangeStop('client stop while it holds');
-        // Others may have permits beside one that holds some for long.
+        // With permits, other clients may hold some beside a client that holds for long.
         $length = $this->chance->weighted($this->config['lengths'] ?? ['none' => 4, 'short' => 8, 'long' => 0.4, 'too long' => 0.15]
             + (Setting::hasReplicas($this->class) ? ['over a fail-over' => Setting::hasPermits($this->class) ? 2 : 0.5] : []));
         $this->work($lease, match ($length) {
@@ -238,11 +248,11 @@ final class Client extends Participant
         }
     }
 
-    /** Updates the records for a while, looking at the lease all the time; gives up when it is lost. */
+    /** Updates the records for a while, and checks the lease each time. Ends when the lease is lost. */
     private function work(Dlock\Lease $lease, float $seconds): void
     {
         $until = nanoseconds() + (int) ($seconds * 1e9);
-        // The record knows the holders by their order: with somebody else beside it, none could tell.
+        // The record orders holders by their tokens, so only an exclusive lease uses it.
         $values = $this->values ??= $this->permits === Setting::capacity($this->class) ? $this->open($lease) : [];
         $refreshes = $this->chance->happens(0.1);
         for ($i = 0; $this->believes($lease) && nanoseconds() < $until; $i++) {
@@ -256,7 +266,7 @@ final class Client extends Participant
                 for ($k = 0, $sum = ''; $k < 200; $k++) {
                     $sum = md5($sum);
                 }
-                $i > 20 && $this->pause($this->chance->between(0.001, 0.01)); // the machine is shared
+                $i > 20 && $this->pause($this->chance->between(0.001, 0.01)); // other processes need the machine, too
             } else {
                 $this->pause($this->chance->between(0.001, $seconds > 0.1 ? 0.05 : 0.01));
             }
@@ -283,7 +293,7 @@ final class Client extends Participant
         return min($values) < 0 ? [] : $values;
     }
 
-    /** @param array<string, int> $values  @return array<string, int> the new ones; none: a record refused */
+    /** @param array<string, int> $values  @return array<string, int> the new values; none: a record refused */
     private function update(Dlock\Lease $lease, array $values): array
     {
         static $updates = 0;
@@ -328,7 +338,7 @@ final class Client extends Participant
 
     // ---- children ----
 
-    /** The child has a copy of the lease, which is its parent's. */
+    /** The child has a copy of the lease, which belongs to its parent. */
     private function fork(Dlock\Lease $lease): void
     {
         $what = $this->chance->weighted(['exit' => 3, 'release' => 2, 'locks' => 2, 'lives' => 1]);
@@ -358,14 +368,17 @@ final class Client extends Participant
         exit(0);
     }
 
-    /** A child takes the lease over by its handle. The handle may come twice, as from a queue that delivers at least once. */
+    /**
+     * A child attaches the lease by its handle. The handle may arrive twice, as from a queue that delivers at least
+     * once.
+     */
     private function handOn(Dlock\Lease $lease): void
     {
         $resource = $lease->resources;
         $times = $this->chance->weighted(['once' => 3, 'twice' => 2, 'again later' => 2]);
         try {
             $handle = $lease->detach();
-        } catch (Dlock\DlockException) { // it was lost
+        } catch (Dlock\DlockException) { // the lease was lost
             return;
         }
         $this->takeOver($resource, $handle, 'a', false);
@@ -388,12 +401,12 @@ final class Client extends Participant
         if ($later || $this->chance->happens(0.3)) {
             $this->pause($this->chance->between(0, 0.8));
         }
-        // A holder like any other, with a token of its own.
+        // The child is a new holder, with a token of its own.
         $lease = $this->ask($resource, 0.0, null, fn () => $this->locks->attach($handle, $this->side));
         $this->journal->write('attach', ['n' => $this->number, 't' => nanoseconds(), 'ok' => $lease !== null, 'again' => $letter !== 'a']);
         if ($lease) {
             $this->believes($lease);
-            // For longer than it lasts, perhaps.
+            // Perhaps for longer than the lease lasts.
             $this->work($lease, $this->chance->between(0, $this->chance->happens(0.25) ? $this->ttls['longest'] : 0.6));
             $this->release($lease->release(...));
         }

@@ -1,5 +1,5 @@
 <?php
-/* Competes with others like it for one lock, until it is told to end by SIGTERM, and logs its turns as client.php does.
+/* Competes with other contenders for one lock until SIGTERM, and logs its turns as client.php does.
  *
  *   php contender.php CONFIG      JSON: class, servers, resource, permits, dir, name */
 declare(strict_types=1);
@@ -13,7 +13,8 @@ final class Ended extends Exception
 
 ['class' => $class, 'servers' => $servers, 'resource' => $resource, 'permits' => $permits, 'dir' => $dir, 'name' => $name] = json_decode($argv[1], true, flags: JSON_THROW_ON_ERROR);
 $journal = new Journal("$dir/history/$name.jsonl");
-ini_set('dlock.restart_guard', '0'); // the servers may have been restarted within its time, which is not what this is about
+// The servers may have restarted within the guard's time, which is not tested here.
+ini_set('dlock.restart_guard', '0');
 $locks = new Locks($class, $servers, Setting::ttls($class)['longest']);
 pcntl_async_signals(true);
 pcntl_signal(SIGTERM, fn () => throw new Ended());
@@ -34,7 +35,7 @@ try {
             $journal->write('held', ['n' => $n, 't0' => $looked, 't1' => nanoseconds(), 'held' => $lease->isHeld()]);
             try {
                 $lease->release();
-            } catch (Dlock\DlockException) { // a busy machine may be late; it ends by itself
+            } catch (Dlock\DlockException) { // a busy machine may be late; the lease then expires
             }
         }
     }

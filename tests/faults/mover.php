@@ -1,7 +1,8 @@
 <?php
-/* Moves slots of a cluster under faults, one at a time: a line of JSON on its input is a slot and a pause. What has been begun is done to its end: a slot
- * that is given up in the middle loses the keys that have been moved already. What comes late, since the one before took long, is left. Between two it sees to
- * it that each master has a replica. Ends when its input does, and all that is so. What does not come to that in minutes ends it with an error.
+/* Moves slots of a cluster under faults, one at a time: a line of JSON on its input has a slot and a pause. It
+ * completes each move, because an abandoned move loses the keys that were already moved. It skips a line that waited
+ * for more than LATE. Between two moves it ensures that each master has a replica. After the end of its input it ends
+ * once that is so. If a step does not succeed within minutes, it ends with an error.
  *
  *   php mover.php CONFIG      JSON: addresses, dir */
 declare(strict_types=1);
@@ -10,7 +11,7 @@ require __DIR__ . '/inc/journal.php';
 require __DIR__ . '/inc/network.php';
 require __DIR__ . '/inc/shards.php';
 
-const LATE = 5_000_000_000; // nanoseconds
+const LATE = 5_000_000_000; // ns
 
 final class Mover
 {
@@ -43,7 +44,7 @@ final class Mover
         }
     }
 
-    /** Throws after minutes in which it was not done. */
+    /** Repeats $do until it returns true; throws after minutes without success. */
     private function persist(callable $do, string $what): void
     {
         $error = null;

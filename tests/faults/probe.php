@@ -1,10 +1,11 @@
 <?php
-/* Looks from outside, after the faults, whether locks can be had.
+/* Tests from outside, after the faults, whether locks can be acquired.
  *
  *   php probe.php CONFIG      JSON: class, servers, resource, what
  *
- * "free": takes the lock, or all permits, and releases it. "after a dead holder": waits for it while its holder is killed. "late": takes it
- * for a long time, releases it, and stays. Prints JSON: from when, until when, whether it was had. "names": see below. */
+ * "free": acquires the lock, or all permits, and releases it. "after a dead holder": waits for it while its holder is
+ * killed. "late": acquires it for a long time, releases it, and does not end. Prints JSON: from when, until when, and
+ * whether it acquired the lock. "names": see below. */
 declare(strict_types=1);
 
 require __DIR__ . '/inc/journal.php';
@@ -16,15 +17,15 @@ function say(array $entry): void
 }
 
 /**
- * Holds a lease that is renewed, says so, and goes on while the names of some servers hang: it must not be lost, and nobody may wait
- * for the names. Prints JSON: what was wrong.
+ * Holds a lease that is renewed, reports that, and continues while the names of some servers hang. The lease must not
+ * be lost, and no call may wait for the names. Prints JSON: what was wrong.
  */
 function names(array $servers, string $resource): void
 {
     ini_set('dlock.restart_guard', '0'); // as below
     $locks = (new Locks('RedLock', $servers, Setting::RENEWED_TTL))->manager;
     $lease = $locks->acquire($resource, 30.0);
-    usleep((int) (Setting::RENEWED_TTL * 0.5e6)); // it has been renewed
+    usleep((int) (Setting::RENEWED_TTL * 0.5e6)); // it has been renewed by now
     say(['ok' => $lease->isHeld()]);
     fgets(STDIN);
     $wrong = [];
@@ -68,10 +69,11 @@ if ($what === 'after a dead holder') {
     fgets($mine);
 }
 if ($what === 'late') {
-    ini_set('dlock.restart_guard', '0'); // the servers may have been restarted within its 60 s, which is not what this is about
+    // The servers may have restarted within its 60 s, which is not tested here.
+    ini_set('dlock.restart_guard', '0');
 }
 try {
-    // A lease that is renewed is released everywhere, whoever has answered.
+    // If a lease is renewed, its release goes to all servers, whichever have answered.
     $lease = (new Locks($class, $servers, Setting::ttls($class)['longest']))->acquire($resource, Setting::capacity($class), 30.0, $what === 'late' ? 60.0 : null);
     $until = nanoseconds();
     if ($what === 'after a dead holder') {

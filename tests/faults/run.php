@@ -1,14 +1,18 @@
 <?php
-/* One run: clients of one lock class on servers of its own, under faults, and what the checker says of it.
+/* One run: clients of one lock class on servers of its own, under faults, and what the checker reports of it.
  *
  *   DLOCK_FAULTS_PHP='options of PHP that load the extension' php run.php CLASS SECONDS SEED DIR [FLAGS]
  *
- * FLAGS, with commas: "forget": Redis servers are restarted without their data as well. "restart": nothing but that, on
- * one server. "fail-over": nothing but that, from one server to its replica. "needed-key": nothing but that one server of a quorum
- * forgets a lock's key. "unconfirmed": no replica has to confirm
- * anything. "strands": fewer processes, with
- * eight clients in each. "young": no faults but in the first seconds of sets of servers, one set after the other. "until": end at the first violation. The last line
- * is "N passed, N failed". */
+ * FLAGS, separated by commas:
+ *   "forget": Redis servers also restart without their data.
+ *   "restart": they do, without any other fault.
+ *   "fail-over": only failovers from one server to its replica.
+ *   "needed-key": one server of a quorum forgets a lock's key, without any other fault.
+ *   "unconfirmed": no replica has to confirm anything.
+ *   "strands": fewer processes, with eight clients in each.
+ *   "young": faults only in the first seconds of sets of servers, one set after the other.
+ *   "until": the run ends at the first violation.
+ * The last line is "N passed, N failed". */
 declare(strict_types=1);
 
 ini_set('memory_limit', '-1');
@@ -58,13 +62,13 @@ final class Run
         $config = ['class' => $class, 'record' => $this->recordServer->address(), 'dir' => $dir, 'seed' => $seed]
             + ($this->longer() ? ['lengths' => ['short' => 2, 'long' => 2, 'too long' => 1] + (Setting::hasReplicas($class) ? ['over a fail-over' => 2] : [])] : []);
         $config += $this->has('strands') ? ['strands' => self::STRANDS] : [];
-        // Fencing tokens outlive the end of all servers by the clients' clocks.
+        // Fencing tokens survive the end of all servers by the clients' clocks.
         $this->crew = new Crew($this->clients, $config, $this->journal, $this->servers, !$this->has('young'));
         $this->auditor = $this->servers instanceof RedisServers && $this->servers->permits !== null ? $this->auditor() : null;
         $this->faults = $this->has('young') ? new YoungSets($seed, $this->servers, $this->crew, $this->journal) : $this->nemesis();
     }
 
-    /** Are leases held for longer than usual, since it takes more than a moment until another one can have the lock? */
+    /** Do clients hold for longer than usual, because another client needs more than a moment to acquire the lock? */
     private function longer(): bool
     {
         return $this->has('young') || $this->has('needed-key') || $this->has('unconfirmed') || ($this->has('restart') && $this->class !== 'DistributedLock');
@@ -91,7 +95,7 @@ final class Run
             $this->class === 'Memcached' && !$this->has('restart') ? 2.0 : 1.0);
     }
 
-    /** False: a violation was found on the way. */
+    /** False: a check during the run found a violation. */
     public function faults(float $seconds): bool
     {
         $start = nanoseconds();
@@ -118,12 +122,12 @@ final class Run
         return true;
     }
 
-    /** The end of the faults, of the clients, and of what they left. */
+    /** Ends the faults and the clients, and checks what they left. */
     public function finish(): void
     {
         $this->faults->stop();
         if ($this->has('young')) {
-            $this->crew->end(); // of these sets nothing is left to look at
+            $this->crew->end(); // these sets leave nothing to check
             return;
         }
         $this->servers->waitUntilReady();

@@ -1,5 +1,5 @@
 <?php
-/* Notes when a server takes another role, until it is killed: fail-overs are counted from that.
+/* Logs when a server gets another role, until it is killed. Failovers are counted from that.
  *
  *   php watcher.php CONFIG      JSON: addresses, dir */
 declare(strict_types=1);

@@ -1,4 +1,4 @@
-/* Reads pools of permits and stocks from a server's data, and adds them up. Nothing here asks a server: a look changes
+/* Reads pools of permits and stocks from a server's data, and adds them up. It sends no request, so it changes
  * nothing. */
 #include "books.h"
 
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #define BOUGHT 1e13
-#define ENDED 2e13 /* and cancelled, refunded: it holds nothing */
+#define ENDED 2e13 /* also cancelled and refunded orders: they hold nothing */
 #define WAITS 1e15
 
-/* Ids differ at their ends. */
+/* The last bytes are compared first, because ids differ there. */
 static bool same(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	return a_len == b_len && (a_len == 0 || (a[a_len - 1] == b[a_len - 1] && !memcmp(a, b, a_len)));
@@ -52,7 +52,7 @@ static void add_holder(books *b, const char *name, size_t len, double score)
 		bought };
 }
 
-/* In the order of scores: the weights of holders come before them. */
+/* Members come in the order of their scores, so the weights of holders come before the holders. */
 static void read_member(void *context, const char *name, size_t len, double score)
 {
 	books *b = context;
@@ -98,7 +98,7 @@ bool books_read(books *b, server *s, const char *key)
 	b->used = b->sold = b->stock = b->free = b->fence = b->most_wanted = 0;
 	b->now = redis_time_of_day(s) / MS;
 	b->there = redis_members(s, key, read_member, b);
-	b->used += b->stock - b->sold - b->free; /* a stock says what is free, a pool of permits what is used */
+	b->used += b->stock - b->sold - b->free; /* a stock stores its free units, a pool its used permits */
 	return b->there;
 }
 

@@ -1,4 +1,5 @@
-/* The commands: one seed; for some seconds, what scripts/test.sh runs; or for many virtual hours. */
+/* The commands: one seed; new seeds for some seconds, or for many virtual hours (scripts/test.sh); a sweep of failing
+ * calls. */
 #include "fleet.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@ static struct {
 	unsigned long passed, failed;
 } progress;
 
-/* "locks single": as the options say it. */
+/* "seed 12 (work=locks setup=single)": in the syntax of the options. */
 static void print_plan(const run_options *o)
 {
 	printf("seed %" PRIu64 " (work=%s setup=%s)", o->seed, o->work->name, setups[o->setup]);
@@ -104,14 +105,14 @@ static void print_table(void)
 	}
 }
 
-/* Waits for one that has ended. */
+/* Waits until a run has ended. */
 static void collect(void)
 {
 	trial *t = fleet_wait();
 
 	if (t) {
 		note(t);
-		t->run = NULL; /* free */
+		t->run = NULL; /* its place is free */
 		tell_progress(false);
 	}
 }
@@ -147,7 +148,7 @@ static void collect_all(void)
 	}
 }
 
-/* New seeds, from the first one on, until the time or the hours are over. */
+/* Runs new seeds, from `first` on, until the time or the virtual hours are used up. */
 static void run_new_seeds(uint64_t first, double until, double hours)
 {
 	run_options given = options;
@@ -169,7 +170,7 @@ static void run_new_seeds(uint64_t first, double until, double hours)
 
 #define FOR_A_WHILE (100 * MS)
 
-/* In a short run without other faults: how many calls of the first client may fail there? */
+/* Counts the calls of the first client that may fail, in a short run without other faults. */
 static uint64_t count_calls(const run_options *o)
 {
 	static trial t;
@@ -185,7 +186,7 @@ static uint64_t count_calls(const run_options *o)
 	return t.outcome.failable;
 }
 
-/* Each of them, or each so-and-so-many-th, fails once, and each fifth of those that do so for a while. */
+/* Each `every`-th call fails once. In every fifth of these runs, all calls fail for a while from then on. */
 static void sweep(const run_options *o, int every, uint64_t first)
 {
 	uint64_t calls = count_calls(o);

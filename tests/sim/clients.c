@@ -1,5 +1,5 @@
-/* Clients of locks: sections, also inside one another, handles, extensions, releases; and in the end each lock once
- * more for each of them. */
+/* Clients of locks: sections, also nested ones, handles, extensions, releases. At the end each client acquires each
+ * lock twice more. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "memcached/backend.h"
 
-/* After all faults: for how long somebody waits for a lock at the most. */
+/* The timeout of a client for each lock after all faults. */
 #define LAST_TIMEOUT (120 * SECOND)
 
 client clients[CLIENTS];
@@ -19,7 +19,7 @@ static struct {
 	unsigned resources;
 } handles[RESOURCES];
 
-/* Several at once are in one slot of a cluster, or, with half of the seeds, two in each. */
+/* In a cluster, several locks are in one slot. With half of the seeds, each slot has two locks instead. */
 static bool are_tagged(void)
 {
 	return options.work == &several_locks && options.setup == CLUSTER;
@@ -49,7 +49,7 @@ void lock_name(int resource, char *name, size_t size)
 void lock_key(int resource, char *key, size_t size)
 {
 	static const char plain[] = LOCK_PREFIX "seat:0", tagged[] = LOCK_PREFIX "{row0}seat:0";
-	const char *form = are_tagged() ? tagged : plain; /* it is asked for too often for snprintf() */
+	const char *form = are_tagged() ? tagged : plain; /* it is called too often for snprintf() */
 	size_t len = are_tagged() ? sizeof tagged : sizeof plain;
 
 	memcpy(key, form, len <= size ? len : 0);
@@ -80,7 +80,7 @@ static nanos draw_ttl(stream *random)
 	return least + draw_below(random, (options.most_ttl_ms - 300) * MS);
 }
 
-/* In what is said, several go by their first. */
+/* The trace names several locks by the first one. */
 static int first_of(unsigned resources)
 {
 	return __builtin_ctz(resources);
@@ -113,7 +113,7 @@ static dlock_claim *new_claim(client *client, dlock_backend *backend, unsigned r
 	}
 }
 
-/* By the renewal thread. */
+/* Called by the renewal thread. */
 static void lost(void *context)
 {
 	client *client = context;
@@ -127,14 +127,14 @@ static void extend(client *client, holding *mine)
 	dlock_error error;
 	nanos ttl = draw_ttl(&client->random);
 
-	mine->relies = false; /* it cannot act meanwhile: the new lease time may be shorter */
+	mine->relies = false; /* the client cannot act meanwhile, because the new lease time may be shorter */
 	dlock_status status = dlock_claim_extend(mine->claim, ttl, &error);
 	mine->relies = true;
 	say(client->process->name, "extends to %.3f s: %d", (double) ttl / SECOND, status);
 	check_holders();
 }
 
-/* False: it does not hold any more. */
+/* False: the client does not hold the lock any more. */
 static bool look(client *client, holding *mine)
 {
 	nanos remaining;
@@ -171,7 +171,7 @@ static void work(client *client, dlock_backend *backend, holding *mine, nanos le
 	}
 }
 
-/* Passes it on, gives it back at the end of the request, or releases it. */
+/* Passes the lock on, abandons it as at the end of a request, or releases it. */
 static void finish(client *client, holding *mine, bool may_pass_on)
 {
 	dlock_claim *claim = mine->claim;
@@ -189,7 +189,7 @@ static void finish(client *client, holding *mine, bool may_pass_on)
 	if (draw_chance(&client->random, 0.05)) {
 		say(name, "gives seat:%d back at the end of its request", mine->resource);
 		dlock_claim_abandon(claim);
-		if (options.setup == MEMCACHED) { /* it takes two round trips, the second with what the first has told */
+		if (options.setup == MEMCACHED) { /* this takes two round trips: the second needs the reply to the first */
 			connections_drain(client->connections);
 		}
 	} else {
@@ -228,7 +228,7 @@ static void hold(
 	client->depth--;
 }
 
-/* Takes up what somebody has passed on, if it is still there. */
+/* Attaches to a lock that a client has passed on, if it is still held. */
 static void attach(client *client, dlock_backend *backend, int resource)
 {
 	char token[DLOCK_TOKEN_MAX + 1];
@@ -238,7 +238,7 @@ static void attach(client *client, dlock_backend *backend, int resource)
 
 	memcpy(token, handles[resource].token, sizeof token);
 	if (draw_chance(&client->random, 0.7)) {
-		handles[resource].token[0] = '\0'; /* otherwise another one tries it, too */
+		handles[resource].token[0] = '\0'; /* otherwise another client tries it, too */
 	}
 	say(client->process->name, "takes up seat:%d of %.4s, as %.4s", resource, token, claim->token);
 	client->waiting.begun = now;
@@ -255,7 +255,7 @@ static void attach(client *client, dlock_backend *backend, int resource)
 	dlock_claim_free(claim);
 }
 
-/* As somebody at a terminal: looks who holds it, perhaps thinks about it, and takes it from that one. */
+/* As a user at a terminal: looks up the holder, sometimes waits, and breaks that holder's lock. */
 static void break_lock(client *client, dlock_backend *backend, int resource)
 {
 	char name[32];
@@ -293,7 +293,7 @@ static dlock_status acquire(client *client, dlock_claim *claim, unsigned resourc
 	return dlock_claim_acquire(claim, &wait, error);
 }
 
-/* One; or several at once, also those. */
+/* The lock `one`; if the workload has several locks at once, sometimes also other locks. */
 static unsigned draw_resources(stream *random, int one)
 {
 	unsigned resources = 1U << one;
@@ -304,7 +304,7 @@ static unsigned draw_resources(stream *random, int one)
 	return resources;
 }
 
-/* Of a resource from `least` on. */
+/* A section of a resource from `least` on. */
 static void section(client *client, dlock_backend *backend, int least, bool last)
 {
 	stream *random = &client->random;
@@ -388,7 +388,7 @@ static void live_with_backend(client *client)
 	dlock_backend_release(backend);
 }
 
-/* Several in a process are so over the same connections. */
+/* The clients of one process share its connections. */
 static void *client_main(void *argument)
 {
 	client *first = argument;

@@ -1,6 +1,6 @@
-/* A cluster of three masters with a replica each: every node has its own view of who has which slot, and learns late.
- * Nodes decide as in Redis 7: PFAIL and FAIL, votes of a majority of masters, configuration epochs. The packets of the
- * bus are not simulated one by one. */
+/* A cluster of three masters with a replica each. Every node has its own view of who owns which slot, and learns late
+ * of changes. Nodes decide as in Redis 7: PFAIL and FAIL, votes of a majority of masters, configuration epochs. The
+ * packets of the bus are not simulated one by one. */
 #include "cluster.h"
 
 #include <inttypes.h>
@@ -16,27 +16,27 @@ enum { NODES = 6, MASTERS = 3, NOBODY = -1 };
 
 #define NODE_TIMEOUT SECOND /* cluster-node-timeout, as in tests/c/fleet.c */
 #define LOOK (100 * MS)     /* a node's cron */
-#define WRITABLE_DELAY (2 * SECOND) /* of a master that has just started */
+#define WRITABLE_DELAY (2 * SECOND) /* of a master after its start */
 #define REPLICA_VALIDITY 10 /* cluster-replica-validity-factor */
 
 struct cluster_node {
 	server *server;
 	int number;
 	uint64_t epoch;                /* the newest that it has heard of */
-	uint64_t config_epoch[NODES];  /* of each node, as it knows */
+	uint64_t config_epoch[NODES];  /* of each node, as far as it knows */
 	signed char owner[DLOCK_SLOTS];
-	int slots_of[NODES];           /* how many of them */
+	int slots_of[NODES];           /* how many slots each node owns */
 	bool ok;                       /* cluster_state */
-	nanos started, minority_at;    /* when it was in one last */
-	nanos reached[NODES];          /* when it has heard of each last */
+	nanos started, minority_at;    /* minority_at: when it was last in a minority */
+	nanos reached[NODES];          /* when it last heard from each node */
 	nanos failed_at[NODES];        /* 0: not FAIL */
 	nanos election;                /* as a replica: when it asks for votes; 0: it does not */
-	unsigned long version, told[NODES]; /* of what it says of itself, and what it has told each node */
-	nanos last_bus[NODES];         /* when its last message arrives at each */
+	unsigned long version, told[NODES]; /* of its own claims, and the one that it has told each node */
+	nanos last_bus[NODES];         /* when its last message arrives at each node */
 	int migrating_slot, migrating_to, importing_slot, importing_from;
 	bool takes_back; /* the move of migrating_slot is given up */
-	bool notes_lost; /* its first slot was another one, where clients note what they know of all its slots */
-	bool forgotten[NODES];         /* it does not know them */
+	bool notes_lost; /* another slot was its first: there clients noted the epochs of all its slots */
+	bool forgotten[NODES];         /* it does not know these nodes */
 	bool is_alone;                 /* the only master of another cluster */
 };
 
@@ -61,7 +61,7 @@ static bool is_master(const cluster_node *n)
 	return redis_master_of(n->server) == NULL;
 }
 
-/* ---- who has which slot ---- */
+/* ---- owners of slots ---- */
 
 static void set_owner(cluster_node *n, int slot, int owner)
 {
@@ -98,7 +98,7 @@ static void follow(cluster_node *n, cluster_node *master)
 	redis_replicate(n->server, master->server);
 }
 
-/* A master says which slots it has. Whoever knows of a newer configuration does not believe it. */
+/* A master announces its slots. A node that knows a newer configuration of a slot ignores that. */
 static void hear(cluster_node *n, cluster_node *from)
 {
 	cluster_node *master = is_master(n) ? n : node_of(redis_master_of(n->server));
@@ -135,7 +135,7 @@ static void gossip(cluster_node *n)
 	}
 }
 
-/* ---- who has failed ---- */
+/* ---- failed nodes ---- */
 
 static bool suspects(const cluster_node *n, int other)
 {
@@ -157,7 +157,7 @@ static int majority_of(const cluster_node *n)
 	return masters_of(n) / 2 + 1;
 }
 
-/* FAIL: a majority of the masters that it hears suspects the node. */
+/* FAIL: a majority of all masters suspects the node. Only masters within reach have a vote. */
 static void judge(cluster_node *n, int other)
 {
 	int votes = 0;
@@ -173,7 +173,7 @@ static void judge(cluster_node *n, int other)
 	}
 }
 
-/* All slots have to be served (cluster-require-full-coverage), and a majority of masters to be there. */
+/* The cluster is up if all slots are served (cluster-require-full-coverage) and a majority of masters is there. */
 static void update_state(cluster_node *n)
 {
 	bool complete = true;
@@ -196,7 +196,7 @@ static void update_state(cluster_node *n)
 	}
 }
 
-/* ---- fail-over ---- */
+/* ---- failover ---- */
 
 static bool may_be_elected(const cluster_node *n)
 {
@@ -218,7 +218,7 @@ static int votes_for(const cluster_node *n, int master)
 	return votes;
 }
 
-/* The new configuration is newer than all that a majority knows. */
+/* The new configuration is newer than any that a majority knows. */
 static void take_over(cluster_node *n, cluster_node *master)
 {
 	for (int i = 0; i < NODES; i++) {
@@ -266,7 +266,7 @@ static void look(void *context, uint64_t unused)
 	(void) context;
 	(void) unused;
 	for (int i = 0; i < NODES; i++) {
-		for (int j = 0; j < NODES; j++) { /* one that has stood still waits for answers before it suspects anybody */
+		for (int j = 0; j < NODES; j++) { /* a stopped node waits for answers before it suspects another node */
 			bool heard = i == j || !runs(nodes[i]) || reaches(nodes[i], nodes[j]);
 			nodes[i]->reached[j] = heard ? now : nodes[i]->reached[j];
 		}
@@ -308,7 +308,7 @@ static void begin_move(cluster_node *from, cluster_node *to, int slot)
 	from->notes_lost |= slot == first_slot(from);
 }
 
-/* As a node is told it that has the slot, or gets it. */
+/* CLUSTER SETSLOT NODE, at the old or the new owner of the slot. */
 static void set_slot_node(cluster_node *n, int slot, const cluster_node *to)
 {
 	if (n->migrating_slot == slot && redis_keys_in_slot(n->server, slot) == 0) {
@@ -333,7 +333,7 @@ static void end_move(cluster_node *from, cluster_node *to, int slot)
 	say("clus", "slot %d is at s%d now", slot, to->number);
 }
 
-/* CLUSTER SETSLOT STABLE on both sides; what has been moved stays where it is. */
+/* CLUSTER SETSLOT STABLE on both sides. Moved keys stay where they are. */
 static void set_stable(void *context, uint64_t slot)
 {
 	cluster_node *from = context;
@@ -345,7 +345,7 @@ static void set_stable(void *context, uint64_t slot)
 	}
 }
 
-/* Its keys have been moved back. */
+/* The slot's keys have been moved back. */
 static void give_up_move(cluster_node *from, cluster_node *to, int slot)
 {
 	from->migrating_slot = to->importing_slot = NOBODY;
@@ -397,14 +397,14 @@ void cluster_move_slot(int slot, int choice, nanos gives_up)
 		return;
 	}
 	if (from->migrating_slot != NOBODY || to->importing_slot != NOBODY || (gives_up != NEVER && from->notes_lost)) {
-		return; /* the last: docs/fail-over.md forbids it, and nothing tells then */
+		return; /* the last condition: docs/fail-over.md forbids that, and without the notes no server detects it */
 	}
 	say("clus", "slot %d moves from s%d to s%d", slot, from->number, to->number);
-	redis_delete_slot(to->server, slot); /* what a move left there that was given up: MIGRATE would refuse */
+	redis_delete_slot(to->server, slot); /* keys left from a move that was given up: MIGRATE would refuse them */
 	begin_move(from, to, slot);
 	if (gives_up == NEVER) {
 		at(now + draw_below(&random_cluster, 300 * MS), go_on_moving, from, (uint64_t) slot);
-	} else { /* all of its keys by one MIGRATE: a lock without its epoch there is another matter (README.md) */
+	} else { /* all keys by one MIGRATE: a lock moved without its epoch can have two holders (README.md) */
 		while (redis_keys_in_slot(from->server, slot) > 0) {
 			redis_move_key(from->server, to->server, slot);
 		}
@@ -412,9 +412,9 @@ void cluster_move_slot(int slot, int choice, nanos gives_up)
 	}
 }
 
-/* ---- slots of nobody's ---- */
+/* ---- slots without an owner ---- */
 
-static cluster_node *lost_slot_of; /* NULL: none is nobody's */
+static cluster_node *lost_slot_of; /* NULL: all slots have an owner */
 static int lost_slot;
 
 /* CLUSTER DELSLOTS on all nodes. */
@@ -434,7 +434,7 @@ void cluster_lose_slot(int slot)
 	change_claims(owner);
 }
 
-/* CLUSTER ADDSLOTS and BUMPEPOCH at the master that has its keys, as redis-cli --cluster fix does it. */
+/* CLUSTER ADDSLOTS and BUMPEPOCH at the master that has the keys, as redis-cli --cluster fix does it. */
 void cluster_find_slot(int slot)
 {
 	cluster_node *to = lost_slot_of;
@@ -454,7 +454,7 @@ void cluster_find_slot(int slot)
 
 /* ---- nodes that forget each other ---- */
 
-/* CLUSTER FORGET: it does not know who has that one's slots. */
+/* CLUSTER FORGET: the node then does not know who owns the other node's slots. */
 bool cluster_forget(int node, int other)
 {
 	cluster_node *n = nodes[node];
@@ -470,10 +470,10 @@ bool cluster_forget(int node, int other)
 			set_owner(n, slot, NOBODY);
 		}
 	}
-	return is_master(n) && is_master(nodes[other]); /* a replica goes on following its master */
+	return is_master(n) && is_master(nodes[other]); /* a replica continues to follow its master */
 }
 
-/* It is told of that node by the others. */
+/* The other nodes tell it of the forgotten node. */
 void cluster_remember(int node, int other)
 {
 	nodes[node]->forgotten[other] = false;
@@ -548,7 +548,7 @@ static void name_of(int number, char name[41])
 	for (int i = 0; i < 40; i++) {
 		name[i] = "0123456789abcdef"[(number * 7 + i * (number + 3)) % 16];
 	}
-	name[0] = (char) ('a' + number / 16); /* all others are the same for each sixteenth number */
+	name[0] = (char) ('a' + number / 16); /* the other digits repeat after 16 numbers */
 	name[40] = '\0';
 }
 
@@ -631,7 +631,7 @@ static reply slots_reply(const cluster_node *n)
 	return r;
 }
 
-/* Each range by itself, as it may be split by slots that have moved. */
+/* The ranges of one owner: moved slots may have split them. */
 static void write_ranges(const cluster_node *n, int owner, char *out, size_t size)
 {
 	size_t used = 0;
@@ -646,7 +646,7 @@ static void write_ranges(const cluster_node *n, int owner, char *out, size_t siz
 	}
 }
 
-/* Behind a node's own slots: what moves. */
+/* After a node's own slots: the slots that move. */
 static void write_moves(const cluster_node *n, char *out, size_t size)
 {
 	size_t used = 0;
@@ -751,7 +751,7 @@ static reply set_slot(cluster_node *n, const word *w, int count)
 	return reply_text(R_STATUS, "OK");
 }
 
-/* As this node sees it; the others go on as they did. */
+/* Changes only this node's view. */
 static reply add_or_delete_slot(cluster_node *n, int slot, bool adds)
 {
 	if (adds) {

@@ -1,4 +1,4 @@
-/* Virtual time: its events in their order, the clocks of hosts; and random numbers. */
+/* Virtual time: events in their order, the clocks of hosts, and random numbers. */
 #include "sim.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ bool draw_chance(stream *s, double chance)
 	return (double) (draw(s) >> 11) / 9007199254740992.0 < chance;
 }
 
-/* ---- events: a heap by time, then by order; each has four below it ---- */
+/* ---- events: a heap by time, then by order; each event has four children ---- */
 
 typedef struct {
 	nanos time;
@@ -87,7 +87,7 @@ static size_t soonest_below(size_t i)
 	for (size_t child = first + 1; child < end; child++) {
 		found = sooner(&heap[child], &heap[found]) ? child : found;
 	}
-	return found; /* at `events` or behind: there is none */
+	return found; /* `events` or more: there is none */
 }
 
 bool step(void)
@@ -120,7 +120,7 @@ bool is_next(nanos time)
 
 void go_on_to(nanos time)
 {
-	take_turn(); /* as its event would have */
+	take_turn(); /* as an event would have */
 	*shown = now = time;
 }
 
@@ -135,7 +135,7 @@ nanos host_clock(int h)
 
 nanos host_time_of_day(int h)
 {
-	return INT64_C(1700000000) * SECOND + hosts[h].offset + now; /* somebody sets it right, without steps */
+	return INT64_C(1700000000) * SECOND + hosts[h].offset + now; /* the clock is kept right without steps */
 }
 
 nanos host_duration(int h, nanos length)

@@ -1,5 +1,5 @@
-/* Calls of libc that fail: memory, descriptors, threads and the like are not to be had. Each call that may fail has a
- * number in its process; a fault names the one that fails, and for how long all do from then on. */
+/* Calls of libc that fail, as if no memory, descriptors or threads were left. Each call that may fail has a number in
+ * its process. A fault names the call that fails, and for how long all later calls fail, too. */
 #include "run.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ bool call_fails(failable_call call)
 	}
 	if (++p->failable == p->fail_at) {
 		p->failing_until = now + p->fail_length;
-	} else if (now >= p->failing_until || call == CALL_POLL) { /* signals do not come all the time */
+	} else if (now >= p->failing_until || call == CALL_POLL) { /* EINTR: signals do not come all the time */
 		return false;
 	}
 	p->failed++;

@@ -1,6 +1,6 @@
-/* Faults, drawn before the run, so that leaving one out changes little else. Each seed has some kinds of them: a run
- * without cuts shows what one with cuts excuses. Only what docs/reliability.md and fail-over.md name as possible
- * without two holders is drawn. */
+/* Faults are drawn before the run, so that leaving one out changes little else. Each seed has only some kinds of
+ * faults: a run without cuts shows what cuts would excuse. Faults that can cause two holders (docs/reliability.md,
+ * fail-over.md) are not drawn. */
 #include "run.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 fault faults[FAULTS];
 int fault_count;
 static bool has_kind[FAULT_KINDS];
-static bool all_die; /* when the faults are over: nobody tidies up after them */
+static bool all_die; /* after the faults all clients are killed, so that no client tidies up */
 
 /* ---- what a seed has ---- */
 
@@ -57,32 +57,32 @@ void draw_plan(void)
 		has_kind[kind] = all || draw_chance(&random, kind == DELETE_KEY || kind == FLUSH_ALL ? 0.3 : 0.5);
 	}
 	has_kind[CUT_SERVERS] &= options.setup != SINGLE && options.setup != MEMCACHED;
-	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* it forgets */
+	has_kind[CRASH_SERVER] &= options.setup != MEMCACHED; /* a killed memcached loses its data */
 	has_kind[FLUSH_SCRIPTS] &= options.setup != MEMCACHED;
 	has_kind[NEW_SET] &= options.setup == QUORUM;
 	has_kind[BACK_UP] &= setup_fails_over();
 	has_kind[ROLL_BACK] &= options.setup == REPLICATED && !sells_stocks();
 	has_kind[STALE_SENTINEL] &= options.setup == REPLICATED;
-	bool is_changed = false; /* the cluster, by an administrator */
+	bool is_changed = false; /* an administrator changes the cluster */
 	for (int kind = MOVE_SLOT; kind <= FORGET_NODE; kind++) {
-		/* otherwise servers would hardly ever fail */
+		/* otherwise servers would rarely fail */
 		has_kind[kind] &= options.setup == CLUSTER && draw_chance(&random, 0.6);
 		is_changed |= has_kind[kind];
 	}
 	has_kind[TAKE_ADDRESS] &= options.setup == CLUSTER;
-	has_kind[GIVE_UP_MOVE] &= !sells_stocks(); /* a stock that stays behind is opened once more */
-	if (is_changed) { /* redis-cli gives up when a server fails meanwhile, and somebody has to mend it */
+	has_kind[GIVE_UP_MOVE] &= !sells_stocks(); /* a stock that stays there would be opened again */
+	if (is_changed) { /* if a server fails meanwhile, redis-cli gives up, and an administrator must repair that */
 		has_kind[PAUSE_SERVER] = has_kind[CRASH_SERVER] = has_kind[CUT_SERVERS] = has_kind[TAKE_ADDRESS] = false;
 	}
 	has_kind[DELETE_KEY] &= options.work == &locks;
 	has_kind[FLUSH_ALL] &= options.work == &locks && options.setup == SINGLE;
-	/* what is late, while another server fails, makes two holders: reliability.md */
+	/* a late request can cause two holders if another server fails: docs/reliability.md */
 	if (options.setup == QUORUM && has_kind[HOLD_PACKETS]) {
 		has_kind[CRASH_SERVER] = has_kind[NEW_SET] = false;
 	}
 }
 
-/* ---- they begin and end ---- */
+/* ---- how faults begin and end ---- */
 
 bool fault_is_of_server(fault_kind kind)
 {
@@ -105,7 +105,7 @@ static void server_is_back(int number, restart how)
 	}
 }
 
-/* Has a replica follow a master that was replaced, as soon as there is one. */
+/* Makes a replica follow a master that was replaced, as soon as there is one. */
 static void mislead(void *context, uint64_t until)
 {
 	const fault *f = context;
@@ -214,7 +214,7 @@ static void kill_client(client *client, bool with_host)
 	}
 }
 
-/* All are killed, for longer than a lease lasts, and come back within a second: they vote as one. */
+/* All servers are killed for longer than a lease lasts, and are back within a second: they vote as one new set. */
 static void begin_new_set(fault *f)
 {
 	for (int i = 0; i < options.servers; i++) {
@@ -242,14 +242,14 @@ static void note(const fault *f)
 	nanos until = now + f->length;
 
 	switch (f->kind) {
-	case KILL_CLIENT: /* others go on then */
+	case KILL_CLIENT: /* this excuses no other client */
 	case VANISH_CLIENT:
-	case FORGET_NODE: /* it depends on the node */
+	case FORGET_NODE: /* cluster_forget() decides whether it is one */
 	case DELETE_KEY:
 	case FLUSH_ALL:
-	case FAIL_CALL: /* it notes when it fails */
+	case FAIL_CALL: /* noted when the call fails */
 		break;
-	case FLUSH_SCRIPTS: /* a release that nobody waits for is sent in full with the next call over that connection */
+	case FLUSH_SCRIPTS: /* a release without a waiting caller is sent in full with the connection's next call */
 		if (options.setup == QUORUM) {
 			note_fault(until, true);
 		}
@@ -260,7 +260,7 @@ static void note(const fault *f)
 	case STOP_CLIENT:
 		note_fault(until, false);
 		break;
-	case NEW_SET: /* and then none has a vote of its own yet */
+	case NEW_SET: /* after that no server has a vote of its own yet */
 		note_fault(until + 10 * SECOND, true);
 		break;
 	default:
@@ -345,7 +345,7 @@ static const char *const names[] = { [CUT] = "cut off from the server",
 	[TAKE_ADDRESS] = "another Redis has the address of",
 	[FAIL_CALL] = "a call of libc fails" };
 
-/* What a connection or the network does. */
+/* Faults of connections and of the network. */
 static void disturb_net(fault *f)
 {
 	switch (f->kind) {
@@ -373,7 +373,7 @@ static void disturb_net(fault *f)
 	}
 }
 
-/* What a process of the clients does. */
+/* Faults of clients' processes. */
 static void disturb_client(fault *f)
 {
 	client *client = &clients[f->a % options.clients];
@@ -395,7 +395,7 @@ static void disturb_client(fault *f)
 	}
 }
 
-/* What a server or its data do. */
+/* Faults of servers and of their data. */
 static void disturb_server(fault *f)
 {
 	switch (f->kind) {
@@ -436,14 +436,14 @@ static void disturb_server(fault *f)
 	}
 }
 
-/* What happens to a cluster's slots and nodes. */
+/* Faults of a cluster's slots and nodes. */
 static void disturb_cluster(fault *f)
 {
 	switch (f->kind) {
 	case MOVE_SLOT:
 		cluster_move_slot(slot_of(f), f->b, NEVER);
 		break;
-	case GIVE_UP_MOVE: /* some keys have been moved */
+	case GIVE_UP_MOVE: /* all keys are moved, and stay there */
 		cluster_move_slot(slot_of(f), f->b, f->length % SECOND);
 		break;
 	case LOSE_SLOT:
@@ -478,23 +478,23 @@ static void begin_fault(void *context, uint64_t unused)
 	at(now + f->length, end_fault, f, 0);
 }
 
-/* ---- they are drawn ---- */
+/* ---- how faults are drawn ---- */
 
-/* Fewer servers than a majority may lose their data within the time in which somebody may rely on them. */
+/* Only a minority of servers may lose its data within the time in which a client may rely on them. */
 static bool may_forget(int server, nanos time)
 {
 	int others = 0;
 
 	for (int i = fault_count - 1; i >= 0 && faults[i].time + faults[i].length > time - 12 * SECOND; i--) {
 		if (faults[i].kind == NEW_SET) {
-			break; /* nobody held anything then */
+			break; /* no client held a lock then */
 		}
 		others += faults[i].kind == CRASH_SERVER && faults[i].b && faults[i].a != server;
 	}
 	return others < options.servers / 2;
 }
 
-/* Where replicas confirm, a lock survives that. */
+/* If replicas confirm, a lock survives the loss of data. */
 static bool may_come_back_with(const fault *f, nanos time)
 {
 	return setup_fails_over() ? !sells_stocks() : options.setup == QUORUM && may_forget(f->a, time);
@@ -516,7 +516,7 @@ static fault draw_fault(stream *random, nanos time)
 	if (f.kind == CRASH_SERVER && !may_come_back_with(&f, time)) {
 		f.b = WITH_DATA;
 	}
-	/* Whoever has just been started believes what is at the address of a seed: docs/fail-over.md. */
+	/* A client that has just started believes the server at a seed's address: docs/fail-over.md. */
 	if (f.kind == TAKE_ADDRESS && (time < 20 * SECOND || has_kind[KILL_CLIENT] || has_kind[VANISH_CLIENT])) {
 		f.a = CLUSTER_SEEDS + f.a % (options.servers - CLUSTER_SEEDS);
 	}
@@ -540,7 +540,7 @@ static void add_fault(fault f)
 	}
 }
 
-/* In the first seconds of a set one server forgets what it has voted, while another is out of somebody's reach. */
+/* In the first seconds of a new set one server forgets its votes, while a client does not reach another server. */
 static nanos disturb_new_set(stream *random, nanos back)
 {
 	nanos time = back + SECOND + draw_below(random, SECOND);

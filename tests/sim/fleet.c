@@ -1,4 +1,4 @@
-/* Runs, each in a process of its own, as many at a time as the machine has processors. */
+/* Each run has a process of its own. As many run at a time as the machine has processors, or as JOBS says. */
 #include "fleet.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 enum { MOST_JOBS = 64, CPU_SECONDS = 300 };
 
 typedef struct {
-	pid_t pid; /* 0: it is free */
+	pid_t pid; /* 0: the job is free */
 	trial *trial;
 	outcome *shared;
 } job;
@@ -46,7 +46,7 @@ double real_time(void)
 	return (double) time.tv_sec + (double) time.tv_nsec / 1e9;
 }
 
-/* Where there is coverage to be written (Makefile). */
+/* Defined if the build measures coverage (Makefile). */
 __attribute__((weak)) void __gcov_dump(void);
 
 double fleet_work(void)
@@ -63,7 +63,7 @@ static void run_job(job *job)
 {
 	struct rlimit limit = { CPU_SECONDS, CPU_SECONDS };
 
-	setrlimit(RLIMIT_CPU, &limit); /* a run that does not end */
+	setrlimit(RLIMIT_CPU, &limit); /* ends a run that would not end */
 	options = job->trial->options;
 	quiet = job->trial->quiet;
 	this_run = job->shared;
@@ -108,7 +108,7 @@ void fleet_start(trial *trial)
 	}
 }
 
-/* A run that ended otherwise than by itself is a violation, too. */
+/* A run that did not end normally is a violation, too. */
 static void note_end(outcome *outcome, int status)
 {
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || outcome->violated)) {

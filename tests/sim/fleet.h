@@ -1,7 +1,7 @@
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
-/* Several runs at a time, and what they ended with. */
+/* Several runs at a time, and their outcomes. */
 
 #include "run.h"
 
@@ -14,12 +14,12 @@ typedef struct trial {
 
 bool fleet_has_room(void);
 void fleet_start(trial *trial);
-trial *fleet_wait(void);               /* the next one that has ended; NULL: none is under way */
-void fleet_stop(const trial *trial);   /* by force; NULL: all */
+trial *fleet_wait(void);               /* waits until a trial has ended; NULL: none is running */
+void fleet_stop(const trial *trial);   /* by force; NULL: all trials */
 double real_time(void);                /* in seconds */
-double fleet_work(void);               /* CPU time of all that has ended, for each of the jobs */
+double fleet_work(void);               /* CPU seconds of all ended runs, divided by the number of jobs */
 
-/* Shrinks the failing options and prints what is left, in that many seconds at most. (shrink.c) */
+/* Shrinks the failing options for about that many seconds, and prints what is left (shrink.c). */
 void shrink(const run_options *failing, const outcome *failure, double seconds);
 
 /* The commands (check.c); each returns the program's status. */

@@ -1,5 +1,5 @@
-/* The client library writes each length of a request with sprintf(), which took as long as all the scripts' commands
- * together. */
+/* The client library writes each length of a request with sprintf(). The function of libc took as long as all commands
+ * of the scripts together. */
 #include "store.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Memory for Lua, whose objects are small, soon over, and come back with their size: lists of free blocks by size, in a
- * part of the memory that Lua's pointers reach. All else is left to its own allocator. */
+/* Memory for Lua: lists of free blocks by size, in a part of the memory that Lua's pointers reach. Lua's objects are
+ * small and short-lived, and Lua frees them with their size. Lua's own allocator serves everything else. */
 #include "lua_memory.h"
 
 #include <stdint.h>

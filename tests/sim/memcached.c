@@ -1,5 +1,5 @@
-/* A memcached server: the meta commands that dlock sends, expiry by a clock that ticks once a second, and stands still
- * while the process does. It loses nothing: a lock lasts no longer than its memory (docs/reliability.md). */
+/* A memcached server: the meta commands that dlock sends, and expiry by a clock that ticks once a second, except while
+ * the process is stopped. The server never loses its data: no lock survives that (docs/reliability.md). */
 #include "memcached.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ typedef struct {
 } item;
 
 typedef struct session {
-	conn *conn; /* NULL: it is closed, and what had come before is still to be executed by a server that stands still */
+	conn *conn; /* NULL: closed; a stopped server has yet to execute what had arrived */
 	char in[4096];
 	size_t len;
 	struct session *next;
@@ -45,8 +45,8 @@ static void tick(void *context, uint64_t unused)
 {
 	memcached *m = context;
 
-	/* Whatever has come in may be executed before the timer is looked at. But the thread that looks at it is the one
-	 * that accepts connections: so a new one does not get far before. */
+	/* Requests that have arrived may be executed before the timer is checked. But the thread that checks the timer also
+	 * accepts connections, so a new connection cannot do much before that. */
 	m->next_tick = m->paused_until > now ? m->paused_until + draw_below(&m->random, 100 * US) : now + SECOND;
 	at(m->next_tick, tick, m, unused);
 	if (m->paused_until <= now) {
@@ -88,11 +88,11 @@ static void store(memcached *m, item *one, const char *key, const char *value, s
 /* ---- requests ---- */
 
 typedef struct {
-	char *word[WORDS]; /* the command, the key, flags; of ms the length comes before the flags */
+	char *word[WORDS]; /* the command, the key, flags; `ms` has the length before the flags */
 	int count;
 } request;
 
-/* The value behind a flag; NULL: it is not there. */
+/* The value of a flag; NULL: the request lacks it. */
 static const char *flag(const request *r, char name)
 {
 	for (int i = 2; i < r->count; i++) {
@@ -108,7 +108,7 @@ static int64_t number_of(const char *text)
 	return text ? strtoll(text, NULL, 10) : 0;
 }
 
-/* What was asked for, in that order. */
+/* The flags that were asked for, in their order. */
 static void write_flags(char *out, size_t size, const memcached *m, const request *r, const item *one)
 {
 	for (int i = 2; i < r->count; i++) {
@@ -137,7 +137,7 @@ static void write_item(char *out, size_t size, const memcached *m, const request
 	}
 }
 
-/* What is not stored has no CAS, and says so. */
+/* If nothing is stored, the CAS in the reply is 0. */
 static void not_stored(char *out, size_t size, const request *r, const char *code)
 {
 	const char *cas = flag(r, 'c');
@@ -218,7 +218,7 @@ static void execute(memcached *m, session *s, char *line, const char *value, siz
 	}
 }
 
-/* How long the value is that follows this line; -1: there is none. */
+/* The length of the value that follows this line; -1: none follows. */
 static int64_t value_behind(const char *line)
 {
 	const char *key = strncmp(line, "ms ", 3) ? NULL : strchr(line + 3, ' ');
@@ -334,7 +334,7 @@ memcached *memcached_new(int host, int port, uint64_t seed)
 	return m;
 }
 
-/* ---- what rules and faults need to know and do ---- */
+/* ---- for rules and faults ---- */
 
 bool memcached_holder(memcached *m, const char *key, char *token, size_t size, nanos *left)
 {
@@ -346,7 +346,7 @@ bool memcached_holder(memcached *m, const char *key, char *token, size_t size, n
 	memcpy(token, one->value, one->len);
 	token[one->len] = '\0';
 	*left = NEVER;
-	if (one->expires > 0) { /* it is there until the tick that comes after its time */
+	if (one->expires > 0) { /* it exists until the first tick after its time */
 		nanos over = host_duration(m->listener.host, one->expires * SECOND - own_clock(m)),
 			  ticks = over - (m->next_tick - now);
 		*left = m->next_tick - now + (ticks > 0 ? (ticks + SECOND - 1) / SECOND * SECOND : 0);

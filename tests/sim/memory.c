@@ -1,5 +1,5 @@
-/* malloc() for the simulator: one thread, short runs, and nothing goes back to the system, so it is lists of free
- * blocks by size. Sanitizers have their own. */
+/* malloc() for the simulator: lists of free blocks by size. There is one thread, runs are short, and no memory is
+ * returned to the system. Sanitizers have an allocator of their own. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 enum { STEP = 16, SMALL = 1024, SMALL_CLASSES = SMALL / STEP + 1, CLASSES = SMALL_CLASSES + 50, NEVER_FREED = CLASSES };
 #define SLAB ((size_t) 1 << 20)
 
-/* In front of each block. What the caller gets is aligned to 16 bytes. */
+/* Before each block. The caller's memory is aligned to 16 bytes. */
 typedef struct {
 	uint64_t unused, class;
 } head;
@@ -48,7 +48,7 @@ static void *new_block(unsigned class)
 			errno = ENOMEM;
 			return NULL;
 		}
-		if (room == size) { /* it is large, and gets its own */
+		if (room == size) { /* a large block has a mapping of its own */
 			((head *) new)->class = class;
 			return new + sizeof(head);
 		}
@@ -61,7 +61,7 @@ static void *new_block(unsigned class)
 	return h + 1;
 }
 
-/* Not malloc() itself: the compiler would make a call of calloc() of what calloc() does. */
+/* Not malloc() itself: the compiler would turn malloc() and memset() in calloc() into a call of calloc(). */
 static void *take(size_t size)
 {
 	if (size > (size_t) 1 << 40) {
@@ -122,7 +122,7 @@ void *realloc(void *memory, size_t size)
 	return new;
 }
 
-/* For libc and its loader; never given back. */
+/* For libc and its loader; never freed. */
 void *aligned_alloc(size_t alignment, size_t size)
 {
 	char *memory = take(size + alignment + sizeof(head));

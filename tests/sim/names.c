@@ -1,5 +1,5 @@
-/* Names of hosts, as getaddrinfo() knows them: those that net_set_name() was told. A resolver may be slow, or not
- * answer. */
+/* Names of hosts for getaddrinfo(), which knows the names that were passed to net_set_name(). A resolver may be slow,
+ * or not answer. */
 #include "sim.h"
 
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@ typedef struct {
 static known_name names[NAMES];
 static int name_count;
 static nanos least_delay = 200 * US, most_delay = 2 * MS;
-static int problem; /* what all look-ups end with */
+static int problem; /* the error of all look-ups; 0: none */
 
 void net_set_name(const char *name, int host)
 {

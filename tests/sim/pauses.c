@@ -1,8 +1,8 @@
-/* Pauses of clients' processes at system calls, and so between any look at the clock and what follows from it. They are
- * drawn by the number of the call, whatever happens meanwhile, so that leaving one out changes no other. */
+/* Pauses of clients' processes at system calls, so also between a look at the clock and its consequences. They are
+ * drawn by the number of the call, so that leaving one out changes no other pause. */
 #include "run.h"
 
-enum { USUAL_GAP = 50000 }; /* system calls, on the average */
+enum { USUAL_GAP = 50000 }; /* system calls, on average */
 
 static stream of_client[CLIENTS];
 
@@ -12,7 +12,7 @@ static void draw_next(const run_options *o, stream *random, client_pause *pause)
 	pause->length = draw_below(random, LONGEST_PAUSE);
 }
 
-/* The first one after that call; its call is 0 if there is none. */
+/* The first given pause after that call; if there is none, its `call` is 0. */
 static client_pause given_after(int client, uint64_t call)
 {
 	client_pause first = { client, 0, 0 };

@@ -12,7 +12,7 @@
 permit_pool permit_pools[RESOURCES];
 permit_client permit_clients[CLIENTS];
 
-static char handles[RESOURCES][DLOCK_TOKEN_MAX + 1]; /* passed on, and not taken up yet */
+static char handles[RESOURCES][DLOCK_TOKEN_MAX + 1]; /* passed on, and not attached yet */
 
 static nanos local_now(void)
 {
@@ -65,7 +65,7 @@ static dlock_claim *claim_new(client *client, int resource)
 	return claim;
 }
 
-/* ---- while they are held ---- */
+/* ---- while permits are held ---- */
 
 static void lost(void *context)
 {
@@ -89,7 +89,7 @@ static bool begin_upkeep(client *client, dlock_claim *claim, bool renew)
 	return true;
 }
 
-/* It cannot act meanwhile: the new lease time may be shorter. */
+/* The client cannot act meanwhile, because the new lease time may be shorter. */
 static void extend(client *client, dlock_claim *claim)
 {
 	permit_holding *mine = &permits_of(client)->holding;
@@ -104,14 +104,14 @@ static void extend(client *client, dlock_claim *claim)
 	say(client->process->name, "extends to %.3f s, or asks: %d", seconds(ttl), status);
 }
 
-/* A signal: it is asked about whenever the waiter has woken up. */
+/* A signal. The waiter checks it each time that it wakes up. */
 static bool is_interrupted(void *context)
 {
 	return now >= *(nanos *) context || strand_is_refused();
 }
 
-/* As dlock_manager_upgrade() has it: another claim asks for the permits of those who read beside it, and with its token
- * the reader becomes the writer. It reads on while it waits. */
+/* As dlock_manager_upgrade(): another claim asks for the permits of the other readers, and with its token the reader
+ * becomes the writer. The reader keeps its permit while it waits. */
 static dlock_status wait_for_rest(client *client, dlock_claim *claim, int resource, dlock_error *error)
 {
 	permit_holding *mine = &permits_of(client)->holding;
@@ -138,7 +138,7 @@ static dlock_status wait_for_rest(client *client, dlock_claim *claim, int resour
 	return status;
 }
 
-/* A reader becomes the writer, and the writer a reader. It cannot act meanwhile. */
+/* A reader becomes the writer, or the writer a reader. The client cannot act meanwhile. */
 static void change(client *client, dlock_claim *claim, int resource)
 {
 	permit_holding *mine = &permits_of(client)->holding;
@@ -178,7 +178,7 @@ static void count_available(client *client, int resource)
 	}
 }
 
-/* False: they are lost. */
+/* False: the permits are lost. */
 static bool look(client *client, dlock_claim *claim, int resource)
 {
 	nanos remaining;
@@ -254,9 +254,9 @@ static void hold(client *client, dlock_claim *claim, int resource, nanos length,
 	let_go(client, claim, resource, !last);
 }
 
-/* ---- how they are acquired ---- */
+/* ---- how permits are acquired ---- */
 
-/* Takes up what somebody has passed on, if it is still there. */
+/* Attaches to permits that a client has passed on, if they are still held. */
 static void attach(client *client, int resource)
 {
 	char token[DLOCK_TOKEN_MAX + 1];
@@ -266,7 +266,7 @@ static void attach(client *client, int resource)
 
 	memcpy(token, handles[resource], sizeof token);
 	if (draw_chance(&client->random, 0.7)) {
-		*handles[resource] = '\0'; /* otherwise another one tries it, too */
+		*handles[resource] = '\0'; /* otherwise another client tries it, too */
 	}
 	say(client->process->name, "takes up permits of hall:%d of %.4s, as %.4s", resource, token, claim->token);
 	if (dlock_claim_attach(claim, token, &error) == DLOCK_OK) {
@@ -278,7 +278,7 @@ static void attach(client *client, int resource)
 	dlock_claim_free(claim);
 }
 
-/* As somebody at a terminal: looks who holds some, perhaps thinks about it, and takes them from one of those. */
+/* As a user at a terminal: looks up the holders, sometimes waits, and breaks the permits of one holder. */
 static void break_permits(client *client, int resource)
 {
 	dlock_backend *backend = permits_of(client)->backends[resource];
@@ -303,7 +303,7 @@ static void break_permits(client *client, int resource)
 	dlock_inspection_end(&seen);
 }
 
-/* Some hold for longer than a fail-over takes until permits are granted again. */
+/* Some clients hold permits for longer than a failover prevents grants. */
 static nanos draw_length(stream *random, const dlock_claim *claim, bool last)
 {
 	if (last) {
@@ -393,7 +393,7 @@ static void live(client *client)
 	say(client->process->name, "ends");
 }
 
-/* Several in a process use the same objects, as fibers do. */
+/* The clients of one process share its objects, as fibers do. */
 static void *client_main(void *argument)
 {
 	client *first = argument;

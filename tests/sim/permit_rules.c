@@ -1,5 +1,6 @@
-/* What must hold of semaphores and read/write locks, by what holders believe and by the server's books: docs/permits.md
- * promises it. Looked at after each run of a fiber, twenty times a second, and where clients say so. */
+/* Checks what docs/permits.md promises of semaphores and read/write locks, against what holders believe and the
+ * server's books. It does so after each run of a fiber and each script, twenty times a second, and when clients ask for
+ * it. */
 #include "permit_run.h"
 
 #include <inttypes.h>
@@ -10,27 +11,27 @@
 #include "books.h"
 
 #define SAMPLE (50 * MS)
-/* A request that is answered at once, and what it leads to. */
+/* The time of a request that is answered at once, and of its consequences. */
 #define SOON (50 * MS)
-/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an
+/* Requests of two waiters within this time count as simultaneous, because the first connects, is refused and opens an
  * inbox. */
 #define TOGETHER (30 * MS)
-/* How long permits may be free that all who wait would fit into: a waiter looks again after 2.3 s. */
+/* How long permits may be free while every waiter would fit: a waiter looks again after 2.3 s. */
 #define LONGEST_GAP (2600 * MS)
 /* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
 #define LONGEST_OVERRUN (2100 * MS)
-/* Where its last call has failed, or led to a replica: it asks who is the master first. */
+/* The time in which a client finds the master after its last call has failed, or has led to a replica. */
 #define TOGETHER_ANEW (250 * MS)
-/* For how long a pool lasts that nobody has used (permits_pool.lua). */
+/* How long an unused pool lasts (permits_pool.lua). */
 #define FORGOTTEN (130 * SECOND)
 
-static int64_t last_told[RESOURCES];   /* the highest token that anybody has been told of */
-static nanos fits_since[RESOURCES];    /* all that wait would fit; NEVER: they would not */
-static nanos wanted;                   /* when a client last began to acquire any */
+static int64_t last_told[RESOURCES];   /* the highest token that a client was told */
+static nanos fits_since[RESOURCES];    /* since when every waiter would fit; NEVER: not now */
+static nanos wanted;                   /* when a client last began to acquire permits */
 static nanos settles;                  /* by when the master's epoch has settled, which is the same for all pools */
-static nanos writer_out[RESOURCES];    /* when one went out last, by the server's data */
+static nanos writer_out[RESOURCES];    /* when a writer last left, by the server's data */
 static bool writer_in[RESOURCES];
-static nanos broken[RESOURCES];        /* when somebody broke a holder last, or was about to */
+static nanos broken[RESOURCES];        /* when a client last broke a holder, or was about to */
 static books look;
 
 static server *master(void)
@@ -38,7 +39,7 @@ static server *master(void)
 	return options.setup == REPLICATED ? sentinels_master() : redis[0];
 }
 
-/* Where servers fail over, what one of them has may be more than is believed in (docs/fail-over.md). */
+/* With failovers, the books of one server may have more permits than holders believe in (docs/fail-over.md). */
 static bool is_single(void)
 {
 	return options.setup == SINGLE;
@@ -77,7 +78,7 @@ bool believes_in_permits(const client *client)
 		&& h->claim->deadline > host_clock(client->process->host);
 }
 
-/* Under its own name, or as what a break has left of it. */
+/* The holder by its own name, or by the name that a break has given its permits. */
 static const book_holder *holder_of(const char *token)
 {
 	char left[64];
@@ -90,12 +91,12 @@ static const book_holder *holder_of(const char *token)
 	return kept;
 }
 
-/* The server keeps them for as long as their holder believes. */
+/* The server keeps the permits for as long as their holder believes in them. */
 static void check_kept(const client *client, permit_holding *h)
 {
 	nanos left = host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
 	const book_holder *kept = read_books(h->resource) ? holder_of(h->claim->token) : NULL;
-	/* What it was granted may have been broken before it asked again, and then what it was given: these are added. */
+	/* If both its grant and the permits of its next request were broken, the server has the sum of both. */
 	bool may_be_more = h->may_write || !books_holder(&look, h->claim->token);
 
 	if (!kept || kept->permits < h->claim->permits || (kept->permits > h->claim->permits && !may_be_more)
@@ -180,9 +181,9 @@ void check_permits(void)
 
 /* ---- order ---- */
 
-/* Must the one that waits have been served before this one, which came later? Writers in their order; a reader goes
- * before a writer that waits only if one went out since the reader came; and where one went out while a reader waited,
- * that reader is next. Waiters in a semaphore, or by "fifo": as they came. */
+/* Must the other waiter have been served before this one, which came later? Writers are served in their order. A reader
+ * passes a waiting writer only if a writer left after the reader came. If a writer left while a reader waited, that
+ * reader is next. Waiters of a semaphore, or with "fifo", are served as they came. */
 static bool goes_before(const permit_waiting *other, const permit_waiting *mine)
 {
 	int r = mine->resource;
@@ -202,7 +203,7 @@ static bool is_about_to_leave(const permit_waiting *w)
 	return now > w->begun + w->timeout - w->timeout / 100 - SOON;
 }
 
-/* Whoever has been granted its permits, and has yet to hear of it, is served. */
+/* A waiter counts as served if it has been granted its permits, even if it does not know yet. */
 static void check_order(const client *client)
 {
 	const permit_waiting *mine = &permits_of(client)->waiting;
@@ -222,7 +223,7 @@ static void check_order(const client *client)
 	}
 }
 
-/* What was granted to one that has yet to hear of it may be broken. */
+/* A grant may be broken before its waiter knows of it. */
 void note_permits_broken(int resource, const char *id, bool done)
 {
 	broken[resource] = now;
@@ -235,7 +236,7 @@ void note_permits_broken(int resource, const char *id, bool done)
 	}
 }
 
-/* Of a holder that renews: it knows with its next renewal. */
+/* A holder that renews learns of a break with its next renewal. */
 static void check_told(const client *client, const permit_holding *h)
 {
 	if (h->broken && h->renews && now > h->broken + h->claim->ttl / 3 + TOLD_LATE && was_calm_since(h->broken)
@@ -265,8 +266,8 @@ void note_permits_acquired(client *client, int64_t earlier)
 
 /* ---- waiting ---- */
 
-/* After a fault the first request opens the epoch, and the guard follows (docs/fail-over.md); the process may stand
- * still in between. */
+/* After a fault the first request opens the epoch, and the guard follows (docs/fail-over.md). The process may be
+ * stopped in between. */
 static void note_wanted(void)
 {
 	if (!is_single() && !was_calm_since(wanted)) {
@@ -298,7 +299,7 @@ void note_permits_waited(client *client)
 	}
 }
 
-/* Is there room for whoever waits, and whoever has waited? */
+/* Is there room for each client that waits, and for each waiter in the server's queue? */
 static bool all_fit(int resource)
 {
 	int64_t most;
@@ -357,7 +358,7 @@ static void sample(void *context, uint64_t unused)
 	}
 }
 
-/* ---- what has been given back is not held any more ---- */
+/* ---- released permits are not held any more ---- */
 
 typedef struct {
 	const client *client;
@@ -366,7 +367,8 @@ typedef struct {
 	char token[DLOCK_TOKEN_MAX + 1];
 } gone;
 
-/* What is over is taken out when its room is needed: whoever is told that it is lost need not ask for that. */
+/* Expired permits are removed only when their room is needed. So a client that is told of the loss need not release
+ * them. */
 static bool is_kept(const char *token)
 {
 	const book_holder *kept = books_holder(&look, token);
@@ -410,7 +412,7 @@ void permit_rules_begin(void)
 	wanted = settles = 0;
 	note_fault(now, false); /* the first epoch has yet to settle */
 	after_fiber = check_permits;
-	after_script = check_books; /* a writer may be in and out again before a client runs */
+	after_script = check_books; /* a writer may come and leave again before a client runs */
 	at(now + SAMPLE, sample, NULL, 0);
 }
 

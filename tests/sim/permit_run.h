@@ -20,8 +20,8 @@ typedef struct {
 	int resource;
 	dlock_nanos checked; /* the deadline that was compared with the server's */
 	bool renews;
-	nanos broken;        /* when somebody broke it */
-	bool may_write;      /* by the server, where a change was not answered or is executed late */
+	nanos broken;        /* when a client broke it; 0: never */
+	bool may_write;      /* on the server, if a change was not answered or is executed late */
 } permit_holding;
 
 /* A call of acquire that has not returned. */
@@ -30,7 +30,7 @@ typedef struct {
 	dlock_claim *claim;
 	int resource;
 	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
-	int64_t token;                /* the last that anybody had been told of by then */
+	int64_t token;                /* the last token that a client was told by then */
 } permit_waiting;
 
 typedef struct {
@@ -63,12 +63,12 @@ void permit_rules_end(void);
 void check_permits(void); /* after each run of a fiber */
 bool believes_in_permits(const client *client);
 void note_permits_wanted(client *client, dlock_claim *claim, int resource, nanos timeout);
-/* acquire has returned; it counts as waiting until one of the next two */
+/* Acquire has returned. The client counts as waiting until one of the next two calls. */
 void note_permits_waited(client *client);
-void note_permits_acquired(client *client, int64_t earlier); /* told: the last token by then */
-/* given back, left, or not acquired */
+void note_permits_acquired(client *client, int64_t earlier); /* earlier: the last token before */
+/* The permits were released, the wait has ended, or the acquisition has failed. */
 void note_permits_gone(const client *client, const dlock_claim *claim, int resource, bool answered);
-/* A holder's, by somebody else; or about to be. */
+/* Another client has broken a holder's permits (`done`), or is about to. */
 void note_permits_broken(int resource, const char *id, bool done);
 int64_t last_permit_token(int resource);
 

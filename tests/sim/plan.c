@@ -1,5 +1,5 @@
-/* What a seed is about: which clients work on which servers, and for how long. A new set-up or workload is a row here.
- * */
+/* What a seed is about: which clients work on which servers, and for how long. A new set-up or workload is a row
+ * here. */
 #include "run.h"
 
 #include <stdio.h>
@@ -8,8 +8,8 @@
 static const workload *const workloads[] = { &locks, &locks_of_strands, &several_locks, &semaphores,
 	&semaphores_of_strands, &read_write_locks, &read_write_locks_of_strands, &stocks, &stocks_of_strands };
 
-/* As many of each as its share says, of seeds that follow each other. The hours are such that a run takes some second
- * of CPU time. */
+/* Of consecutive seeds, each combination has as many as its share says. The hours make a run take about a second of CPU
+ * time. */
 static const combination combinations[] = {
 	{ &locks, SINGLE, 3, 1.5 },
 	{ &locks, REPLICATED, 3, 1.0 },
@@ -69,7 +69,7 @@ static const combination *combination_of(uint64_t seed)
 		return NULL;
 	}
 	turn = (int) (seed % (uint64_t) shares);
-	for (int round = 0;; round++) { /* one of each, then one of each that has more, … */
+	for (int round = 0;; round++) { /* one of each, then one of each with a larger share, … */
 		for (int i = 0; i < COMBINATIONS; i++) {
 			if (fits(&combinations[i]) && combinations[i].share > round && turn-- == 0) {
 				return &combinations[i];

@@ -1,6 +1,5 @@
-/* What must hold of locks, by what holders believe and by what the servers' data say: looked at after each run of a
- * fiber, twenty times a second, and where clients say so. docs/reliability.md, leases.md and hand-over.md promise it.
- * */
+/* Checks what docs/reliability.md, leases.md and hand-over.md promise of locks, against what holders believe and the
+ * servers' data. It does so after each run of a fiber, twenty times a second, and when clients ask for it. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -9,45 +8,46 @@
 #include <string.h>
 
 #define SAMPLE (50 * MS)
-/* A request that is answered at once, and what it leads to. */
+/* The time of a request that is answered at once, and of its consequences. */
 #define SOON (50 * MS)
-/* Requests of two waiters that come closer together count as simultaneous: the first connects, is refused and opens an
+/* Requests of two waiters within this time count as simultaneous, because the first connects, is refused and opens an
  * inbox. */
 #define TOGETHER (30 * MS)
-/* Its last call has failed: it asks who is the master first. One that does not answer is passed over after 200 ms, and
- * two questions are 50 ms apart (HEDGE and PAUSE in src/redis/route/topology.c). */
+/* The same after a failed call, because the client asks for the master first. It skips a server that does not answer
+ * after 200 ms, and two questions are 50 ms apart (HEDGE and PAUSE in src/redis/route/topology.c). */
 #define TOGETHER_ANEW (250 * MS)
 
-/* For how long a lock is free at the most that somebody waits for, when nothing is wrong: a waiter looks again after
- * 2.3 s; where servers only notify, one that has been notified and does not come is passed over after 3 s. */
+/* How long a lock may be free while a client waits for it and nothing is wrong. A waiter looks again after 2.3 s. If
+ * servers only notify, a notified waiter that does not come is passed over after 3 s. */
 static const nanos longest_gap[SETUPS] = { [SINGLE] = 2400 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 5500 * MS,
 	[CLUSTER] = 2600 * MS, [MEMCACHED] = 400 * MS };
 
 /* How long a call may take beyond its timeout: the server's timeouts (docs/operations.md). */
 static const nanos longest_overrun[SETUPS] = { [SINGLE] = 2100 * MS, [REPLICATED] = 2100 * MS, [QUORUM] = 2100 * MS,
-	[CLUSTER] = 2100 * MS, [MEMCACHED] = 4100 * MS /* of each of its questions */ };
+	[CLUSTER] = 2100 * MS, [MEMCACHED] = 4100 * MS /* the timeouts of each question */ };
 
-/* What a fault leaves behind: connections to be opened, leases of those who are gone, an epoch that has yet to settle.
- * */
+/* The time for what a fault leaves behind: connections to be opened, leases of dead clients, an epoch that has yet to
+ * settle. */
 static const nanos recovery[SETUPS] = { [SINGLE] = 6 * SECOND, [REPLICATED] = 30 * SECOND, [QUORUM] = 10 * SECOND,
 	[CLUSTER] = 30 * SECOND, [MEMCACHED] = 6 * SECOND };
 
-/* A waiter is taken for dead 3 s after its last sign of life, when its turn comes: before those who came later. */
+/* A waiter counts as dead 3 s after its last sign of life. That is noticed when its turn comes, before later
+ * waiters. */
 #define MISSED (3100 * MS)
-/* Who waits for several is told that it is the first, and asks. */
+/* The time in which a waiter for several locks is told that it is the first, and asks. */
 static const nanos heard[SETUPS] = { [SINGLE] = 300 * MS, [REPLICATED] = 2600 * MS, [QUORUM] = 300 * MS,
 	[CLUSTER] = 2600 * MS, [MEMCACHED] = NEVER };
 
 static int64_t last_fence[RESOURCES];
-static nanos free_since[RESOURCES]; /* NEVER: it is not */
+static nanos free_since[RESOURCES]; /* NEVER: it is not free */
 static nanos wanted[RESOURCES];     /* when a client last began to acquire it */
-static nanos settles[RESOURCES];    /* by when its epoch has settled, which begins with the first request for it */
+static nanos settles[RESOURCES];    /* by when its epoch, which the first request for it opens, has settled */
 static nanos calm_since;            /* no fault has been in effect since then */
 static nanos bytes_lost_until, stopped_until;
-static nanos died_waiting[RESOURCES], dead_until[RESOURCES]; /* who waited for it, and may be in the queue until then */
-static nanos kept_for_dead[RESOURCES]; /* until then, for one that waited for several and has died */
-static nanos data_lost[REDIS];      /* when this server has last lost its data */
-static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last taken away by force */
+static nanos died_waiting[RESOURCES], dead_until[RESOURCES]; /* when a waiter died; until when it may be queued */
+static nanos kept_for_dead[RESOURCES]; /* until then, for a dead waiter for several locks */
+static nanos data_lost[REDIS];      /* when this server last lost its data */
+static nanos deleted[RESOURCES], broken[RESOURCES];    /* when its key was last deleted, or it was broken */
 
 static nanos larger(nanos a, nanos b)
 {
@@ -96,7 +96,7 @@ static bool has_run_since(const client *client, nanos time)
 	return client->process->alive && client->process->paused_until <= time;
 }
 
-/* Whose time is about to be over, by whatever clock, may be leaving the queue. */
+/* A waiter whose timeout is near, by any clock, may be leaving the queue. */
 static bool has_time_left(const waiting *w)
 {
 	return now - w->begun < w->timeout - w->timeout / 50 - SOON;
@@ -115,8 +115,8 @@ static nanos left_of(const client *client, const holding *h)
 	return host_duration(client->process->host, h->claim->deadline - host_clock(client->process->host));
 }
 
-/* On one server, or a majority, the key is the holder's, and lasts for as long as it believes. Where replicas confirm,
- * a server that was promoted may be without it; what it may do then shows in the holders. */
+/* On one server, or a majority, the key is the holder's, and lasts for as long as the holder believes. If replicas
+ * confirm, a promoted server may lack the key: then only the holders are compared. */
 static void check_key(const client *client, const holding *h, int resource)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
@@ -146,7 +146,7 @@ static void check_keys(const client *client, const holding *h)
 	}
 }
 
-/* Those that were looked at before. */
+/* Compares a holding with the holders that were seen before. */
 static void check_others(client *client, const holding *h, const struct client **holder, const holding **held)
 {
 	for (int r = 0; r < options.resources; r++) {
@@ -191,7 +191,7 @@ bool is_break_of(const char *value, const char *token)
 	return !strncmp(value, begins, strlen(begins)) && !strncmp(value + strlen(begins), token, DLOCK_TOKEN_ID_LEN);
 }
 
-/* On a server, or on a majority. A replica may have it from its master of before it was taken away. */
+/* On a server, or on a majority. A replica does not count: it may still have the key from before the deletion. */
 static bool is_kept(const holding *h, int resource)
 {
 	char key[40], token[DLOCK_TOKEN_MAX + 1];
@@ -222,7 +222,7 @@ static bool is_for_several(unsigned resources)
 	return resources & (resources - 1);
 }
 
-/* Since when it is before all others. */
+/* Since when the waiter is the first. */
 static nanos first_since(const waiting *w)
 {
 	nanos since = larger(w->begun, w->behind);
@@ -233,7 +233,7 @@ static nanos first_since(const waiting *w)
 	return since;
 }
 
-/* Does somebody else wait for one of these who came earlier, or at the same time? */
+/* Has another waiter for one of these locks come earlier, or at the same time? */
 static bool is_behind(const client *client)
 {
 	const waiting *w = &client->waiting;
@@ -257,8 +257,8 @@ static bool was_taken_away_since(unsigned resources, nanos time)
 	return taken;
 }
 
-/* Once nobody is before one that waits for several, and it has heard of that, each of its locks is kept for it; but not
- * one in another slot than that in which it waits. */
+/* When a waiter for several locks is the first and knows it, each of its locks is kept for it. Locks in another slot
+ * than the one in which it waits are not kept. */
 static void check_passed(const client *client, int r)
 {
 	for (int i = 0; client->waiting.waits && i < client_count(); i++) {
@@ -276,8 +276,8 @@ static void check_passed(const client *client, int r)
 	}
 }
 
-/* In the order in which they came, but that who waits for several may be passed. Who attaches a handle has not waited;
- * a turn is lost with a grant whose key is taken away by force. */
+/* Waiters are served in the order in which they came, except that waiters for several locks may be passed. A client
+ * that attaches a handle has not waited. A waiter loses its turn if the key of its grant is deleted or broken. */
 static void check_order(const client *client, int r)
 {
 	for (int i = 0; client->waiting.waits && options.setup != MEMCACHED && i < client_count(); i++) {
@@ -316,7 +316,7 @@ void note_acquired(client *client, holding *h)
 	client->waiting.waits = false;
 }
 
-/* ---- keys that are taken away by force ---- */
+/* ---- deleted keys, and broken locks ---- */
 
 void note_key_deleted(int resource)
 {
@@ -331,7 +331,7 @@ void note_key_deleted(int resource)
 	}
 }
 
-/* Of a holder that renews: it knows with its next renewal. */
+/* A holder that renews learns of the loss with its next renewal. */
 static void check_told(const client *client, holding *h)
 {
 	nanos since = h->robbed ? h->robbed : h->broken, by = since + h->claim->ttl / 3 + TOLD_LATE;
@@ -375,7 +375,7 @@ void note_killed(const client *client)
 		if (client->waiting.waits && (client->waiting.resources & 1U << r)) {
 			died_waiting[r] = now;
 			dead_until[r] = NEVER;
-			if (is_for_several(client->waiting.resources)) { /* and then a waiter looks again by itself */
+			if (is_for_several(client->waiting.resources)) { /* after that a waiter looks again by itself */
 				kept_for_dead[r] = now + MISSED + longest_gap[options.setup];
 			}
 		}
@@ -416,7 +416,7 @@ static bool is_free(int resource)
 	return have <= (options.setup == QUORUM ? options.servers - options.servers / 2 - 1 : 0);
 }
 
-/* All that it waits for; NEVER: not all is free. */
+/* Since when all locks that it waits for are free; NEVER: one of them is not. */
 static nanos all_free_since(const waiting *w)
 {
 	nanos since = 0;
@@ -437,14 +437,14 @@ static nanos all_settled(const waiting *w)
 	return by;
 }
 
-/* Of a memcached server's clock that has drifted by a tick since a client at rest has read it: it is not believed for
- * so long. */
+/* If memcached's clock has drifted by a tick since an idle client read it, the client does not believe the clock for
+ * this time. */
 static nanos disbelief(void)
 {
 	return options.setup == MEMCACHED && now > BUSY_UNTIL ? 4 * SECOND : 0;
 }
 
-/* A free lock may be kept for one that waits for others, too. */
+/* A free lock may be kept for a waiter for several locks. */
 static bool may_be_kept(const waiting *w)
 {
 	bool kept = false;
@@ -465,7 +465,7 @@ static void check_waiter(int i)
 	const waiting *w = &clients[i].waiting;
 	nanos since = larger(all_free_since(w), larger(w->begun, larger(calm_since, clients[i].process->paused_until)));
 	since = larger(since, all_settled(w));
-	/* one for several looks again by itself, and passes others that do */
+	/* a waiter for several locks looks again by itself, and passes other waiters that do */
 	nanos longest = longest_gap[options.setup] * (options.work == &several_locks ? 3 : 1) + disbelief();
 
 	if (w->waits && since != NEVER && clients[i].process->alive && now - since > longest && !may_be_kept(w)) {
@@ -488,8 +488,8 @@ void note_waited(client *client)
 	}
 }
 
-/* Servers answer, and so a call has no other reason to fail than its time; but what it was granted may be broken before
- * replicas have confirmed it (docs/troubleshooting.md; seed 200799, work=locks setup=cluster hours=8). */
+/* If servers answer, a call may fail only by its timeout. One exception: its grant may be broken before replicas have
+ * confirmed it (docs/troubleshooting.md; seed 200799, work=locks setup=cluster hours=8). */
 void note_failed(const client *client, const char *why)
 {
 	nanos begun = client->waiting.begun;
@@ -500,10 +500,11 @@ void note_failed(const client *client, const char *why)
 	}
 }
 
-/* ---- what has been given back is not held any more ---- */
+/* ---- released locks are not held any more ---- */
 
-/* What is sent without waiting goes out before the next request; over several servers, before one that has not been
- * sooner than them. Over a connection that has ended since the last request it goes out with the next one only. */
+/* A release without a waiting caller is sent before the client's next request. With several servers, that request may
+ * be faster than some of them, and a later one counts. If the connection has ended since the last request, the release
+ * is sent only with the next one. */
 static const unsigned long calls_until_gone[SETUPS] = {
 	[SINGLE] = 0, [REPLICATED] = 1, [QUORUM] = 3, [CLUSTER] = 1, [MEMCACHED] = 5
 };
@@ -511,8 +512,8 @@ static const unsigned long calls_until_gone[SETUPS] = {
 typedef struct {
 	const client *client;
 	int pid, resource;
-	unsigned stopped;    /* servers of a quorum that stood still then */
-	unsigned long calls; /* of the client, until then */
+	unsigned stopped;    /* servers of a quorum that were stopped then */
+	unsigned long calls; /* of the client, after which the key must be gone */
 	nanos ended;
 	char token[DLOCK_TOKEN_MAX + 1];
 } gone;
@@ -530,7 +531,7 @@ static void check_gone(void *context, uint64_t unused)
 		free(g);
 		return;
 	}
-	/* what had no answer goes on with its calls from then on */
+	/* a release without an answer continues with the client's calls from then on */
 	if (options.setup == MEMCACHED && stopped_until + SOON > now) {
 		g->calls = g->client->calls + calls_until_gone[MEMCACHED];
 	}
@@ -540,8 +541,9 @@ static void check_gone(void *context, uint64_t unused)
 	}
 	lock_key(g->resource, key, sizeof key);
 	for (int i = 0; i < options.servers; i++) {
-		/* One that goes on later reads all that was sent to it. What takes the lock may have gone over a connection
-		 * that was given up since, so that nothing gives it back there: it has it for a lease, and no other has. */
+		/* A stopped server later reads all that was sent to it. The request that set the key may have gone over a
+		 * connection that was discarded since. Then no release follows there, and only this server keeps the key, for a
+		 * lease time. */
 		bool skipped = !server_counts(i) || g->stopped & 1U << i;
 		if (!skipped && server_holder(i, key, token, sizeof token, &lasts) && !strcmp(token, g->token)) {
 			violation("s%d keeps seat:%d for another %.3f s for c%d, which has given it back %.3f s ago", i,
@@ -619,7 +621,7 @@ void rules_begin(void)
 	for (int i = 0; i < REDIS; i++) {
 		data_lost[i] = -1;
 	}
-	calm_since = recovery[options.setup]; /* new servers */
+	calm_since = recovery[options.setup]; /* the servers are new */
 	after_fiber = check_holders;
 	at(now + SAMPLE, sample, NULL, 0);
 }

@@ -1,5 +1,5 @@
-/* One run: the set-up is drawn, its clients work under faults until the end, then without, and nothing may be left. Its
- * outcome lies in memory that the process shares with whoever started it. */
+/* One run: the set-up is drawn, and its clients work, first under faults, then without. At the end nothing may be left
+ * on the servers. The outcome lies in memory that is shared with the process that started the run. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 run_counts sum;
 outcome *this_run;
 
-/* The last clients have to come to their end in that time, and whatever they left behind is gone after the second. */
+/* The clients must end within LAST_PHASE. What they have left on the servers must be gone after LEFTOVERS. */
 #define LAST_PHASE (600 * SECOND)
 #define LEFTOVERS (70 * SECOND)
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Builds the simulator and runs it; its last line is "N passed, N failed".
 #
-#   run.sh SEED [OPTION ...]            one seed; a failing one is shrunk to what still fails
-#   run.sh --check SECONDS [OPTION ...] the list of failing seeds, the scenarios, then new seeds; first=N is the first of them
-#   run.sh --hours N [OPTION ...]       new seeds for as many virtual hours
-#   run.sh --sweep N [OPTION ...]       short runs: in each, another call of libc fails; each N-th of all calls
+#   run.sh SEED [OPTION ...]            one seed; if it fails, it is shrunk to what still fails
+#   run.sh --check SECONDS [OPTION ...] new seeds for that time, from first=N on; the first one is also run twice
+#   run.sh --hours N [OPTION ...]       the same for N virtual hours
+#   run.sh --sweep N [OPTION ...]       short runs: in each, another call of libc fails, each N-th of all calls
 #
-#   JOBS=2              runs at a time; otherwise as many as there are processors
+#   JOBS=2              runs at a time; by default as many as there are processors
 #   SANITIZE=undefined  or "address"
-#   DLOCK_SIM_DIR=DIR   for what is built; otherwise build/sim of the checkout
+#   DLOCK_SIM_DIR=DIR   what is built goes there; by default into build/sim of the checkout
 #
 # README.md has the options.
 set -euo pipefail

@@ -1,4 +1,4 @@
-/* Sentinels: one mind, at the host of the first, and three that tell, each a little later. */
+/* Sentinels: one decides, at the host of the first, and three report that, each a little later. */
 #include "run.h"
 
 #include <inttypes.h>
@@ -39,7 +39,7 @@ static void sentinel_look(void *context, uint64_t unused)
 		}
 		if (best) {
 			say("sent", "fails over from s%d to s%d", redis_number(master), redis_number(best));
-			redis_close_clients(best); /* as it does wherever it changes a server's role or master */
+			redis_close_clients(best); /* as Sentinel does if it changes a server's role or master */
 			redis_promote(best);
 			sum.failovers++;
 			master = best;
@@ -49,7 +49,7 @@ static void sentinel_look(void *context, uint64_t unused)
 			}
 		}
 	}
-	for (int i = 0; i < options.servers; i++) { /* reconfigures whoever follows another */
+	for (int i = 0; i < options.servers; i++) { /* reconfigures servers that follow another master, or none */
 		bool wrong = redis[i] != master && redis_master_of(redis[i]) != master && sentinel_reaches(redis[i]);
 		wrong_since[i] = !wrong ? 0 : wrong_since[i] ? wrong_since[i] : now + draw_below(&random_sentinel, 10 * SECOND);
 		if (wrong && now >= wrong_since[i]) {

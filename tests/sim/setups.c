@@ -165,7 +165,7 @@ static dlock_backend *quorum_backend(connections *own)
 	return dlock_quorum_new(&own->redis, all, options.servers, options.guard_ms * MS, LOCK_PREFIX, strlen(LOCK_PREFIX));
 }
 
-/* No name is as long as that. */
+/* No name here is long enough for a digest. */
 static void no_digest(const char *text, size_t len, char hex[64 + 1])
 {
 	(void) hex;

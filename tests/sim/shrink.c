@@ -1,10 +1,10 @@
 /* A failing run is shrunk to the fewest faults, pauses, clients and resources, and to the shortest time, that still
  * fail in the same way.
  *
- * Leaving a fault out changes what happens after it, often so that nothing goes wrong any more. So a candidate is tried
- * as it is, and with other random numbers ("variants"): rarely is a mistake bound to one moment. First the faults
- * before the violation are tried at the beginning of a short run; then faults, pauses, clients and resources are left
- * out for as long as something goes, with more and more variants. Each trial ends at its first violation. */
+ * Leaving a fault out changes what happens after it, and often nothing goes wrong any more. So a candidate is tried
+ * unchanged, and with other random numbers ("variants"), because a mistake is rarely bound to one moment. First the
+ * faults before the violation are tried at the beginning of a short run. Then faults, pauses, clients and resources are
+ * left out for as long as that succeeds, with more and more variants. Each trial ends at its first violation. */
 #include "fleet.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum { TRIALS = 64, MOST_VARIANTS = 512, LINES = 90, FEW = 20 };
-#define LONGEST(seconds) (4 * (seconds) + 90) /* of real time, on a machine that has more to do */
+#define LONGEST(seconds) (4 * (seconds) + 90) /* of real time, on a busy machine */
 #define LEAD (15 * SECOND)  /* before the first fault: connections are open, an epoch has settled */
 #define SLACK (15 * SECOND) /* after the last one */
 
@@ -27,8 +27,8 @@ static struct {
 	history first, best; /* as it was found, and the smallest until now */
 	trial trials[TRIALS];
 	bool found;
-	bool at_end; /* it is violated after the faults: a run has to come to its end */
-	double work_until, deadline; /* whichever comes first: on a busy machine it takes longer */
+	bool at_end; /* the violation is after the faults, so a run must reach its end */
+	double work_until, deadline; /* limits of CPU time and of real time: a busy machine needs longer */
 	uint64_t variants;
 	unsigned long runs;
 } search;
@@ -42,7 +42,7 @@ static bool time_is_over(void)
 	return fleet_work() > search.work_until || real_time() > search.deadline;
 }
 
-/* What is drawn is listed; and what comes later left out. */
+/* Lists what is drawn, and leaves out what comes after the violation. */
 static void list_all(history *h)
 {
 	run_options *o = &h->options, before = options;
@@ -62,7 +62,7 @@ static void list_all(history *h)
 		}
 	}
 	o->faults_given_count = count;
-	if (o->pauses > 0 && h->outcome.calls[0] > 0) { /* otherwise it is not known how far they were */
+	if (o->pauses > 0 && h->outcome.calls[0] > 0) { /* otherwise the number of calls is not known */
 		for (int i = o->pauses_given_count = 0; i < o->clients; i++) {
 			o->pauses_given_count += pauses_drawn(
 				o, i, h->outcome.calls[i], o->pauses_given + o->pauses_given_count, PAUSES - o->pauses_given_count);
@@ -103,7 +103,7 @@ static void start(const run_options *o)
 	fleet_start(t);
 }
 
-/* True: the candidate fails, with its own random numbers or one of so many others, and is the best one now. */
+/* True: the candidate fails with its own or other random numbers, at most `variants` in all. It is the best one now. */
 static bool fails(int variants)
 {
 	run_options o = candidate;
@@ -142,7 +142,7 @@ static void set_end(nanos end)
 
 /* ---- a shorter run ---- */
 
-/* The faults of the last so many seconds are those of a new run. */
+/* The candidate is a new run with the faults of the last `window` before the violation. */
 static void take_window(nanos window)
 {
 	const run_options *o = &search.first.options;
@@ -191,7 +191,7 @@ static void cut(void *items, int *count, size_t size, int from, int to)
 	*count -= to - from;
 }
 
-/* All, halves, …, single ones; from the last on, as what has happened before one is not changed without it. */
+/* All, halves, …, single ones. The last ones come first, because leaving one out changes nothing before it. */
 static bool reduce(bool pauses, int variants)
 {
 	const int *left = pauses ? &search.best.options.pauses_given_count : &search.best.options.faults_given_count;
@@ -249,7 +249,7 @@ static bool with_fewer_resources(int variants)
 	return false;
 }
 
-/* In half of the time, or two thirds; or the faults begin earlier. */
+/* Half of the time, or two thirds; or earlier faults. */
 static bool with_less_time(int variants)
 {
 	const history *best = &search.best;
@@ -339,7 +339,8 @@ static void run_traced(void)
 	run();
 }
 
-/* Is another resource meant than that of the violation? Its name has a number behind a colon, as in "seat:2". */
+/* True: the line names another resource than the violation, and not that one. A name has a number after a colon, as
+ * "seat:2". */
 static bool is_of_another(const char *line, const char *name, size_t len)
 {
 	size_t kind = (size_t) (strchr(name, ':') + 1 - name);
@@ -354,7 +355,7 @@ static bool is_of_another(const char *line, const char *name, size_t len)
 	return other;
 }
 
-/* "seat:2" in the violation's words; NULL: it names none. */
+/* The resource in the violation's message, as "seat:2"; NULL: it names none. */
 static const char *name_in(const char *words, size_t *len)
 {
 	const char *colon = words;
@@ -375,8 +376,8 @@ static const char *name_in(const char *words, size_t *len)
 	return from;
 }
 
-/* Of the trace, what is about the same resource, or about none: the last lines, and before them the faults, if these
- * are few. */
+/* Prints the trace's last lines about the same resource, or about none. If there are few faults, they are printed
+ * before these lines. */
 static void print_trace(const history *h)
 {
 	char *line = NULL;
@@ -417,7 +418,7 @@ static void print_sizes(const history *h, double seconds)
 		(double) h->outcome.time / SECOND, (double) search.first.outcome.time / SECOND);
 }
 
-/* Once more, with its trace. */
+/* Runs it once more, with its trace. */
 static void print_history(history *h)
 {
 	static trial last;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A failing seed is shrunk, and the command that is printed fails in the same way. What fails are locks behind Sentinels with a guard of 1 ms: no defect,
-# but what docs/fail-over.md says of a guard that is shorter than a lease. The last line is "N passed, N failed".
+# A failing seed is shrunk, and the printed command fails in the same way. The test uses locks behind Sentinels with a
+# guard of 1 ms. Their failure is no defect: docs/fail-over.md forbids a guard that is shorter than a lease. The last
+# line is "N passed, N failed".
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 passed=0 failed=0
@@ -19,7 +20,7 @@ check() { # WHAT COMMAND …
 violation() { sed -n 's/.*VIOLATION at .* s: //p' | head -1; }
 kind() { violation | sed 's/[0-9.]\+/N/g'; }
 
-for seed in {3..12}; do # nearly each of them fails; a history of two holders is soon found again
+for seed in {3..12}; do # nearly each seed fails; a history of two holders is soon found again
 	out=$("$here/run.sh" "$seed" setup=replicated work=locks guard=1 hours=0.3 shrink=2)
 	! grep -q 'VIOLATION .* two holders' <<< "$out" || break
 done

@@ -1,7 +1,8 @@
 #ifndef SIM_STACKS_H
 #define SIM_STACKS_H
 
-/* Several stacks in one thread. swapcontext() asks the kernel for the signal mask each time; nobody changes it here. */
+/* Several stacks in one thread. swapcontext() would ask the kernel for the signal mask each time, and nothing here
+ * changes it. */
 
 #include <stddef.h>
 
@@ -14,7 +15,7 @@
 #ifdef __x86_64__
 
 typedef struct {
-	void *at; /* the registers to be restored lie there, and the return address behind them */
+	void *at; /* the saved registers, and after them the return address */
 } stack_context;
 
 void stack_switch(stack_context *from, const stack_context *to);
@@ -32,9 +33,9 @@ __asm__(
 
 static inline void stack_begin(stack_context *c, char *stack, size_t size, void (*run)(void))
 {
-	void **top = (void **) (stack + size) - 1; /* as behind a call: 8 bytes off from a multiple of 16 */
+	void **top = (void **) (stack + size) - 1; /* as after a call: 8 bytes off from a multiple of 16 */
 
-	__asan_unpoison_memory_region(stack, size); /* frames that were there before did not return */
+	__asan_unpoison_memory_region(stack, size); /* earlier frames there have not returned */
 	*top = NULL;
 	*--top = (void *) run;
 	c->at = top - 6;

@@ -1,5 +1,5 @@
-/* What must hold of stocks, by what buyers were told and by the server's books: docs/permits.md promises it. The books
- * are looked at after each run of a fiber and twenty times a second, and what is promised whenever it becomes more. */
+/* Checks what docs/stock.md promises, against what buyers were told and the server's books. The books are checked after
+ * each run of a fiber and twenty times a second. The promised units are checked whenever they become more. */
 #include "stock_run.h"
 
 #include <inttypes.h>
@@ -58,9 +58,9 @@ static void say_orders(int sale, int resource)
 	}
 }
 
-/* ---- never more than there are ---- */
+/* ---- never more units than there are ---- */
 
-/* Pieces that buyers rely on: bought, or reserved for some time yet. */
+/* Units that buyers rely on: bought, or reserved and not expired. */
 static void check_promised(void)
 {
 	int64_t promised[RESOURCES] = { 0 }, by_buyer[RESOURCES][BUYERS] = { { 0 } };
@@ -84,7 +84,7 @@ static void check_promised(void)
 	}
 }
 
-/* A server's data by themselves. */
+/* Checks a server's books by themselves. */
 static void check_books(void)
 {
 	static books_version seen[RESOURCES];
@@ -120,13 +120,13 @@ static void look_at_books(void)
 
 void check_stocks(void)
 {
-	if (is_single()) { /* what a fail-over may forget is told when it is to be bought (docs/fail-over.md) */
+	if (is_single()) { /* a failover may forget reservations: the buyer is told when it confirms (docs/fail-over.md) */
 		check_promised();
 	}
 	look_at_books();
 }
 
-/* The server has for it what the buyer relies on. */
+/* The server has what the buyer relies on. */
 static void check_kept(const order *o, int place)
 {
 	const book_holder *kept = books_holder(&look, o->id.text);
@@ -160,9 +160,9 @@ static void sample(void *context, uint64_t unused)
 	}
 }
 
-/* ---- who has left is in no queue ---- */
+/* ---- a waiter that has left is in no queue ---- */
 
-/* A message that nobody waits for is there. */
+/* By then a message without a waiting caller has arrived. */
 #define SOON (50 * MS)
 
 typedef struct {
@@ -223,7 +223,7 @@ void note_doubtful(order *o)
 	o->doubtful = !o->bought;
 }
 
-/* From when that is asked for. It may be that it is never done: then it stays sold. */
+/* Called when the refund is requested. If it is never done, the units stay sold. */
 void note_refunded(order *o)
 {
 	for (int k = 0; k < o->count; k++) {
@@ -240,7 +240,7 @@ bool is_wrong(const dlock_stock_answer *answer)
 	return !stocks_forget() || answer->uncertain == 0;
 }
 
-/* A master that was replaced may not know what was sold a moment ago (question.c). */
+/* A new master may not know recent sales (question.c). */
 #define KNOWN_AFTER (3 * SECOND)
 
 static void check_silence(const client *client, int sale, int resource, const dlock_stock_counts *counts,
@@ -280,7 +280,7 @@ void stock_rules_begin(void)
 	at(now + SAMPLE, sample, NULL, 0);
 }
 
-/* What the server has sold is what buyers were told, but for those that were not told. */
+/* The server's sales are what buyers were told, except for orders whose buyers were not told. */
 void stock_rules_end(void)
 {
 	for (int sale = 0; sale < SALES; sale++) {

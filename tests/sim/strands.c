@@ -1,6 +1,6 @@
-/* Waits that are suspended. Half of the processes have a waiter: it polls the descriptor that it is given, comes back
- * too early, or says that it cannot wait. Where a process has several clients, each in a strand with a stack of its
- * own, the others go on meanwhile. */
+/* Waits that are suspended. Half of the processes have a waiter: it polls the descriptor that it is given, returns too
+ * early, or says that it cannot wait. If a process has several clients, each is in a strand with a stack of its own,
+ * and the other strands continue meanwhile. */
 #include "run.h"
 #include "stacks.h"
 
@@ -18,16 +18,16 @@ typedef struct {
 	void (*run)(client *client);
 	client *client;
 	bool is_over;
-	bool is_refused; /* it has not been suspended where it should: its wait is to end */
-	int fd; /* what it waits for; -1: for its time alone */
+	bool is_refused; /* it could not be suspended, so its wait must end */
+	int fd; /* what it waits for; -1: only for its time */
 	dlock_nanos until; /* by its host's clock */
 } strand;
 
-/* Of a process. */
+/* The strands of a process. */
 typedef struct {
 	stack_context loop;
 	strand all[STRANDS];
-	strand *current; /* NULL: the loop runs, or there are none */
+	strand *current; /* NULL: the loop runs, or there are no strands */
 } strands;
 
 static strands of_processes[CLIENTS];
@@ -58,7 +58,7 @@ static void wait_in_strand(int fd, dlock_nanos until)
 
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
-	static unsigned calls; /* no random number: seeds go on meaning what they have meant */
+	static unsigned calls; /* not a random number, so that seeds keep their meaning */
 	struct pollfd one = { .fd = fd, .events = POLLIN };
 
 	(void) context;
@@ -91,7 +91,7 @@ dlock_suspend *strand_suspend(const process *process)
 	return process->number % 2 || of_processes[process->number].current ? suspend : NULL;
 }
 
-/* As PHP has it: it might wait for what another strand of its process holds. */
+/* As in PHP: it might wait for a lock that another strand of its process holds. */
 bool strand_is_refused(void)
 {
 	return of_this_process()->current && of_this_process()->current->is_refused;
@@ -137,7 +137,7 @@ void client_rest(stream *random, nanos most)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all strands ---- */
 
 static void begin(void)
 {
@@ -149,7 +149,7 @@ static void begin(void)
 	stack_switch(&self->context, &own->loop);
 }
 
-/* One that cannot be suspended, or that releases, keeps the others from running: for them the process stands still. */
+/* A strand that cannot be suspended, or that releases, stops the other strands: for them the process stands still. */
 #define HELD_UP (10 * MS)
 
 static void go_on(strands *own, strand *self)
@@ -168,7 +168,7 @@ static void go_on(strands *own, strand *self)
 	}
 }
 
-/* Where all are over: false. */
+/* False: all strands have ended. */
 static bool turn(strands *own)
 {
 	struct pollfd fds[STRANDS];

@@ -1,5 +1,5 @@
-/* Other people's Redis at the address that a node of the cluster had: addresses are used again. It has a replica, which
- * confirms what it writes, and keeps its data from one time to the next. */
+/* Another Redis at the address that a node of the cluster had, because addresses are used again. It has a replica that
+ * confirms its writes, and keeps its data from one time to the next. */
 #include "run.h"
 
 enum { FIRST_NUMBER = 24, REPLICA_HOST = 9 };

@@ -3,11 +3,11 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** A round trip that takes this many seconds at best is no local one. */
+/** If the best round trip takes this many seconds, the server is not local. */
 const SLOW = 0.05;
 const ROUND_TRIPS = 9;
 
-/** A server does not answer, or not as it should. */
+/** The server does not answer, or not as it should. */
 final class Trouble extends \Exception
 {
 }
@@ -18,13 +18,13 @@ function wall(): float
     return microtime(true);
 }
 
-/** A clock that is not set. */
+/** A clock that is never set. */
 function clock(): float
 {
     return hrtime(true) / 1e9;
 }
 
-/** Connects, with the reason as the message where that fails. @return resource */
+/** Connects. If that fails, the exception's message is the reason. @return resource */
 function connect(string $url, float $timeout, #[\SensitiveParameter] array $tls = [])
 {
     $reasons = [];
@@ -45,7 +45,7 @@ function connect(string $url, float $timeout, #[\SensitiveParameter] array $tls 
     return $stream;
 }
 
-/** Why nothing more comes from the stream, whose time limit for an answer is $timeout. @param resource $stream */
+/** Why the stream has no more data; $timeout is its time limit for an answer. @param resource $stream */
 function silence($stream, float $timeout, string $closed): Trouble
 {
     return new Trouble(stream_get_meta_data($stream)['timed_out'] ? 'does not answer within ' . seconds($timeout) : $closed);

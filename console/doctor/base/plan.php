@@ -5,10 +5,10 @@ namespace Dlock\Doctor;
 
 use Dlock\Console\Misuse;
 
-/** Classes on one Redis server that are no locks, but use the same scripts, with the prefixes of their keys. */
+/** Classes on one Redis server that are not locks, but share scripts, with the prefixes of their keys. */
 const OF_PERMITS = ['Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:', 'Stock' => 'Stock:'];
 
-/** What is to be looked at, what with, and what was found. */
+/** What to examine, with what, and what was found. */
 final class Plan
 {
     public readonly string $class;
@@ -19,9 +19,9 @@ final class Plan
     /** @var list<string> */
     public readonly array $ignored;
     public readonly \Dlock\LockManager $lock;
-    /** The locks that are tried in the end: one, in a cluster one at each master. @var list<string> */
+    /** The locks to acquire in the end: one; in a cluster, one at each master. @var list<string> */
     public array $resources;
-    /** For how long no lock is granted after a failover; null where nothing is done about that. */
+    /** For how long no lock is granted after a failover; null: no guard applies. */
     public ?float $guard = null;
     /** As the extension reads them: see Dlock\describe_server(). @var list<array<string, mixed>> */
     public readonly array $servers;
@@ -75,7 +75,7 @@ final class Plan
         return (float) $value;
     }
 
-    /** The class is asked first: its messages name its arguments. */
+    /** The class reads the servers first, because its messages name its arguments. */
     private function read(#[\SensitiveParameter] array $options, #[\SensitiveParameter] array $servers): void
     {
         $this->lock = match ($this->class) {
@@ -86,7 +86,7 @@ final class Plan
         $this->servers = $this->class === 'ZkLock' ? \Dlock\describe_ensemble($servers[0]) : array_map(\Dlock\describe_server(...), $servers);
     }
 
-    /** A lease time above the server's guard is refused: that is a finding, see redis/confirmation.php. */
+    /** The class refuses a lease time above the server's guard. Here that is a finding: see redis/confirmation.php. */
     private function makeLock(#[\SensitiveParameter] string|array $server, ?float $ttl): \Dlock\LockManager
     {
         try {
@@ -103,14 +103,17 @@ final class Plan
         }
     }
 
-    /** Of permits it is a writer's: what has these keys, rights and scripts. */
+    /** For permits, a writer's lock: it has the same keys, rights and scripts. */
     private function lockWith(#[\SensitiveParameter] string|array $server, ?float $ttl): \Dlock\LockManager
     {
         return $this->isOfPermits() ? (new \Dlock\ReadWriteLock($server, $this->prefix, $ttl))->writeLock()
             : new \DistributedLock($server, prefix: $this->prefix, ttl: $ttl);
     }
 
-    /** What the summary tells of any back end: the product with the servers' versions, and round trips. @param array<Server> $servers */
+    /**
+     * Writes the summary of any back end: the product with the servers' versions, and round trips.
+     * @param array<Server> $of
+     */
     public function summarise(string $servers, string $product, array $of, string $more = ''): void
     {
         $trips = array_merge(...array_map(fn (Server $server) => $server->trips, array_values($of)));

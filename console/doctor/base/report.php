@@ -7,9 +7,9 @@ use function Dlock\Console\printable;
 
 enum Severity: string
 {
-    /** Locks cannot be acquired, or get lost while nothing is wrong. */
+    /** Locks cannot be acquired, or are lost although nothing goes wrong. */
     case Problem = 'problem';
-    /** They cannot be acquired, or get lost, when something else goes wrong, or under load. */
+    /** Locks cannot be acquired, or are lost, if something else goes wrong, or under load. */
     case Warning = 'warning';
     case Note = 'note';
 }
@@ -33,7 +33,7 @@ final class Report
 {
     /** @var list<Finding> */
     public array $findings = [];
-    /** What the summary tells of. */
+    /** What was examined, for the summary. */
     public string $looked = '';
 
     public function add(Severity $severity, string $id, string $server, string $seen, string $why, string $do, bool $unusable = false): void
@@ -41,7 +41,7 @@ final class Report
         $this->findings[] = new Finding($id, $severity, $server, $seen, $why, $do, $unusable);
     }
 
-    /** The locks can do without the servers that are unusable so far. */
+    /** Turns problems of unusable servers into warnings, because locks work without them. */
     public function soften(string $why): void
     {
         foreach ($this->findings as $finding) {
@@ -87,7 +87,7 @@ final class Report
     public function text(bool $coloured): string
     {
         $paint = fn (string $code, string $text) => $coloured ? "\e[{$code}m$text\e[0m" : $text;
-        $servers = []; // what is the same of several is said once, and counts once
+        $servers = []; // the same finding of several servers is shown once, and counts once
         foreach ($this->findings as $finding) {
             $servers[$finding->severity->value]["$finding->id $finding->seen $finding->why $finding->do"][$finding->server] = $finding;
         }

@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** One server, looked at. */
+/** One server to examine. */
 abstract class Server
 {
     /** Can locks be acquired there? */
@@ -31,7 +31,7 @@ abstract class Server
         $this->plan->report->add(Severity::Note, $id, $this->label, $seen, $why, $do);
     }
 
-    /** A problem that keeps locks from being taken there. */
+    /** Reports a problem that prevents locks there. */
     public function unusable(string $id, string $seen, string $why, string $do): void
     {
         $this->usable = false;

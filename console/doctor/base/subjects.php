@@ -4,15 +4,16 @@ declare(strict_types=1);
 namespace Dlock\Doctor;
 
 /**
- * The subjects that are looked at. Each file registers its own: a function that examines a thing of some kind, and the IDs of what it
- * may find there. The kinds are
+ * The subjects to examine. Each file registers its own: a function that examines a thing of some kind, and the IDs of
+ * what it may find. The kinds are
  * - Plan::class: PHP and its settings, before any server
- * - what the extension calls a back end ("redis", "memcached", …): all servers of the plan. The function tells what it saw by Plan::summarise()
- * - the classes of what that function makes, like RedisServer: it hands each object to the functions of its class
- * - "redis sentinel", "redis cluster": a RedisService, whose servers are to be found
- * - "redis replica": a RedisServer that may be promoted, in place of RedisServer
- * - "redis role": a RedisServer before the others; false means that there is no use in going on
- * - "trial": when all that is done
+ * - the extension's name of a back end ("redis", "memcached", …): all servers of the plan. The function reports what it
+ * saw by Plan::summarise()
+ * - the classes of what that function makes, like RedisServer: it passes each object to the functions of its class
+ * - "redis sentinel", "redis cluster": a RedisService, whose servers must be found
+ * - "redis replica": a RedisServer that may be promoted, instead of RedisServer
+ * - "redis role": a RedisServer before the functions of its class; false: they are not called
+ * - "trial": after everything else
  */
 final class Subjects
 {
@@ -34,7 +35,7 @@ final class Subjects
         return self::$functions[$kind] ?? [];
     }
 
-    /** All that may be found. @return list<string> */
+    /** All possible findings. @return list<string> */
     public static function findings(): array
     {
         $all = array_values(array_unique(self::$findings));

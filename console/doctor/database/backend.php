@@ -18,5 +18,5 @@ function examine_database(Plan $plan, string $product, string $client, string $c
     }
     $server = new $class($spec, $plan);
     $server->examine();
-    $plan->summarise($server->label, $server->product ?? $product, [$server]); // DistributedLock has one
+    $plan->summarise($server->label, $server->product ?? $product, [$server]); // DistributedLock has one server
 }

@@ -1,12 +1,12 @@
 <?php
-/* What is in the way of locks in MySQL or MariaDB, now or under load. */
+/* What prevents locks in MySQL or MariaDB, now or under load. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
 require_once __DIR__ . '/server.php';
 
-/** Seconds by which a clock is wrong that will be set. */
+/** Seconds. If a clock is wrong by more, it will be set one day. */
 const WRONG_CLOCK = 60;
 
 Subjects::add(MysqlServer::class, examine_mysql_settings(...), ['binlog', 'clock', 'durability', 'galera', 'tables', 'version', 'wakes']);
@@ -83,7 +83,7 @@ function examine_mysql_owner(MysqlServer $server, string $definer): void
     [$user, $host] = [substr($definer, 0, (int) strrpos($definer, '@')), substr(strrchr($definer, '@'), 1)];
     try {
         $grants = $server->pdo->query('SHOW GRANTS FOR ' . $server->pdo->quote($user) . '@' . $server->pdo->quote($host))->fetchAll(\PDO::FETCH_COLUMN);
-    } catch (\PDOException) { // this user may not look
+    } catch (\PDOException) { // this user may not read them
         return;
     }
     if (!preg_match('/\b(ALL PRIVILEGES|SUPER|CONNECTION[ _]ADMIN)\b.* ON \*\.\*/', implode("\n", $grants))) {

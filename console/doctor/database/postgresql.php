@@ -1,5 +1,5 @@
 <?php
-/* What is in the way of locks, now or under load. */
+/* What prevents locks in PostgreSQL, now or under load. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
@@ -8,7 +8,7 @@ require_once __DIR__ . '/server.php';
 
 const LEAST_POSTGRES = 120000;
 
-/** Minutes after which a transaction is a long one. */
+/** Minutes after which a transaction counts as long. */
 const LONG_TRANSACTION = 10;
 
 Subjects::add(PostgresServer::class, examine_pgsql_settings(...), ['logged', 'pooler', 'snapshot', 'tables', 'version']);

@@ -5,10 +5,10 @@ namespace Dlock\Doctor;
 
 Subjects::add(DatabaseServer::class, fn (DatabaseServer $server) => $server->measureLatency(), ['maxclients', 'slow', 'unreachable']);
 
-/** One database: the first host that accepts writes, as the extension takes it. */
+/** One database: the first host that accepts writes, as the extension chooses it. */
 abstract class DatabaseServer extends Server
 {
-    /** What it is, where one address may lead to several. */
+    /** The product, if an address may lead to several. */
     public ?string $product = null;
     public readonly \PDO $pdo;
 
@@ -36,7 +36,7 @@ abstract class DatabaseServer extends Server
         }
     }
 
-    /** That value of the first row; null where there is none. */
+    /** The value of that column in the first row; null: there is no row. */
     public function ask(string $sql, array $parameters = [], int $column = 0): mixed
     {
         $statement = $this->pdo->prepare($sql);
@@ -48,13 +48,13 @@ abstract class DatabaseServer extends Server
 
     abstract protected function connect(string $host, int $port): \PDO;
 
-    /** Why it takes no writes; null: it does. */
+    /** Why it accepts no writes; null: it does. */
     abstract protected function obstacle(\PDO $pdo): ?string;
 
-    /** Notes its version, and whether that is new enough. */
+    /** Stores its version; is that new enough? */
     abstract protected function hasVersion(): bool;
 
-    /** With $most connections, of which each worker may have $each. */
+    /** Are $most connections enough, if each worker may have $each? */
     public function examineConnections(int $most, int $each, string $uses): void
     {
         $workers = $this->plan->workers * $this->plan->hosts;
@@ -102,7 +102,7 @@ abstract class DatabaseServer extends Server
         return false;
     }
 
-    /** In one line. */
+    /** The reason in one line. */
     private static function reason(\PDOException $e): string
     {
         return trim(preg_replace(['/^SQLSTATE\[\w+\]( \[\d+\])?:?\s*(General error: )?\d*\s*/', '/\s+/'], ['', ' '], $e->getMessage()));

@@ -11,5 +11,5 @@ function examine_memcached(Plan $plan): void
     foreach ($servers as $server) {
         $server->examine();
     }
-    $plan->summarise($servers[0]->label, 'memcached', $servers); // DistributedLock has one
+    $plan->summarise($servers[0]->label, 'memcached', $servers); // DistributedLock has one server
 }

@@ -17,7 +17,7 @@ final class MemcachedConnection
         stream_set_timeout($this->stream, (int) $server['read_timeout'], (int) (fmod($server['read_timeout'], 1) * 1e6));
     }
 
-    /** The line that it answers. */
+    /** Returns the line that the server answers. */
     public function ask(string $command): string
     {
         $start = clock();

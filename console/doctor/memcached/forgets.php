@@ -1,10 +1,10 @@
 <?php
-/* What else makes it forget locks that are held. */
+/* What else makes memcached forget locks that are held. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** What a server that has just been started says of its uptime, in seconds. */
+/** The uptime in seconds that a server reports just after its start. */
 const MEMCACHED_UPTIME_AT_START = 2;
 
 Subjects::add(MemcachedServer::class, examine_memcached_forgetting(...), ['flush', 'persistence', 'restarted']);

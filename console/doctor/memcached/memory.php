@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** Of its limit. A server that evicts has some 90 % in use: the rest is the gaps between items. */
+/** A share of its limit. A server that evicts uses about 90 %, because there are gaps between items. */
 const MEMCACHED_FULL = 0.8;
 
 Subjects::add(MemcachedServer::class, examine_memcached_memory(...), ['eviction', 'memory']);

@@ -43,7 +43,7 @@ final class MemcachedServer extends Server
         return (int) ($this->stats[$name] ?? 0);
     }
 
-    /** False where no lock can be acquired there. */
+    /** False: no lock can be acquired there. */
     private function open(): bool
     {
         try {

@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** Days before the end of a certificate. */
+/** Days before the end of a certificate that are too few. */
 const CERTIFICATE_DAYS = 14;
 
 Subjects::add(RedisServer::class, examine_certificates(...), ['certificate']);

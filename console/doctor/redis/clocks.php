@@ -3,12 +3,18 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** Seconds that clocks may differ by: those that are kept by NTP differ by thousandths. Keys outlive leases by as much, where replicas confirm. */
+/**
+ * Seconds by which clocks may differ; NTP keeps them within thousandths. If replicas confirm, keys outlive leases by as
+ * much.
+ */
 const CLOCKS_APART = 1.0;
 
 Subjects::add(RedisSet::class, examine_clocks(...), ['clocks']);
 
-/** By how much clocks are ahead of this host's, and by how much that may be wrong: half a round trip. @return array<string, array{float, float}> */
+/**
+ * By how much each clock is ahead of this host's, and the possible error: half a round trip.
+ * @return array<string, array{float, float}>
+ */
 function clocks_of(RedisSet $set): array
 {
     $clocks = [];
@@ -21,7 +27,7 @@ function clocks_of(RedisSet $set): array
     return $clocks;
 }
 
-/** Of replicas that only their master names. One that cannot be reached from here is left out. */
+/** Clocks of replicas that only their master names, without replicas that this host cannot reach. */
 function clocks_of_replicas(RedisServer $master): array
 {
     $clocks = [];
@@ -42,7 +48,10 @@ function clocks_of_replicas(RedisServer $master): array
     return $clocks;
 }
 
-/** Which of them is ahead of which by more than they may differ, and by how much; null: none. @return array{string, string, float, float}|null */
+/**
+ * The clock that is ahead, the one that is behind, the difference, its possible error; null: no two differ by too much.
+ * @return array{string, string, float, float}|null
+ */
 function furthest_apart(array $clocks): ?array
 {
     $first = $last = array_key_first($clocks);

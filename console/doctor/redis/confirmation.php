@@ -1,10 +1,11 @@
 <?php
-/* What the promise over a failover depends on: how many replicas confirm, of how many servers, and for how long nothing is granted then. */
+/* What the promise across a failover depends on: how many replicas confirm, among how many servers, and for how long
+ * nothing is granted afterwards. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** Seconds from the decision until the new master is written to, its replicas follow it and clients have found it. */
+/** Seconds from the decision until clients write to the new master, and its replicas follow it. */
 const PROMOTION = 2.0;
 
 Subjects::add(RedisServer::class, examine_confirmation(...), ['confirmations', 'few-replicas', 'min-replicas']);
@@ -69,7 +70,10 @@ function examine_fail_over(RedisService $service): void
     }
 }
 
-/** The era has the longest guard that any program has used since it began. In a cluster that of a master's first slot, with which the others settle. */
+/**
+ * The epoch has the longest guard that any program has used since it began. In a cluster, the epoch of a master's first
+ * slot counts, with which those of its other slots settle.
+ */
 function examine_other_guards(RedisServer $server): void
 {
     $guard = $server->plan->guard;
@@ -80,7 +84,7 @@ function examine_other_guards(RedisServer $server): void
     try {
         $era = $server->redis->cmd('GET', "dlock:era$tag");
     } catch (Refusal) {
-        return; // a missing right is a finding of rights.php
+        return; // rights.php reports a missing right
     }
     if (is_string($era) && preg_match('/^\w+ (\d{1,15}) /', $era, $found) && $found[1] > round($guard * 1000)) {
         $server->warning('guards-differ', sprintf('a program that locks there has a guard of %s, and this specification one of %s.', seconds($found[1] / 1000), seconds($guard)),
@@ -89,7 +93,10 @@ function examine_other_guards(RedisServer $server): void
     }
 }
 
-/** @return iterable<string> the keys in which masters note what they may have forgotten: one, or in a cluster one for each slot with stocks */
+/**
+ * @return iterable<string> the keys in which masters note what they may have forgotten: one; in a cluster, one for each
+ * slot with stocks
+ */
 function lineages(RedisServer $server): iterable
 {
     if (!$server->slots) {

@@ -19,7 +19,7 @@ final class Refusal extends \Exception
     }
 }
 
-/** Of a reply: far more than any that is asked for has. */
+/** Limits of a reply: no expected reply comes near them. */
 const MOST_BYTES = 1 << 24, MOST_ITEMS = 1 << 16, DEEPEST = 8;
 
 final class RedisConnection
@@ -44,7 +44,7 @@ final class RedisConnection
         }
     }
 
-    /** When the server's certificate ends, null where that cannot be told. */
+    /** When the server's certificate ends; null: unknown. */
     public function certificateEnds(): ?int
     {
         $certificate = stream_context_get_params($this->stream)['options']['ssl']['peer_certificate'] ?? null;
@@ -70,14 +70,14 @@ final class RedisConnection
         return $reply instanceof Refusal ? throw $reply : $reply;
     }
 
-    /** A reply that is a text. */
+    /** Returns a reply that is a text. */
     public function text(string ...$words): string
     {
         $reply = $this->cmd(...$words);
         return is_string($reply) ? $reply : throw self::oddity();
     }
 
-    /** A reply that is a list which begins with texts or numbers, $least or more. @return list<mixed> */
+    /** Returns a reply that is a list and begins with at least $least texts or numbers. @return list<mixed> */
     public function items(int $least, string ...$words): array
     {
         $reply = $this->cmd(...$words);
@@ -134,7 +134,7 @@ final class RedisConnection
         return silence($this->stream, $this->server['read_timeout'], 'closed the connection');
     }
 
-    /** A server that does not know AUTH repeats its arguments. */
+    /** A server that does not know AUTH repeats its arguments, so the password is removed. */
     private function withoutPassword(string $text): string
     {
         $text = preg_replace('/,? with args.*/s', '', $text);

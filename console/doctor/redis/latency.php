@@ -6,7 +6,7 @@ namespace Dlock\Doctor;
 Subjects::add(RedisServer::class, measure_latency(...), ['slow']);
 Subjects::add('redis replica', measure_latency(...), []);
 
-/** Round trips, and the server's clock against ours. */
+/** Measures round trips, and the server's clock against this host's. */
 function compare_clock(RedisServer $server, RedisConnection $connection): void
 {
     for ($i = 0; $i < ROUND_TRIPS; $i++) {
@@ -27,7 +27,7 @@ function measure_latency(RedisServer $server): void
     try {
         compare_clock($server, $server->redis);
     } catch (Refusal) {
-        return; // what it lacks comes out with the other rights
+        return; // rights.php reports the missing right
     }
     $best = min($server->trips);
     $longest = $server->redis->longest;

@@ -21,7 +21,7 @@ function examine_memory(RedisServer $server): void
             (str_starts_with($policy, 'volatile') ? 'This policy evicts keys with a TTL first, and locks have one. ' : '')
             . 'Others can acquire an evicted lock while its holder still relies on it.',
             'Set maxmemory-policy noeviction, or give locks a server of their own.');
-    } elseif ($used > $most) { // which commands do not show: a script is not refused where it has written before
+    } elseif ($used > $most) { // commands do not show it: Redis refuses no script after its first write
         $server->unusable('memory', 'its memory is full (maxmemory).', 'No lock can be acquired.',
             'Raise maxmemory, or give locks a server of their own.');
     } elseif ($used > 0.9 * $most) {

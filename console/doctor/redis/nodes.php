@@ -25,7 +25,7 @@ function key_slot(string $key): int
     return $crc % SLOTS;
 }
 
-/** Asks the nodes that the specification names for the others. */
+/** Asks the nodes that the specification names for all other nodes. */
 function find_by_nodes(RedisService $service): void
 {
     $known = [];
@@ -57,7 +57,7 @@ function find_by_nodes(RedisService $service): void
     }
 }
 
-/** The rows of CLUSTER SLOTS, if that is what they are. */
+/** Returns the rows if they are of CLUSTER SLOTS, and throws otherwise. */
 function slots_of(array $rows): array
 {
     foreach ($rows as $row) {
@@ -98,7 +98,9 @@ function add_nodes(RedisService $service, array $slots, RedisConnection $connect
     }
 }
 
-/** The nodes of each shard by the ID of its master, with those that are down. @return array<string, int> */
+/**
+ * The number of nodes of each shard, by the ID of its master, including nodes that are down. @return array<string, int>
+ */
 function count_nodes(RedisService $service, RedisConnection $connection): array
 {
     $all = [];
@@ -115,7 +117,7 @@ function count_nodes(RedisService $service, RedisConnection $connection): array
     return $all;
 }
 
-/** Slots on their way: only the two masters of a move know of it. */
+/** Slots that are moving: only the two masters of a move know it. */
 function examine_open_slots(RedisServer $server): void
 {
     if ($server->spec['discovery'] !== 'cluster') {
@@ -124,7 +126,7 @@ function examine_open_slots(RedisServer $server): void
     try {
         preg_match('/^.*\bmyself\b.*$/m', $server->redis->text('CLUSTER', 'NODES'), $own);
     } catch (Refusal) {
-        return; // count_nodes() has told
+        return; // count_nodes() reports it
     }
     preg_match_all('/\[(\d+)-[<>]-/', $own[0] ?? '', $open);
     if ($count = count($open[1])) {
@@ -133,7 +135,7 @@ function examine_open_slots(RedisServer $server): void
     }
 }
 
-/** Replicas that may come from other shards, and confirm then. */
+/** Replicas that may move here from other shards, and then confirm. */
 function examine_spare_replicas(RedisService $service): void
 {
     $needed = $service->spec['replicas'];

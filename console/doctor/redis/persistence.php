@@ -12,11 +12,11 @@ function examine_persistence(RedisServer $server): void
         return;
     }
     if ($server->spec['replicas'] > 0) {
-        return; // a restart begins a new era, in which nothing is granted until all that it has forgotten is over
+        return; // a restart begins an epoch: nothing is granted until all forgotten leases have ended
     }
     $red = $server->plan->class === 'RedLock';
     if ($red && setting('restart_guard') > 0) {
-        return; // then it has no vote until all that it has forgotten is over
+        return; // it has no vote until all forgotten leases have ended
     }
     $kept = $server->info['aof_enabled'] === '1';
     $sync = $kept ? $server->config('appendfsync') : null;
@@ -36,7 +36,7 @@ function examine_persistence(RedisServer $server): void
     }
 }
 
-/** A stock is data, and not only a lock for a while. */
+/** A stock is permanent data, unlike a lock. */
 function examine_sales(RedisServer $server, bool $kept, ?string $sync): void
 {
     if (!$kept) {

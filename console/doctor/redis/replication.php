@@ -3,7 +3,7 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** Added to repl-ping-replica-period by `dlock switch`, while writes are paused. */
+/** `dlock switch` adds this to repl-ping-replica-period while writes are paused. */
 const NO_PINGS = 1_000_000_000;
 
 Subjects::add(RedisServer::class, examine_replication(...), ['replicas']);

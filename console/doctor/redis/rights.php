@@ -1,25 +1,25 @@
 <?php
-/* Does with keys of its own what locks do, as the user of the specification. */
+/* Tries with keys of its own what locks do, as the user of the specification. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** What the extension's scripts do, and what it sends apart from them. */
+/** Commands of the extension's scripts for locks. */
 const COMMANDS_IN_SCRIPTS = ['set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange',
     'zrank', 'zscore', 'hset', 'hget', 'hdel', 'publish'];
-/** The same of those on permits. */
+/** Commands of its scripts for permits. */
 const COMMANDS_IN_PERMITS_SCRIPTS = ['pexpireat', 'persist', 'pttl', 'time', 'zadd', 'zcount', 'zincrby', 'zmscore', 'zrangebyscore', 'zrem', 'zscore',
     'publish', 'pubsub'];
-/** What dlock works on without. */
+/** dlock also works without these. */
 const MESSAGES = ['publish', 'subscribe', 'the channels dlock:inbox:*'];
-/** What they do as well where replicas confirm, and what those on permits do then. */
+/** Further commands if replicas confirm; the second list is that of scripts for permits. */
 const CONFIRMING_COMMANDS = ['cluster', 'info'];
 const CONFIRMING_PERMITS_COMMANDS = ['get', 'info', 'set'];
-/** And in a cluster. */
+/** In a cluster, also these. */
 const CLUSTER_PERMITS_COMMANDS = ['del', 'hget', 'hset'];
 const COMMANDS_SENT = ['evalsha', 'eval', 'subscribe'];
 
-/** What the two that follow begin with. */
+/** The beginning of the next two scripts. */
 const HELPERS = <<<'LUA'
     local refused = {}
     local function try(...)
@@ -47,7 +47,10 @@ const HELPERS = <<<'LUA'
 
     LUA;
 
-/** All that scripts do, in one, as the rights of a script are looked at. Removing comes first: what could not be removed is not made. */
+/**
+ * All commands of the scripts in one script, to test a script's rights. It deletes first: what it cannot delete, it
+ * does not create.
+ */
 const ALL_COMMANDS = <<<'LUA'
     local lock, queue, waiters = KEYS[1], KEYS[2], KEYS[3]
     local removable = try('del', lock, queue, waiters)
@@ -76,7 +79,7 @@ const ALL_COMMANDS = <<<'LUA'
     return refused
     LUA;
 
-/** The same of permits, which are in one key. */
+/** The same for permits, which are in one key. */
 const ALL_COMMANDS_OF_PERMITS = <<<'LUA'
     local pool = KEYS[1]
     local removable = try('zrem', pool, 'w')
@@ -131,7 +134,9 @@ final class Rights
         $this->channel = 'dlock:inbox:doctor-' . bin2hex(random_bytes(8));
     }
 
-    /** The keys of a lock, or of permits, each with what to call it. @return array<string, array{string, string}> */
+    /**
+     * The keys of a lock, or of permits, each with its name for messages. @return array<string, array{string, string}>
+     */
     private function keys(): array
     {
         $plan = $this->server->plan;
@@ -170,8 +175,9 @@ final class Rights
             $this->server->warning('rights', 'the user has no right to pubsub|numsub in scripts.',
                 'A process that died while it waited is noticed after 3 s, not at once.', 'Give the user +pubsub|numsub.');
         }
-        $time = array_search('pexpiretime', $this->missing, true); // missed only where time is
-        if (in_array('time', $this->missing, true) && $time === false && !$confirmed) { // an era needs the time itself
+        $time = array_search('pexpiretime', $this->missing, true); // missing only if time is, too
+        // An epoch needs the time itself.
+        if (in_array('time', $this->missing, true) && $time === false && !$confirmed) {
             $this->missing = array_diff($this->missing, ['time']);
             $this->server->warning('rights', 'the user has no right to time, only to pexpiretime.',
                 'Fencing tokens are made of when a key ends. They still rise; a lock that has to look at the clock takes up to four commands more.',
@@ -206,7 +212,7 @@ final class Rights
             . ($prefix === '' ? ' Where your locks have a prefix, name it: --prefix=Lock:, for example.' : ''));
     }
 
-    /** May this be sent? What else may be wrong with it is no matter. */
+    /** May the user send this? An unknown script does not matter. */
     private function attempt(string $what, string|int ...$words): bool
     {
         try {
@@ -252,7 +258,7 @@ final class Rights
         }
     }
 
-    /** On a connection of its own, as waiters do. */
+    /** Subscribes over a connection of its own, as waiters do. */
     private function trySubscription(): void
     {
         $inbox = new RedisConnection($this->server->spec);
@@ -270,7 +276,7 @@ final class Rights
         }
     }
 
-    /** Does a second connection end at the same server? */
+    /** Do two connections end at the same server? */
     private function compareServers(RedisConnection $inbox): void
     {
         if (!isset($this->server->info['run_id'])) {
@@ -285,14 +291,17 @@ final class Rights
     }
 }
 
-/** A lock no other client has. At a node of a cluster always in the same one of its slots; null: it has none of this prefix. */
+/**
+ * The name of a lock that no other client has. At a node of a cluster, it is always in the same slot; null: the node
+ * has no slot for this prefix.
+ */
 function resource_at(RedisServer $server): ?string
 {
     $random = bin2hex(random_bytes(8));
     if (!$server->slots) {
         return "dlock-doctor:$random";
     }
-    for ($i = 0; $i < 2000; $i++) { // where the prefix has a hash tag, all have that one's slot
+    for ($i = 0; $i < 2000; $i++) { // if the prefix has a hash tag, all names are in its slot
         $slot = key_slot("{$server->plan->prefix}dlock-doctor:{{$i}}:$random");
         foreach ($server->slots as [$first, $last]) {
             if ($slot >= $first && $slot <= $last) {
@@ -303,11 +312,11 @@ function resource_at(RedisServer $server): ?string
     return null;
 }
 
-/** The hash tag of a slot that dlock's own keys have there: that of src/redis/script/slot.c. */
+/** The hash tag that dlock's own keys have for a slot, as in src/redis/script/slot.c. */
 function tag_of(int $slot): string
 {
     $letters = array_map(strval(...), [...range('a', 'z'), ...range('A', 'Z'), ...range('0', '9')]);
-    // The slot of three letters is the XOR of those of each, followed by zeros.
+    // The slot of three letters is the XOR of the slots of each letter, followed by zero bytes.
     [$first, $second, $third] = array_map(fn (string $zeros) => array_combine($letters, array_map(fn (string $letter) => key_slot($letter . $zeros), $letters)), ["\0\0", "\0", '']);
     foreach ($first as $a => $of_a) {
         foreach ($second as $b => $of_b) {

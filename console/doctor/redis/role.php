@@ -1,5 +1,5 @@
 <?php
-/* What kind of server it is: whether it can keep locks at all. Looked at before the other subjects. */
+/* Whether this kind of server can store locks at all. Examined before the other subjects. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;

@@ -14,7 +14,7 @@ function find_by_sentinels(RedisService $service): void
     }
 }
 
-/** Pairs in a list, as Sentinels answer. @return array<string, string> */
+/** The pairs of a list, as Sentinels return them. @return array<string, string> */
 function pairs(array $list): array
 {
     if (count($list) % 2 !== 0 || $list !== array_filter($list, is_string(...))) {
@@ -27,14 +27,14 @@ final class Sentinels
 {
     /** The master's address, by the Sentinel that names it. @var array<string, string> */
     public array $named = [];
-    /** The first one that names whom most of them do. */
+    /** The first Sentinel that names the same master as most Sentinels. */
     private ?RedisConnection $good = null;
 
     public function __construct(private readonly RedisService $service)
     {
     }
 
-    /** Each for the master's address. */
+    /** Asks each Sentinel for the master's address. */
     public function ask(): void
     {
         $spec = $this->service->spec;
@@ -84,7 +84,7 @@ final class Sentinels
         }
     }
 
-    /** What the good one knows of the service. */
+    /** Reads what that Sentinel knows of the service. */
     public function look(): void
     {
         $name = $this->service->spec['service'];

@@ -7,14 +7,14 @@ namespace Dlock\Doctor;
 final class RedisServer extends Server
 {
     public readonly RedisConnection $redis;
-    /** What INFO says; empty where it may not be asked. @var array<string, string> */
+    /** What INFO returns; empty if the user may not call it. @var array<string, string> */
     public array $info = [];
-    /** Seconds that its clock is ahead of ours, and by how much that may be wrong. */
+    /** Seconds by which its clock is ahead of this host's, and the possible error. */
     public ?float $ahead = null;
     public float $doubt = 0;
     /** What could not be seen. @var array<string> */
     public array $unseen = [];
-    /** How many servers there are of which it is the master, itself included, as far as Sentinels or the cluster know. 0: neither does. */
+    /** The number of servers with this master, itself included, by Sentinels or the cluster. 0: unknown. */
     public int $nodes = 0;
     /** The slots that it has in a cluster: first and last. @var list<array{int, int}> */
     public array $slots = [];
@@ -52,7 +52,7 @@ final class RedisServer extends Server
         }
     }
 
-    /** What is wrong with a replica matters as soon as it is promoted. */
+    /** A problem of a replica matters once the replica is promoted. */
     public function problem(string $id, string $seen, string $why, string $do): void
     {
         if ($this->isReplica) {
@@ -82,7 +82,7 @@ final class RedisServer extends Server
         }
     }
 
-    /** It refuses a command for a reason that is not the user's rights. */
+    /** Reports that it refuses a command for another reason than the user's rights. */
     public function refuses(Refusal $e): void
     {
         $this->unusable('refuses', 'refuses commands: ' . strtok($e->getMessage(), "\n"),
@@ -128,7 +128,7 @@ final class RedisServer extends Server
         }
     }
 
-    /** False where there is no use in going on. */
+    /** False: to continue is of no use. */
     private function readInfo(): bool
     {
         try {

@@ -1,5 +1,5 @@
 <?php
-/* Servers of which others take the place: behind Sentinels, or in a cluster. sentinels.php and nodes.php find them. */
+/* Servers with failover: behind Sentinels, or in a cluster. sentinels.php and nodes.php find them. */
 declare(strict_types=1);
 
 namespace Dlock\Doctor;
@@ -10,9 +10,9 @@ final class RedisService
     public array $masters = [];
     /** @var list<RedisServer> */
     public array $replicas = [];
-    /** Seconds until a master that does not answer counts as down; null where that could not be seen. */
+    /** Seconds until a master that does not answer counts as down; null: unknown. */
     public ?float $detection = null;
-    /** The setting that says so. */
+    /** The name of the setting that decides it. */
     public string $setting = '';
 
     /** @param array<string, mixed> $spec see Dlock\describe_server() */
@@ -20,7 +20,7 @@ final class RedisService
     {
     }
 
-    /** A Sentinel or node that does not help to find the masters. */
+    /** Reports a Sentinel or node that does not help to find the masters. */
     public function unusable(string $id, string $server, string $seen, string $do): void
     {
         $this->plan->report->add(Severity::Problem, $id, $server, $seen, 'If no other one does, no client finds the master.', $do, true);
@@ -41,7 +41,7 @@ final class RedisService
         $this->plan->report->add(Severity::Note, $id, $server, $seen, $why, $do);
     }
 
-    /** A connection to one of those that the specification names, that is logged in. Throws Trouble or Refusal. */
+    /** A logged-in connection to a Sentinel or node that the specification names. Throws Trouble or Refusal. */
     public function ask(array $seed, #[\SensitiveParameter] ?array $with = null): RedisConnection
     {
         $connection = new RedisConnection(server_at($this->spec, $seed['host'], $seed['port'], $with ?? []));
@@ -61,7 +61,11 @@ final class RedisService
     }
 }
 
-/** The specification of a server of a service. @param array<string, mixed> $spec  @param array<string, mixed> $with what is different there */
+/**
+ * The specification of a server of a service.
+ * @param array<string, mixed> $spec
+ * @param array<string, mixed> $with what differs there
+ */
 function server_at(#[\SensitiveParameter] array $spec, string $host, int $port, #[\SensitiveParameter] array $with = []): array
 {
     $server = $with + ['host' => $host, 'port' => $port, 'path' => null, 'label' => (str_contains($host, ':') ? "[$host]" : $host) . ":$port"] + $spec;

@@ -8,7 +8,7 @@ Subjects::add('zookeeper', examine_zookeeper(...), ['unreachable', 'unseen']);
 /** The servers that a specification names. */
 final class Ensemble
 {
-    /** Those that can be used. @var list<ZooKeeperServer> */
+    /** The servers that can be used. @var list<ZooKeeperServer> */
     public readonly array $usable;
 
     /** @param list<ZooKeeperServer> $servers */

@@ -20,7 +20,7 @@ final class ZooKeeperConnection
         $this->timeout = unpack('Nversion/Ntimeout', $this->read())['timeout'] / 1000;
     }
 
-    /** The node's data, null when there is none. */
+    /** The node's data; null: there is none. */
     public function data(string $path): ?string
     {
         $reply = $this->request(4, self::buffer($path) . "\0");
@@ -43,7 +43,7 @@ final class ZooKeeperConnection
         fclose($this->stream);
     }
 
-    /** Null where the server answers with an error. */
+    /** Null: the server answers with an error. */
     private function request(int $type, string $body): ?string
     {
         $this->write(pack('NN', ++$this->xid, $type & 0xffffffff) . $body);

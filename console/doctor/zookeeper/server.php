@@ -3,18 +3,18 @@ declare(strict_types=1);
 
 namespace Dlock\Doctor;
 
-/** Seconds for ZooKeeper to connect and for each answer. */
+/** Seconds that ZooKeeper has to connect, and for each answer. */
 const ZOOKEEPER_TIMEOUT = 5.0;
 
 /** One member of the ensemble. */
 final class ZooKeeperServer extends Server
 {
-    /** Its ensemble as it says itself; '' is none, null is unknown. */
+    /** Its ensemble as it reports it; '': none, null: unknown. */
     public ?string $ensemble = null;
     public ?string $mode = null;
-    /** Seconds that it gives a session. */
+    /** Seconds that it grants a session. */
     public ?float $timeout = null;
-    /** What conf says; empty where it may not be asked. @var array<string, string> */
+    /** What conf returns; empty if it is not allowed. @var array<string, string> */
     public array $settings = [];
 
     public function examine(): void
@@ -37,7 +37,7 @@ final class ZooKeeperServer extends Server
 
     private function askWords(): void
     {
-        $srvr = $this->ask('srvr') ?? ''; // which is always allowed
+        $srvr = $this->ask('srvr') ?? ''; // srvr is always allowed
         $this->version = preg_match('/^Zookeeper version: (\d+(\.\d+)*)/m', $srvr, $found) ? $found[1] : null;
         $this->mode = preg_match('/^Mode: (\w+)/m', $srvr, $found) ? $found[1] : null;
         if ($this->mode === null && str_contains($srvr, 'not currently serving')) {
@@ -54,7 +54,7 @@ final class ZooKeeperServer extends Server
         }
     }
 
-    /** The answer to a four-letter word, null where that is not allowed. */
+    /** The answer to a four-letter word; null: it is not allowed. */
     private function ask(string $word): ?string
     {
         $stream = connect("tcp://$this->label", ZOOKEEPER_TIMEOUT);

@@ -1,22 +1,27 @@
--- dlock on MySQL 8.0.29 and MariaDB 10.6 or later: tables and procedures, version 1 of the protocol. Run in the database of the locks, by the user who is to
--- own them; it may be run again. Then, for the user of the application: GRANT EXECUTE ON shop.* TO app. How it works: docs/database.md.
+-- dlock on MySQL 8.0.29 or later and MariaDB 10.6 or later: tables and procedures, version 1 of the protocol. Their
+-- owner runs this file in the database of the locks, and may run it again. Then, for the user of the application: GRANT
+-- EXECUTE ON shop.* TO app. docs/database.md explains how it works.
 --
--- Procedures wake waiters by KILL QUERY. So their owner needs the right to do that to sessions of the application: where it is another user, GRANT
--- CONNECTION ADMIN ON *.* (MariaDB) or CONNECTION_ADMIN (MySQL). Without it, waiters look every 2 s.
+-- Procedures wake waiters by KILL QUERY. So their owner needs the right to do that to sessions of the application. If
+-- the application has another user: GRANT CONNECTION ADMIN ON *.* (MariaDB) or CONNECTION_ADMIN (MySQL). Without it,
+-- waiters look every 2 s.
 --
--- Times are in microseconds since 1970, by the server's clock. The session's time zone is UTC, and its isolation level READ COMMITTED.
+-- Times are in microseconds since 1970, by the server's clock. The session's time zone is UTC, and its isolation level
+-- is READ COMMITTED.
 --
--- A session in which a waiter sleeps has the user lock dlock:ID for as long as it lasts. So one that has ended gets no lock, and a lock that it was
--- handed over, and which it did not take up, is the next one's at once.
+-- A session in which a waiter sleeps holds the user lock dlock:ID for as long as it lasts. So a waiter whose session
+-- has ended is granted no lock. A lock that was handed over to it, and that it did not accept, goes to the next waiter
+-- at once.
 --
--- dlock_fences is written by grants only: dlock_assert() locks a row of it in the application's transaction, while renewals write dlock_locks.
+-- Only grants update dlock_fences: dlock_assert() locks a row of it in the application's transaction, while renewals
+-- write dlock_locks.
 CREATE TABLE IF NOT EXISTS dlock_locks (
 	name VARBINARY(255) PRIMARY KEY,
 	token VARBINARY(64) NOT NULL, -- the owner's
 	expires BIGINT NOT NULL,
-	served BIGINT NOT NULL, -- ticket of the last waiter that got it: the queue begins behind it
-	queued BIGINT NOT NULL, -- ticket of the last one that queued: no client waits if it is not behind `served`
-	bell BIGINT NOT NULL, -- the session of a waiter that it was handed over to and that has not asked since; 0: the owner knows that it has it
+	served BIGINT NOT NULL, -- ticket of the last waiter that was granted the lock: the queue begins after it
+	queued BIGINT NOT NULL, -- ticket of the last waiter that queued: no client waits if it is not after `served`
+	bell BIGINT NOT NULL, -- session of a waiter that was granted the lock and has not asked since; 0: the owner knows
 	said VARBINARY(190) NOT NULL -- its host's name and label, for people
 ) ENGINE=InnoDB;
 CREATE TABLE IF NOT EXISTS dlock_fences (name VARBINARY(255) PRIMARY KEY, fence BIGINT NOT NULL) ENGINE=InnoDB;
@@ -24,20 +29,20 @@ CREATE TABLE IF NOT EXISTS dlock_waiters (
 	name VARBINARY(255) NOT NULL,
 	ticket BIGINT NOT NULL,
 	token VARBINARY(64) NOT NULL,
-	bell BIGINT NOT NULL, -- the session that is to be woken
+	bell BIGINT NOT NULL, -- the session to wake
 	sign BIGINT NOT NULL, -- its last sign of life
 	said VARBINARY(190) NOT NULL,
 	PRIMARY KEY (name, ticket)
 ) ENGINE=InnoDB;
--- The server whose clock and leases these are. On another one, or in a restored dump, an era begins, in which no lock is granted until its
--- guard is over, which is at least as long as any lease.
+-- The server whose clock and leases these are. On another server, or in a restored dump, an epoch begins. No lock is
+-- granted in it until its guard is over, which is at least as long as any lease.
 CREATE TABLE IF NOT EXISTS dlock_era (one TINYINT PRIMARY KEY, server VARBINARY(255) NOT NULL, settles BIGINT NOT NULL, guard BIGINT NOT NULL) ENGINE=InnoDB;
--- Where these tables are new, there cannot be a lease yet.
+-- If these tables are new, there cannot be a lease yet.
 INSERT IGNORE INTO dlock_era
 	SELECT 1, CONCAT(@@server_id, '/', @@hostname, '/', @@port), 0, 0 FROM DUAL WHERE NOT EXISTS (SELECT * FROM dlock_fences);
 
 DELIMITER //
--- The us until locks are granted; 0: they are.
+-- The us until locks are granted; 0: they are granted now.
 CREATE PROCEDURE IF NOT EXISTS dlock_unsettled_1(IN p_guard BIGINT, OUT o_left BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE v_server VARBINARY(255) DEFAULT CONCAT(@@server_id, '/', @@hostname, '/', @@port);
@@ -52,7 +57,8 @@ BEGIN
 	END IF;
 	SET o_left = GREATEST(0, v_settles - FLOOR(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000));
 END //
--- Begins a transaction in which no other session works on this name; a name that is too long is cut, and has its digest at its end.
+-- Begins a transaction in which no other session works on this name. A name that is too long is cut, and ends in its
+-- digest.
 CREATE PROCEDURE IF NOT EXISTS dlock_enter_1(INOUT p_name VARBINARY(4000), OUT o_token VARBINARY(64), OUT o_expires BIGINT, OUT o_served BIGINT, OUT o_queued BIGINT,
 	OUT o_bell BIGINT, OUT o_now BIGINT) MODIFIES SQL DATA
 BEGIN
@@ -71,7 +77,8 @@ BEGIN
 	END IF;
 	SET o_now = UNIX_TIMESTAMP(SYSDATE(6)) * 1000000;
 END //
--- Grants the lock; p_bell: as in the row. 0: not yet, since a transaction relies on the holder before (dlock_assert()).
+-- Grants the lock; p_bell: as in the row. o_fence 0: not yet, because a transaction relies on the previous holder
+-- (dlock_assert()).
 CREATE PROCEDURE IF NOT EXISTS dlock_put_1(IN p_name VARBINARY(255), IN p_token VARBINARY(64), IN p_ttl BIGINT, IN p_served BIGINT, IN p_bell BIGINT,
 	IN p_said VARBINARY(190), OUT o_fence BIGINT) MODIFIES SQL DATA
 BEGIN
@@ -86,8 +93,8 @@ BEGIN
 		UPDATE dlock_locks SET token = p_token, expires = t + p_ttl, served = p_served, bell = p_bell, said = p_said WHERE name = p_name;
 	END IF;
 END //
--- Hands the lock over to the first waiter that lives, for 3 s. o_bell: whom to wake after the commit, to take it, or to ask where it cannot be handed
--- over yet; 0: no waiter.
+-- Hands the lock over to the first live waiter, for 3 s. o_bell: the session to wake after the commit, so that the
+-- waiter accepts the lock, or asks if it cannot be handed over yet; 0: no waiter.
 CREATE PROCEDURE IF NOT EXISTS dlock_serve_1(IN p_name VARBINARY(255), IN p_served BIGINT, IN p_queued BIGINT, IN p_now BIGINT, OUT o_fence BIGINT, OUT o_bell BIGINT) MODIFIES SQL DATA
 BEGIN
 	DECLARE v_ticket, v_left BIGINT;
@@ -117,8 +124,9 @@ BEGIN
 		KILL QUERY p_bell;
 	END IF;
 END //
--- Sleeps for p_sleep ms; less where the session of the waiter in front ends: a sleeping session whose client is gone ends within 1 s, one
--- that was woken at once. Only for the first 8: the search for deadlocks gives up at 32 that wait for each other.
+-- Sleeps for p_sleep ms, or less if the session of the waiter in front ends. A session whose client is gone ends within
+-- 1 s while it sleeps, and at once if it was woken. Only the first 8 waiters watch a session: the search for deadlocks
+-- gives up at 32 that wait for each other.
 CREATE PROCEDURE IF NOT EXISTS dlock_sleep_1(IN p_name VARBINARY(255), IN p_ticket BIGINT, IN p_served BIGINT, IN p_granted BIGINT, IN p_sleep BIGINT)
 	READS SQL DATA
 BEGIN
@@ -132,7 +140,8 @@ BEGIN
 		DO SLEEP(p_sleep / 1000);
 	END IF;
 END //
--- As dlock.acquire_1() in postgresql.sql; where it is refused it sleeps for p_sleep ms, from which it is woken, and then is to be asked again.
+-- As dlock.acquire_1() in postgresql.sql. If the lock is refused, it sleeps for p_sleep ms, unless it is woken. Then it
+-- is to be called again.
 CREATE PROCEDURE IF NOT EXISTS dlock_acquire_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64), IN p_inbox VARBINARY(64), IN p_ttl BIGINT, IN p_guard BIGINT,
 	IN p_ticket BIGINT, IN p_sleep BIGINT, IN p_said VARBINARY(190)) SQL SECURITY DEFINER MODIFIES SQL DATA
 body: BEGIN
@@ -291,7 +300,8 @@ BEGIN
 	COMMIT;
 	SELECT v_left, v_fence;
 END //
--- Who has it and who waits, for people: as dlock.seen_1(), dlock.inspect_1() and dlock.list_1() in postgresql.sql.
+-- Shows operators the holder and the waiters, as dlock.seen_1(), dlock.inspect_1() and dlock.list_1() in
+-- postgresql.sql.
 CREATE PROCEDURE IF NOT EXISTS dlock_seen_1(IN p_name VARBINARY(255), IN p_most BIGINT, OUT o_text LONGTEXT) READS SQL DATA
 BEGIN
 	DECLARE v_token, v_id VARBINARY(64);
@@ -373,8 +383,9 @@ BEGIN
 	CALL dlock_wake_1(v_bell);
 	SELECT v_left;
 END //
--- For the application's own transaction: no client was granted the lock since this fencing token, and none is until the transaction ends,
--- whatever clocks and lease times say. Otherwise it fails, and the transaction has to be rolled back. The lease can be renewed and released meanwhile.
+-- For the application's own transaction: no client was granted the lock since this fencing token, and none is granted
+-- it until the transaction ends, whatever clocks and lease times say. Otherwise the call fails, and the application has
+-- to roll back. The lease can be renewed and released meanwhile.
 CREATE PROCEDURE IF NOT EXISTS dlock_assert(IN p_name VARBINARY(4000), IN p_fence BIGINT) SQL SECURITY DEFINER READS SQL DATA
 BEGIN
 	DECLARE v_fence BIGINT;

@@ -1,13 +1,16 @@
--- dlock on PostgreSQL: tables and functions, version 1 of the protocol. Run by the user who is to own them, in the database of the locks; it may be
--- run again. Then: GRANT dlock_user TO the role of the application. How it works: docs/database.md.
+-- dlock on PostgreSQL: tables and functions, version 1 of the protocol. Their owner runs this file in the database of
+-- the locks, and may run it again. Then: GRANT dlock_user TO the role of the application. docs/database.md explains how
+-- it works.
 --
--- A lock is a row for each grant, of which the one with the highest fencing token counts. Found from that end of the index, it is found as fast
--- while an old snapshot (a report, a dump) keeps the rows before it from being removed. One row that is updated would not be.
+-- A lock has a row for each grant, of which the row with the highest fencing token counts. A search from that end of
+-- the index finds it as fast while an old snapshot (a report, a dump) keeps the rows before it from being removed. A
+-- single row that is updated would not be found as fast.
 --
--- The tables are UNLOGGED: nothing is written to the log. A crash, a promotion and a restored backup empty them all at once, the era with them.
--- Then an era begins, in which no lock is granted until its guard is over, which is at least as long as any lease.
+-- All tables except dlock.guard are UNLOGGED: nothing is written to the log. A crash, a promotion and a restored backup
+-- empty them all at once, dlock.era with them. Then an epoch begins, in which no lock is granted until its guard is
+-- over, which is at least as long as any lease.
 --
--- Each function first takes an advisory lock: what is done to one name is done one after the other.
+-- Each function that changes a lock first acquires an advisory lock: changes of one name follow one another.
 BEGIN;
 SET LOCAL client_min_messages = warning;
 SELECT pg_advisory_xact_lock(hashtext('dlock'), hashtext('create'));
@@ -52,11 +55,12 @@ BEGIN
 END
 $create$;
 
--- A name that is too long for an index is cut, and has its digest at its end; so it is longer than those that are not cut.
+-- A name that is too long for an index is cut, and ends in its digest. So it is longer than names that are not cut.
 CREATE OR REPLACE FUNCTION dlock.cut_1(p_name bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS
 	$$ SELECT CASE WHEN octet_length(p_name) <= 222 THEN p_name ELSE substr(p_name, 1, 223) || sha256(p_name) END $$;
 
--- The ms until locks are granted; 0: they are. An era that is missing, or of another timeline, begins now.
+-- The ms until locks are granted; 0: they are granted now. If the epoch is missing, or of another timeline, one begins
+-- now.
 CREATE OR REPLACE FUNCTION dlock.unsettled_1(p_guard_ms bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	e record;
@@ -80,7 +84,7 @@ BEGIN
 END
 $$;
 
--- Puts the next grant in the place of the newest row. NULL: not yet, since a transaction relies on that one (dlock.assert()).
+-- Replaces the newest row by the next grant. NULL: not yet, because a transaction relies on that row (dlock.assert()).
 CREATE OR REPLACE FUNCTION dlock.put_1(l dlock.locks, p_name bytea, p_token text, p_ttl_ms bigint, p_served bigint, p_said bytea) RETURNS bigint
 	LANGUAGE plpgsql AS $$
 DECLARE
@@ -99,12 +103,12 @@ BEGIN
 END
 $$;
 
--- A waiter whose session has ended gets no lock. Otherwise each of those that were killed would have it for 3 s.
+-- A waiter whose session has ended is granted no lock. Otherwise each waiter that was killed would hold it for 3 s.
 CREATE OR REPLACE FUNCTION dlock.lives_1(p_pid int) RETURNS boolean LANGUAGE sql VOLATILE AS
 	$$ SELECT p_pid = pg_backend_pid() OR NOT pg_try_advisory_xact_lock_shared('dlock.waiters'::regclass::oid::int, p_pid) $$;
 
--- Hands the lock over to the first waiter that lives, for 3 s. False: there is none, or it cannot be handed over yet; then the waiter is told to
--- ask.
+-- Hands the lock over to the first live waiter, for 3 s. False: there is no such waiter, the epoch is unsettled, or a
+-- transaction relies on the holder: then the waiter is told to ask.
 CREATE OR REPLACE FUNCTION dlock.serve_1(l dlock.locks) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	w record;
@@ -124,9 +128,9 @@ BEGIN
 END
 $$;
 
--- fence > 0: it is the token's. Otherwise again_ms until it is worth asking again, and why: 1: another one has it, or is in front; 2: the era is
--- unsettled; 3: a transaction relies on the holder before. With an inbox it queues, with its ticket or, with 0, at the end; without one it leaves
--- the queue.
+-- fence > 0: the token holds the lock. Otherwise again_ms is the time until it is worth asking again. why 1: another
+-- token holds the lock, or is in front; 2: the epoch is unsettled; 3: a transaction relies on the previous holder. With
+-- an inbox the waiter queues, with its ticket or, with 0, at the end. Without an inbox it leaves the queue.
 CREATE OR REPLACE FUNCTION dlock.acquire_1(p_name bytea, p_token text, p_inbox text, p_ttl_ms bigint, p_guard_ms bigint, p_ticket bigint,
 	p_number bigint, p_said bytea, OUT fence bigint, OUT again_ms bigint, OUT ticket bigint, OUT why bigint)
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -203,7 +207,8 @@ BEGIN
 END
 $$;
 
--- Leaves the queue, with its ticket or, with -1, whichever it has, and gives back what is the token's. 0: it is not; 1: it was until now; 2: and a waiter has it.
+-- Leaves the queue, with this ticket or, with -1, any, and releases the lock if the token holds it. 0: it does not; 1:
+-- it did until now; 2: and a waiter holds it now.
 CREATE OR REPLACE FUNCTION dlock.release_1(p_name bytea, p_token text, p_ticket bigint) RETURNS bigint
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -228,7 +233,8 @@ BEGIN
 END
 $$;
 
--- A new lease time from now on, or, unless it `shortens`, what is left if that is more. 0: it is not the token's.
+-- Sets a lease time from now on. Without p_shortens, what is left stays if it is more. 0: the token does not hold the
+-- lock.
 CREATE OR REPLACE FUNCTION dlock.extend_1(p_name bytea, p_token text, p_ttl_ms bigint, p_shortens bigint, p_said bytea) RETURNS bigint
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -251,7 +257,7 @@ BEGIN
 END
 $$;
 
--- The ms that are left of the token's lease, or of any holder's if the token is empty. -1: there is none.
+-- The ms left of the token's lease, or of any holder's if the token is empty. -1: there is no such lease.
 CREATE OR REPLACE FUNCTION dlock.left_1(p_name bytea, p_token text) RETURNS bigint
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -269,8 +275,8 @@ BEGIN
 END
 $$;
 
--- Makes the lease of the old token the new one's, with the next fencing token. left_ms -1: it is not the old one's; -2: not yet, since a
--- transaction relies on its holder; -3: not yet, since the era is unsettled.
+-- Transfers the lease from the old token to the new one, with the next fencing token. left_ms -1: neither token holds
+-- it; -2: not yet, because a transaction relies on its holder; -3: not yet, because the epoch is unsettled.
 CREATE OR REPLACE FUNCTION dlock.exchange_1(p_name bytea, p_new text, p_old text, p_guard_ms bigint, OUT left_ms bigint, OUT fence bigint)
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -302,8 +308,10 @@ BEGIN
 END
 $$;
 
--- Who has it and who waits, for people: the time in us and the number of waiters; "h", id, us that are left, fencing token and, in hex, what it
--- said of itself; "b" in place of "h" where it was broken, and by whom; "w", id and what it said for the first of the waiters. An id is the beginning of a token, which cannot release the lock; "-": there is none.
+-- Shows operators the holder and the waiters. First the time in us and the number of waiters. Then "h", id, us left,
+-- fencing token and, in hex, what the holder said of itself; if the lock was broken, "b" in place of "h", and by which
+-- user. Then, for each of the first waiters, "w", id and what it said. An id is the beginning of a token, which cannot
+-- release the lock; "-": there is none.
 CREATE OR REPLACE FUNCTION dlock.seen_1(p_name bytea, p_most bigint) RETURNS text LANGUAGE plpgsql STABLE AS $$
 DECLARE
 	l dlock.locks;
@@ -327,9 +335,9 @@ $$;
 CREATE OR REPLACE FUNCTION dlock.inspect_1(p_name bytea, p_token text, p_most bigint) RETURNS text
 	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$ SELECT dlock.seen_1(dlock.cut_1(p_name), p_most) $$;
 
--- The same of all that are held or waited for, with "l" and the name in hex before each; one that was cut ends in three dots. It looks at no more
--- than p_most locks, those behind p_name, whose first p_prefix bytes all of them have. The first line is where to go on, in hex; empty: there are
--- no more.
+-- The same for all names that are held or waited for, with "l" and the name in hex before each; a cut name ends in
+-- three dots. It looks at no more than p_most locks, after p_name, that share its first p_prefix bytes. The first line
+-- is the name from which to continue, in hex; empty: there are no more.
 CREATE OR REPLACE FUNCTION dlock.list_1(p_name bytea, p_token text, p_prefix bigint, p_most bigint) RETURNS text
 	LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -347,7 +355,8 @@ BEGIN
 END
 $$;
 
--- Takes the lock from the holder with that id: at once, or by no longer letting it renew. The ms until it is free; -1: another holder has it, or none.
+-- Breaks the lock of the holder with that id: at once, or by refusing its renewals. Returns the ms until the lock is
+-- free; -1: another holder has it, or none.
 CREATE OR REPLACE FUNCTION dlock.break_1(p_name bytea, p_id text, p_by text, p_now bigint) RETURNS bigint
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -374,8 +383,9 @@ BEGIN
 END
 $$;
 
--- For the application's own transaction: no client was granted the lock since this fencing token, and none is until the transaction ends,
--- whatever clocks and lease times say. Otherwise it fails, and the transaction with it. The lease can be renewed and released meanwhile.
+-- For the application's own transaction: no client was granted the lock since this fencing token, and none is granted
+-- it until the transaction ends, whatever clocks and lease times say. Otherwise the call fails, and the transaction
+-- with it. The lease can be renewed and released meanwhile.
 CREATE OR REPLACE FUNCTION dlock.assert(p_name bytea, p_fence bigint) RETURNS void
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

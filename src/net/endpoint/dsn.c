@@ -101,8 +101,8 @@ bool dlock_dsn_split(dlock_dsn *dsn, const char *text, size_t len, dlock_error *
 
 	*dsn = (dlock_dsn) { .scheme = text, .scheme_len = has_scheme ? (size_t) (colon - text) : 0, .place = rest,
 		.place_end = query ? query : end, .end = end };
-	/* The last @ before the path: an unencoded @ in a password is common. So are / and ?, which end what they should be
-	 * part of. */
+	/* The login ends at the last @ before the path, because an unencoded @ in a password is common. So are / and ?,
+	 * which end the login too early: dlock_dsn_refuse() explains that. */
 	for (const char *c = rest; c < dsn->place_end && *c != '/'; c++) {
 		if (*c == '@') {
 			dsn->login = rest;

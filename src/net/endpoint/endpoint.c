@@ -81,7 +81,7 @@ bool dlock_endpoint_add_seed(dlock_endpoint *server, const char *host, size_t le
 static char *make_key(const dlock_endpoint *server)
 {
 	const char *host = server->host ? server->host : "-", *path = server->path ? server->path : "-";
-	const char *service = server->discovery == DLOCK_ENDPOINT_FIXED ? "" : server->label; /* which has all seeds */
+	const char *service = server->discovery == DLOCK_ENDPOINT_FIXED ? "" : server->label; /* the label has all seeds */
 	size_t options = dlock_options_write_key(server, NULL, 0) + 1;
 	size_t size = options + strlen(host) + strlen(path) + strlen(service) + 96;
 	char *key = malloc(size);
@@ -130,7 +130,7 @@ static bool check_host(const char *host, int port, const char *forbidden, const 
 	return (port >= 1 && port <= 65535) || dlock_reject(error, "must have a port between 1 and 65535");
 }
 
-/* The label keeps them apart by commas and spaces. */
+/* Hosts have no commas and spaces, because these separate them in the label. */
 static bool check_seeds(const dlock_endpoint *server, dlock_error *error)
 {
 	if (server->seed_count == 0) {
@@ -247,7 +247,7 @@ static bool make_label(dlock_endpoint *server)
 	return fclose(out) == 0 && server->label;
 }
 
-/* One host is one host however it is written: two votes of one server would be a majority where there is none. */
+/* Makes two spellings of a host equal: two votes of one server must not count as a majority. */
 static void make_lower(char *host)
 {
 	for (char *c = host; c && *c; c++) {
@@ -255,7 +255,7 @@ static void make_lower(char *host)
 	}
 }
 
-/* That of an array is one of several, as a DSN can have them. */
+/* The host in an array becomes a seed, because a DSN can have several hosts. */
 static bool take_host(dlock_endpoint *server, dlock_error *error)
 {
 	if (server->kind == DLOCK_ENDPOINT_PGSQL && !server->schema && !dlock_endpoint_set(&server->schema, "dlock", 5)) {
@@ -311,7 +311,7 @@ bool dlock_endpoint_seal(dlock_endpoint *server, dlock_error *error)
 	return server->key || dlock_reject(error, "cannot be read: out of memory");
 }
 
-/* Redis writes a space for each end of a line that it repeats. */
+/* Redis repeats each CR and LF as a space. */
 static bool has_password(const char *text, const char *end, const char *password)
 {
 	for (; text < end; text++) {
@@ -329,8 +329,8 @@ static bool has_password(const char *text, const char *end, const char *password
 
 void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *out, size_t size)
 {
-	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors inside
-	 * a script carry its name and line, of no use to the user. */
+	/* A server that does not know a command repeats its arguments: passwords and tokens. From Redis 7 on, errors in a
+	 * script have its name and line, which do not help the user. */
 	static const char *const surplus[] = { ", with args", " script: " };
 	static const char wrong[] = "WRONGPASS";
 	const char *end = text + strlen(text);
@@ -341,10 +341,10 @@ void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *
 	}
 	bool hidden = false, known = !strncmp(text, wrong, strlen(wrong));
 	for (DLOCK_EACH_OPTION(option)) {
-		/* That of a key's file is never sent. */
+		/* The passphrase of a key's file is never sent. */
 		bool sent = (option->flags & (DLOCK_OPTION_SECRET | DLOCK_OPTION_SSL)) == DLOCK_OPTION_SECRET;
 		const char *secret = sent ? *(char **) dlock_option_field(server, option) : NULL;
-		/* Redis' own words for a wrong one have the word "password", which may be it. */
+		/* Redis' error for a wrong password contains the word "password", which may be the password. */
 		hidden = hidden || (secret && has_password(text, end, secret));
 		known = known && !(secret && has_password(wrong, wrong + strlen(wrong), secret));
 	}
@@ -369,7 +369,7 @@ bool dlock_endpoint_is_same(const dlock_endpoint *a, const dlock_endpoint *b)
 
 /* ---- the servers of a service ---- */
 
-/* A server with what the members of the service have from it, and sealed. A Sentinel has its own TLS and login. */
+/* A sealed server with the options that it inherits from the service. A Sentinel has its own TLS and login. */
 static dlock_endpoint *member_of(const dlock_endpoint *service, const char *host, int port, bool is_sentinel)
 {
 	dlock_endpoint *server = dlock_endpoint_new(0, 0);

@@ -37,21 +37,21 @@ enum {
 const dlock_option dlock_endpoint_options[] = {
 	/* database number; a cluster has only 0. In a DSN also `db`, or after the host, as in `redis://h/3` */
 	{ "database", "database", WHOLE(database, 0, 1000000), REDIS, QUERY | KEY | MASTERS },
-	/* user name; default: Redis' default user. In a DSN before the host: `user:password@` */
+	/* user name; Redis: the default user if omitted. In a DSN before the host: `user:password@` */
 	{ "user", NULL, TEXT(user), REDIS | DATABASE, KEY | MASTERS },
 	/* password of the user; in a DSN without a user `:password@` */
 	{ "password", NULL, TEXT(password), REDIS | DATABASE, KEY | SECRET | MASTERS },
-	/* lookup, connection, TLS and login together; default `dlock.connect_timeout` */
+	/* time limit for lookup, connection, TLS and login together; default `dlock.connect_timeout` */
 	{ "connect_timeout", "connectTimeout", SECONDS(connect_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
-	/* for each reply; default `dlock.read_timeout` */
+	/* time limit for each reply; default `dlock.read_timeout` */
 	{ "read_timeout", "readTimeout", SECONDS(read_timeout, DLOCK_MS, DLOCK_LONGEST_TIMEOUT), ANY, TIMEOUT },
-	/* TLS for masters, cluster nodes, Sentinels and databases; a single Redis has the scheme `rediss://` instead */
+	/* TLS for masters, cluster nodes, Sentinels and databases; a single Redis uses `rediss://` instead */
 	{ "tls", NULL, OFF(tls), REDIS | DATABASE, DLOCK_OPTION_SERVICE_QUERY | KEY | MASTERS },
 	/* check the certificate; default on */
 	{ "verify_peer", NULL, ON(tls_verify_peer), REDIS | DATABASE, TLS },
 	/* check the name in the certificate; default on */
 	{ "verify_peer_name", NULL, ON(tls_verify_peer_name), REDIS | DATABASE, TLS },
-	/* the name in the certificate; default: the host */
+	/* the name that the certificate must have; default: the host */
 	{ "peer_name", NULL, TEXT(tls_peer_name), REDIS, TLS },
 	/* file with the certificates of trusted authorities; default: the system's */
 	{ "cafile", NULL, TEXT(tls_cafile), REDIS | DATABASE, TLS | DLOCK_OPTION_FILE },
@@ -71,21 +71,21 @@ const dlock_option dlock_endpoint_options[] = {
 	{ "sentinel_user", NULL, TEXT(sentinel_user), SENTINEL, QUERY | KEY },
 	/* password for the Sentinels */
 	{ "sentinel_password", NULL, TEXT(sentinel_password), SENTINEL, QUERY | KEY | SECRET },
-	/* how many replicas must acknowledge a lock; default 1 with Sentinels and in a cluster, otherwise 0. With 0, a
-	 * failover can make two holders */
+	/* how many replicas must acknowledge a lock; default 1 with Sentinels and in a cluster, otherwise 0. With 0, two
+	 * holders are possible after a failover */
 	{ "replicas", "replicas", WHOLE(replicas, 0, DLOCK_MOST_REPLICAS), REDIS, QUERY },
 	/* with replicas: how many servers may acknowledge a lock or be promoted, including the master; default: twice the
 	 * replicas plus one */
 	{ "nodes", "nodes", WHOLE(nodes, 2, DLOCK_MOST_NODES), REDIS, GUARD },
-	/* with replicas or a database (3 s or more): the pause in granting locks after a failover, and the longest lease.
-	 * Default: dlock.restart_guard (10 s if that is 0), or dlock.ttl if that is longer */
+	/* with replicas or a database (at least 3 s): the pause in granting locks after a failover, and the longest lease.
+	 * Default: `dlock.restart_guard` (10 s if that is 0), or `dlock.ttl` if that is longer */
 	{ "guard", "guard", SECONDS(guard, DLOCK_SHORTEST_GUARD, DLOCK_LONGEST_GUARD), REDIS | DATABASE, GUARD },
-	/* with replicas: the same pause after a replica has attached, unless the nodes prove that it was nowhere else;
-	 * default on */
+	/* with replicas: the same pause after a replica has attached, unless the nodes show that no other master can have
+	 * granted locks meanwhile; default on */
 	{ "resync_guard", "resyncGuard", ON(resync_guard), REDIS, GUARD },
 	/* name of the database; in a DSN after the hosts, as in `pgsql://h/shop` */
 	{ "database", "database", TEXT(dbname), DATABASE, QUERY | KEY },
-	/* the unix socket; with PostgreSQL the directory that it is in */
+	/* path of the unix socket; PostgreSQL: of its directory */
 	{ "socket", NULL, TEXT(socket), DATABASE, QUERY | KEY },
 	/* the schema with dlock's tables and functions; default `dlock` */
 	{ "schema", "schema", TEXT(schema), PGSQL, QUERY | KEY },
@@ -136,7 +136,7 @@ const dlock_option *dlock_option_find(const dlock_endpoint *server, dlock_option
 	name = form == DLOCK_FORM_QUERY && !strcmp(name, "db") ? "database" : name;
 	for (DLOCK_EACH_OPTION(option)) {
 		const char *known = name_in(server, form, option);
-		/* Of two with that name, the one for this scheme. */
+		/* Of two options with that name, this scheme's counts. */
 		if (known && !strcmp(known, name) && (!found || option->schemes & 1u << dlock_scheme_of(server))) {
 			found = option;
 		}
@@ -144,7 +144,7 @@ const dlock_option *dlock_option_find(const dlock_endpoint *server, dlock_option
 	return found;
 }
 
-/* Its name is repeated where it cannot be the end of a password, as after an unencoded ? it may be. */
+/* May a message repeat the name? After an unencoded ? in a password, it may be the password's end. */
 static bool may_be_shown(dlock_option_form form, const char *name)
 {
 	return form != DLOCK_FORM_QUERY || (*name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]);
@@ -213,7 +213,7 @@ bool dlock_option_read(dlock_endpoint *server, const dlock_option *option, const
 
 static const size_t sizes[] = { sizeof(dlock_nanos), sizeof(int), sizeof(bool), sizeof(char *) };
 
-/* Zero says no more than nothing does. */
+/* Was the option given? Zero counts as not given. */
 static bool says_something(const dlock_endpoint *server, const dlock_option *option)
 {
 	static const char zero[sizeof(dlock_nanos)];

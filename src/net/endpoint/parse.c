@@ -1,4 +1,4 @@
-/* Specifications of servers as text: DSNs. */
+/* The schemes of servers, and the parser of their DSNs. */
 #include "endpoint.h"
 
 #include <stdio.h>
@@ -43,7 +43,7 @@ const char *dlock_endpoint_list_schemes(char text[DLOCK_SCHEME_LIST], bool of_ds
 	size_t len = 0;
 
 	for (int i = 0; i < SCHEMES; i++) {
-		/* What Sentinels or a cluster name is a scheme in DSNs only: an array has `sentinels` or `cluster`. */
+		/* sentinel and cluster are schemes of DSNs only: an array has `sentinels` or `cluster`. */
 		bool is_named = schemes[i].discovery == DLOCK_ENDPOINT_SENTINEL
 			|| schemes[i].discovery == DLOCK_ENDPOINT_CLUSTER;
 		if (of_dsn || !is_named) {
@@ -154,7 +154,7 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 	const char *slash = memchr(text, '/', (size_t) (stop - text)), *end = slash ? slash : stop;
 	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED;
 
-	if (dlock_endpoint_is_database(server) && end == text) { /* it is at a socket */
+	if (dlock_endpoint_is_database(server) && end == text) { /* the database is at a socket */
 		return !slash || parse_database(server, slash + 1, stop, error);
 	}
 	if (fixed ? !parse_host(&server->host, &server->port, text, end, error) : !parse_seeds(server, text, end, error)) {
@@ -170,7 +170,7 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 	return !slash || parse_database(server, slash + 1, stop, error);
 }
 
-/* A database may know its users without a password. */
+/* A database may accept a user without a password. */
 static bool parse_login(dlock_endpoint *server, const dlock_dsn *dsn, dlock_error *error)
 {
 	size_t len = dsn->login ? (size_t) (dsn->place - 1 - dsn->login) : 0;

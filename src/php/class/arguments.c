@@ -1,6 +1,6 @@
 #include "arguments.h"
 
-#define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* of waits too */
+#define LONGEST_SECONDS ((double) (DLOCK_TTL_MAX / DLOCK_SECOND)) /* and the longest timeout */
 
 uint8_t dlock_number_of(const zval *value, zend_long *whole, double *number)
 {

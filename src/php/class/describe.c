@@ -1,5 +1,5 @@
-/* What the specification of a server says, as the lock classes read it. dlock-doctor looks at the servers over
- * connections of its own, and must not read specifications differently. */
+/* What the specification of a server says, as the lock classes read it. dlock-doctor opens connections of its own to
+ * the servers, and must not read specifications differently. */
 #include "servers.h"
 
 #include "../globals.h"
@@ -37,7 +37,7 @@ static void add_option(zval *array, const dlock_endpoint *server, const dlock_op
 	}
 }
 
-/* The ssl context options of PHP's streams that mean the same; NULL without TLS. */
+/* The equivalent ssl context options of PHP's streams; null without TLS. */
 static void add_tls(zval *array, const dlock_endpoint *server, bool on)
 {
 	zval options;
@@ -64,7 +64,7 @@ static bool is_of_sentinels(const dlock_option *option)
 	return !strncmp(option->name, "sentinel_", 9);
 }
 
-/* How one connects to the Sentinels. */
+/* The options of connections to the Sentinels. */
 static void add_sentinel(zval *array, const dlock_endpoint *server)
 {
 	zval sentinel;
@@ -97,7 +97,7 @@ static void add_seeds(zval *array, const dlock_endpoint *server)
 	add_assoc_zval(array, "seeds", &seeds);
 }
 
-/* Those of databases are for these alone. */
+/* Options of a database are shown for that database only. */
 static bool is_shown(const dlock_endpoint *server, const dlock_option *option)
 {
 	return dlock_endpoint_is_database(server)

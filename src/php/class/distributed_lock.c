@@ -8,8 +8,8 @@
 #include "manager.h"
 #include "servers.h"
 
-/* DistributedLock: its constructor, and lock(), release() and what else existing PHP lock classes have. ZkLock has
- * release() from here. */
+/* DistributedLock: its constructor, and lock(), release() and the other methods of existing PHP lock classes. ZkLock
+ * shares release(). */
 
 ZEND_METHOD(DistributedLock, __construct)
 {
@@ -80,11 +80,11 @@ ZEND_METHOD(DistributedLock, lock)
 	RETURN_BOOL(dlock_manager_lock(manager, key, terms, wait));
 }
 
-/* ---- what lock() took: the object keeps it by resource, as userland lock classes do ---- */
+/* ---- what lock() has acquired: the object keeps it by resource, as userland lock classes do ---- */
 
 enum { FIRST_PURGE = 64 };
 
-/* A loss that is yet to be thrown is kept until then. */
+/* A loss that is still to be thrown is kept until then. */
 static int discard_lost(zval *value)
 {
 	dlock_hold *hold = Z_PTR_P(value);
@@ -94,8 +94,8 @@ static int discard_lost(zval *value)
 																				 : ZEND_HASH_APPLY_REMOVE;
 }
 
-/* Forgets what is over, but only once the number has doubled since the last time: amortised over the calls it takes
- * O(1). A throttle takes a lock for each user, and leaves it to its lease time. */
+/* Forgets locks that are lost, but only once their number has doubled since the last time: amortized O(1) for each
+ * call. A throttle acquires a lock for each user, and leaves it to its lease time. */
 static void purge(dlock_manager *manager)
 {
 	uint32_t before = zend_hash_num_elements(&manager->held);
@@ -109,7 +109,7 @@ static void purge(dlock_manager *manager)
 	manager->purge_at = 2 * after;
 }
 
-/* What lock() takes belongs to the strand: its number, and the resource. */
+/* What lock() acquires belongs to the strand, so the key is the strand's number and the resource. */
 static zend_string *key_of(uint64_t strand, const char *resource, size_t len)
 {
 	zend_string *key = zend_string_alloc(sizeof strand + len, false);
@@ -148,19 +148,19 @@ bool dlock_manager_lock(dlock_manager *manager, zend_string *resource, dlock_ter
 	zend_string *key = key_of(hold->entry.strand, ZSTR_VAL(resource), ZSTR_LEN(resource));
 	zval *found = zend_hash_find(&manager->held, key);
 	dlock_hold *before = found ? Z_PTR_P(found) : NULL;
-	if (before && before->entry.claim == hold->entry.claim) { /* entered by this object before */
+	if (before && before->entry.claim == hold->entry.claim) { /* this object has entered it before */
 		before->locks++;
 		dlock_hold_free(hold);
 		zend_string_release(key);
 		return true;
 	}
-	/* One that is there already was lost, or this one could not have been acquired. */
+	/* If the table has another hold, its lock was lost. Otherwise this lock could not have been acquired. */
 	ZVAL_PTR(&value, hold);
 	zend_hash_update(&manager->held, key, &value);
 	hold->owned = true;
 	hold->drop = drop;
 	hold->owner = manager;
-	hold->key = key; /* which is released with it */
+	hold->key = key; /* discard_held() releases it */
 	return true;
 }
 
@@ -173,7 +173,7 @@ static dlock_hold *find_held(dlock_manager *manager, zend_string *resource)
 	return value ? Z_PTR_P(value) : NULL;
 }
 
-/* What acquire() of this object took in this strand, or NULL. */
+/* What acquire() of this object has acquired in this strand, or NULL. */
 static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resource)
 {
 	dlock_registry_entry *entry = dlock_registry_find_made_by(
@@ -184,7 +184,7 @@ static dlock_hold *find_leased(const dlock_manager *manager, zend_string *resour
 																							: NULL;
 }
 
-/* A lease belongs to the code that has the object. Returning false, and no more, would leave the lock held. */
+/* A lease belongs to the code that has the object. If the method only returned false, the lock would stay held. */
 static bool check_no_lease(const dlock_manager *manager, zend_string *resource, const char *method)
 {
 	dlock_error error;
@@ -192,7 +192,7 @@ static bool check_no_lease(const dlock_manager *manager, zend_string *resource, 
 	if (!find_leased(manager, resource)) {
 		return true;
 	}
-	dlock_fail(&error, DLOCK_FAILED, "The lock \"%s\" was taken by acquire(): call %s() of its Lease",
+	dlock_fail(&error, DLOCK_FAILED, "The lock \"%s\" was acquired with acquire(): call %s() of its Lease",
 		dlock_show(ZSTR_VAL(resource), ZSTR_LEN(resource)).text, method);
 	dlock_throw_as(dlock_ce_exception, &error);
 	return false;
@@ -226,7 +226,7 @@ ZEND_METHOD(DistributedLock, release)
 	dlock_manager_answer(manager, status, &error, return_value);
 }
 
-/* Does a lease of this object and strand still hold anything? */
+/* Does this strand still hold a lock by a lease of this object? */
 static bool has_lease(const dlock_manager *manager)
 {
 	dlock_nanos remaining;
@@ -291,7 +291,7 @@ ZEND_METHOD(DistributedLock, expire)
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);
-	if (hold && dlock_hold_is_shared(hold)) { /* the longest of what was asked for counts */
+	if (hold && dlock_hold_is_shared(hold)) { /* the longest requested lease time counts */
 		ttl = ttl > hold->entry.claim->ttl ? ttl : hold->entry.claim->ttl;
 	} else if (hold) {
 		dlock_renewal_stop(hold->entry.claim);

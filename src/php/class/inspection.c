@@ -8,7 +8,7 @@
 
 enum { MOST_WAITERS = 1000, MOST_LISTED = 1000 };
 
-/* In the order of the stub. */
+/* Properties, in the order of the stub. */
 enum { RESOURCE, AT, HOLDERS, WAITERS, WAITING, SERVERS };
 enum { ID, HOST, PID, LABEL, MODE, PERMITS, ASKED_AT, HELD_SINCE, REMAINING, FENCING_TOKEN };
 
@@ -203,7 +203,7 @@ ZEND_FUNCTION(Dlock_list_all)
 	list(return_value, manager->backend, MOST_LISTED, true);
 }
 
-/* It becomes a part of a key's value, with words and colons around it. */
+/* The name becomes a part of a key's value, so it must have no space and no colon. */
 static void name_breaker(char *out, size_t size, const zend_string *by)
 {
 	size_t len = ZSTR_LEN(by) < size - 1 ? ZSTR_LEN(by) : size - 1;
@@ -252,7 +252,7 @@ ZEND_FUNCTION(Dlock_break_lock)
 	}
 }
 
-/* Private, also that of other classes whose objects come from methods. */
+/* Private. Other classes whose objects come from methods share it. */
 ZEND_METHOD(Dlock_Inspection, __construct)
 {
 	(void) return_value;

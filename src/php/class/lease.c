@@ -12,7 +12,7 @@
 #include "zend_smart_str.h"
 
 typedef struct {
-	dlock_hold *hold; /* NULL: handed over by detach() */
+	dlock_hold *hold; /* NULL: the lease is detached */
 	zend_object std;
 } lease_object;
 
@@ -58,8 +58,8 @@ static const char *state_name(const lease_object *lease, dlock_nanos *remaining)
 	}
 }
 
-/* Not the token, with which any process could release the lock: logs have dumps, and errors reports. The property can
- * be read. */
+/* Without the token: dumps go to logs and error reports, and with the token any process could release the lock. Code
+ * can still read the property. */
 static HashTable *shown_properties(zend_object *object)
 {
 	HashTable *shown = zend_array_dup(zend_std_get_properties(object));
@@ -68,7 +68,8 @@ static HashTable *shown_properties(zend_object *object)
 	return shown;
 }
 
-/* Others than these have all properties: get_object_vars() is one of them, which asks here in later PHP 8.4 only. */
+/* All other purposes show all properties. One of them is get_object_vars(), for which only later versions of PHP 8.4
+ * call this handler. */
 static HashTable *lease_properties_for(zend_object *object, zend_prop_purpose purpose)
 {
 	switch (purpose) {
@@ -119,7 +120,7 @@ static void add_names(HashTable *list, const dlock_resources *resources, const z
 	}
 }
 
-/* Of what was entered once more only a part may have been asked for, and by another prefix. */
+/* If the lock was entered once more, the caller may have asked for a part of the names, and with another prefix. */
 static zend_string *join_names(const dlock_resources *resources)
 {
 	const dlock_name *names = dlock_resource_names(resources);
@@ -147,7 +148,7 @@ void dlock_lease_create(zval *value, dlock_hold *hold, const dlock_resources *re
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_FENCING_TOKEN), (zend_long) claim->fencing_token);
 	ZVAL_LONG(OBJ_PROP_NUM(&lease->std, PROPERTY_PERMITS),
 		claim->permits < DLOCK_PERMITS_ALL ? (zend_long) claim->permits : 1);
-	/* Last: had memory run out above, the registry would still own the hold. */
+	/* Last, because the registry must own the hold if memory runs out above. */
 	lease->hold = hold;
 	hold->owned = true;
 }
@@ -157,7 +158,7 @@ dlock_hold *dlock_lease_hold(zval *lease)
 	return lease_from(Z_OBJ_P(lease))->hold;
 }
 
-/* A look from memory: it may find a loss. */
+/* Looks in memory only; may find a loss. */
 static bool refresh_held(lease_object *lease, dlock_nanos *remaining)
 {
 	*remaining = 0;
@@ -170,8 +171,8 @@ static bool refresh_held(lease_object *lease, dlock_nanos *remaining)
 
 ZEND_METHOD(Dlock_Lease, __construct)
 {
-	/* Private: leases come from LockManager::acquire(). Without an object PHP has called it as a shutdown function, see
-	 * ending.c. */
+	/* Private: leases come from LockManager::acquire(). Without an object, PHP calls it as a shutdown function
+	 * (ending.c). */
 	(void) return_value;
 	ZEND_PARSE_PARAMETERS_NONE();
 	if (Z_TYPE(EX(This)) != IS_OBJECT) {
@@ -208,7 +209,7 @@ ZEND_METHOD(Dlock_Lease, remaining)
 static void throw_lost(lease_object *lease)
 {
 	dlock_nanos remaining;
-	/* An extension may have made the object without its constructor, so without a name too. */
+	/* An extension may have made the object without its constructor. Then it has no name either. */
 	const zval *resource = OBJ_PROP_NUM(&lease->std, PROPERTY_RESOURCE);
 	const char *what = !strcmp(state_name(lease, &remaining), "Released") ? "has been released or detached"
 		: dlock_claim_is_mine(lease->hold->entry.claim) ? "was lost" : "is not held by this process but by its parent";
@@ -232,7 +233,7 @@ ZEND_METHOD(Dlock_Lease, assertHeld)
 	}
 }
 
-/* One that is not held any more is refused elsewhere. */
+/* A detached lease has no range of its own: refresh() refuses it later. */
 static dlock_ttl_range ttls_of(const lease_object *lease)
 {
 	return lease->hold ? dlock_backend_ttls(lease->hold->entry.claim->backend) : DLOCK_ANY_TTL;
@@ -327,8 +328,8 @@ ZEND_METHOD(Dlock_Lease, detach)
 			0);
 		RETURN_THROWS();
 	}
-	/* What is left of a lease must be what was asked for; and a lease time that is still on its way would arrive after
-	 * the handle is attached. */
+	/* A lease that is as short as a grant needs its requested lease time first. A lease time that is still on its way
+	 * must not arrive after the handle is attached. */
 	dlock_status status = atomic_load(&claim->short_lease) ? dlock_hold_extend(lease->hold, claim->ttl, &error)
 		: claim->unacknowledged_ttl > 0 ? dlock_hold_check(lease->hold, &error) : DLOCK_OK;
 	if (status == DLOCK_LOST) {
@@ -403,7 +404,7 @@ ZEND_METHOD(Dlock_Lease, upgrade)
 	if (claim->permits >= DLOCK_PERMITS_ALL) {
 		return;
 	}
-	lease->hold->is_acquired_now = true; /* whatever a signal handler does meanwhile */
+	lease->hold->is_acquired_now = true; /* a signal handler must not free it meanwhile */
 	dlock_status status = dlock_manager_upgrade(lease->hold, timeout, &error);
 	lease->hold->is_acquired_now = false;
 	if (status != DLOCK_OK) {

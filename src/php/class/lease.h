@@ -11,10 +11,10 @@
 /* Gives Dlock\Lease its objects. */
 void dlock_lease_register(zend_class_entry *class);
 
-/* Makes a Dlock\Lease that owns the hold, of what was asked for. */
+/* Makes a Dlock\Lease that owns the hold. `resources`: the names for which the caller asked. */
 void dlock_lease_create(zval *lease, dlock_hold *hold, const dlock_resources *resources);
 
-/* NULL: handed over by detach(). */
+/* The hold of a lease. NULL: the lease is detached. */
 dlock_hold *dlock_lease_hold(zval *lease);
 
 #endif

@@ -15,7 +15,7 @@
 #include "zend_exceptions.h"
 #include "zend_generators.h"
 
-/* Dlock\LockManager's methods, which are the same for all lock classes. */
+/* The methods of Dlock\LockManager, which are the same for all lock classes. */
 
 static bool check_ttl(const dlock_manager *manager, double seconds, uint32_t arg, dlock_nanos *ttl)
 {
@@ -36,7 +36,7 @@ static bool check_permits(const dlock_manager *manager, zend_long permits, uint3
 	return true;
 }
 
-/* The manager of the object, and what it is asked for, whose names are to be freed; NULL after an exception. */
+/* The manager of the object, and what the arguments ask for. The caller frees `resources`. NULL after an exception. */
 static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments, dlock_terms *terms, dlock_nanos *wait,
 	dlock_resources *resources)
 {
@@ -55,7 +55,7 @@ static dlock_manager *check(zval *this, const dlock_acquire_arguments *arguments
 	return good ? manager : NULL;
 }
 
-/* `tries`: where the time is over, null is returned. */
+/* `tries`: at the timeout, null is returned. */
 static void acquire(zval *this, const dlock_acquire_arguments *arguments, bool tries, zval *return_value)
 {
 	dlock_wait_limit limit = { 0 };
@@ -88,14 +88,14 @@ void dlock_manager_do_try_acquire(zval *this, const dlock_acquire_arguments *arg
 	acquire(this, arguments, true, return_value);
 }
 
-/* Releases what a critical section ran under, and throws where it was lost before the section ended. */
+/* Releases the lock of a critical section, and throws if it was lost before the section ended. */
 static void end_section(zval *lease)
 {
 	dlock_hold *hold = dlock_lease_hold(lease);
 	dlock_nanos remaining;
 	dlock_error error;
 
-	if (!hold) { /* handed over inside the section */
+	if (!hold) { /* the section has detached it */
 		return;
 	}
 	const dlock_claim *claim = hold->entry.claim;
@@ -103,20 +103,20 @@ static void end_section(zval *lease)
 	if (state == DLOCK_CLAIM_RELEASED || !dlock_claim_is_mine(claim)) {
 		return;
 	}
-	/* A release that was not answered is no loss: the lease time was not over when the section ended. */
+	/* A release without a reply is no loss: the lease had not expired when the section ended. */
 	bool lost = state == DLOCK_CLAIM_LOST;
 	lost = dlock_hold_release(hold, &error) == DLOCK_LOST || lost;
-	/* Once is enough: the section may have been left by this very loss. (Where that was caught, its number may be
-	 * another exception's by now.) */
+	/* A loss is thrown once: this very loss may have ended the section. If the section has caught that exception,
+	 * another exception may have its number by now. */
 	bool thrown = hold->thrown && EG(exception) && EG(exception)->handle == hold->thrown
 		&& dlock_is_lost_exception(EG(exception), claim->resource, claim->resource_len, DLOCK_LOST_WHILE_HELD);
-	/* With an exception pending, the section's or the one below, PHP would lose a signal that came while the server was
-	 * asked. Without one, what a handler throws after this could lose the section's result, which may be a lease. */
+	/* While an exception is pending, the section's or the one below, PHP would lose a signal that came during the
+	 * release. Without one, a handler that throws after this could lose the section's result, which may be a lease. */
 	if (!(EG(exception) && dlock_is_exit(EG(exception))) && dlock_is_interrupted()) {
 		dlock_run_interrupts();
 	}
 	if (lost && !thrown) {
-		/* PHP makes the section's own exception, if there is one, the previous of this. */
+		/* If the section has thrown an exception, PHP makes it the previous one of this. */
 		dlock_throw_lost(claim->resource, claim->resource_len, "was lost before its critical section ended");
 	}
 }
@@ -159,7 +159,8 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 	if (!manager) {
 		RETURN_THROWS();
 	}
-	/* Of an array that refers to it, a signal handler may take the object away while the lock is waited for. */
+	/* If the callable is an array with a reference to its object, a signal handler may drop the object during the
+	 * wait. */
 	zend_object *callee = cache->object;
 	if (callee) {
 		GC_ADDREF(callee);
@@ -171,7 +172,7 @@ void dlock_manager_do_synchronized(zval *this, const dlock_acquire_arguments *ar
 		section->params = &lease;
 		section->param_count = 1;
 		zend_call_function(section, cache);
-		if (Z_ISREF_P(return_value)) { /* of a section that returns by reference: this method returns a value */
+		if (Z_ISREF_P(return_value)) { /* the section returns by reference, this method a value */
 			zend_unwrap_reference(return_value);
 		}
 		end_section(&lease);

@@ -103,7 +103,7 @@ static void manager_free(zend_object *object)
 	zend_object_std_dtor(object);
 }
 
-/* What lock() took in this strand, which only lock classes have. */
+/* What lock() has acquired in this strand. Only lock classes have lock(). */
 static void add_held(zval *info, dlock_manager *manager)
 {
 	zval held;
@@ -181,7 +181,7 @@ bool dlock_manager_configure(dlock_manager *manager, const dlock_options *option
 	if (options->ttl_arg) {
 		double least = (double) options->ttls.least / (double) DLOCK_SECOND,
 			   most = (double) options->ttls.most / (double) DLOCK_SECOND;
-		if (options->ttl_is_null && (DLOCK_G(ttl) < least || DLOCK_G(ttl) > most)) { /* by its own limits it is good */
+		if (options->ttl_is_null && (DLOCK_G(ttl) < least || DLOCK_G(ttl) > most)) { /* its own limits allow it */
 			zend_value_error("dlock.ttl must be between %.10g and %.10g seconds on this server%s; or give a $ttl",
 				least, most,
 				options->ttls.is_guarded ? ", since no lease time may exceed the guard, which its option \"guard\" sets"
@@ -229,7 +229,7 @@ static dlock_metric metric_of(dlock_status status)
 	}
 }
 
-/* For all workers of the pool. What did not wait took no time worth a look at the clock. */
+/* For the totals of all workers. If the claim did not wait, the time is not worth a look at the clock. */
 static void count_for_all(dlock_hold *hold, dlock_nanos start, dlock_status status)
 {
 	const dlock_claim *claim = hold->entry.claim;
@@ -261,8 +261,8 @@ static void count_wait(const dlock_claim *claim, dlock_nanos start, dlock_status
 	}
 }
 
-/* Hands the renewal thread a lease that is to be renewed, or whose loss is to be thrown, or that some servers refused
- * or may have. */
+/* Passes a lease to the renewal thread if it is to be renewed, or if its loss is to be thrown. It also passes one that
+ * is as short as a grant, or that a server refused or has not answered. */
 static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold, bool renew, dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;
@@ -273,7 +273,7 @@ static dlock_status start_renewal(const dlock_manager *manager, dlock_hold *hold
 	if (!renew && !throws) {
 		bool needed = claim->incomplete || claim->unanswered || atomic_load(&claim->short_lease);
 		bool begun = needed && dlock_renewal_begin(claim, &upkeep, error) == DLOCK_OK;
-		/* Without a thread the lock is held all the same. */
+		/* The lock is held without a thread, too. Only a short lease has to be extended here. */
 		return begun || !atomic_load(&claim->short_lease) ? DLOCK_OK : dlock_hold_extend(hold, claim->ttl, error);
 	}
 	if (throws) {
@@ -293,12 +293,12 @@ static bool is_renewed(const dlock_manager *manager, bool ttl_given)
 		&& (manager->renew == DLOCK_RENEW_ALWAYS || (manager->renew == DLOCK_RENEW_WITHOUT_TTL && !ttl_given));
 }
 
-/* Handles the signals that came meanwhile, before the caller is given the lock. Where a handler throws after a method
- * has returned, PHP may lose what it returned: a lock that no code can release. True: it has thrown. */
+/* Handles signals that came meanwhile, before the caller receives the lock. If a handler throws after a method has
+ * returned, PHP may lose the returned value: a lock that no code can release. True: a handler has thrown. */
 static bool interrupts_throw(dlock_hold *hold)
 {
 	if (dlock_is_interrupted()) {
-		hold->owned = true; /* a lease that ends meanwhile is not to be freed by what a handler does */
+		hold->owned = true; /* a handler must not free a lease that ends meanwhile */
 		zend_try {
 			dlock_run_interrupts();
 		} zend_catch { /* a fatal error or a time limit: no object will own it, so the registry frees it */
@@ -320,7 +320,7 @@ dlock_status dlock_manager_start_upkeep(
 
 /* ---- entering once more ---- */
 
-/* The longest of what was asked for counts. What the lease has already costs nothing. */
+/* The longest requested lease time counts. If the lease already has it, no server is asked. */
 static dlock_status apply_terms(
 	const dlock_manager *manager, dlock_hold *hold, const dlock_terms *terms, dlock_error *error)
 {
@@ -344,7 +344,7 @@ static dlock_status apply_terms(
 	return start_renewal(manager, hold, renew, error);
 }
 
-/* DLOCK_LOST: there is nothing to enter, or not any more. */
+/* DLOCK_LOST: the strand holds nothing that it could enter, or has lost it. */
 static dlock_status enter(const dlock_manager *manager, const dlock_resources *resources, const dlock_terms *terms,
 	dlock_hold **entered, dlock_error *error)
 {
@@ -373,7 +373,8 @@ static dlock_status enter(const dlock_manager *manager, const dlock_resources *r
 
 /* ---- waiting ---- */
 
-/* Would the wait for this name be one for this very strand, without end? Or where the thread sleeps, for any strand? */
+/* Would a wait for this name be a wait of the strand for itself, without end? If the thread sleeps, claims of all its
+ * strands count. */
 static bool waits_for_name(const dlock_manager *manager, dlock_name name, int64_t permits, bool sleeps,
 	const dlock_claim *waiting, dlock_error *error)
 {
@@ -393,7 +394,7 @@ static bool waits_for_name(const dlock_manager *manager, dlock_name name, int64_
 	return claim;
 }
 
-/* The same for each of several. `waiting` is its claim, NULL where it has none yet. */
+/* The same for each of several names. `waiting`: the claim that waits; NULL: there is none yet. */
 static bool waits_for_itself(const dlock_manager *manager, const dlock_resources *resources, int64_t permits,
 	dlock_wait_limit limit, bool sleeps, const dlock_claim *waiting, dlock_error *error)
 {
@@ -405,7 +406,7 @@ static bool waits_for_itself(const dlock_manager *manager, const dlock_resources
 	return waits;
 }
 
-/* The error may have the reason. */
+/* If the claim is explained, `error` has the reason. */
 static dlock_status report_timeout(
 	const dlock_manager *manager, const dlock_claim *claim, double seconds, dlock_error *error)
 {
@@ -427,7 +428,7 @@ static dlock_status report_timeout(
 		dlock_claim_name(claim).text, what, seconds, text, reason.message);
 }
 
-/* A waiter ahead of it in the queue may wait for these: then it would wait for itself, too. */
+/* If a waiter ahead in the queue waits for these permits, the claim would wait for itself, too. */
 static void note_own_permits(
 	const dlock_manager *manager, dlock_claim *claim, dlock_wait_limit limit, bool sleeps)
 {
@@ -470,7 +471,7 @@ static dlock_status wait_for(
 		}
 		dlock_go_on_waiting(&wait);
 		if (waits_for_itself(manager, resources, claim->permits, limit, !wait.suspend, claim,
-				error)) { /* since a handler has taken it */
+				error)) { /* a handler has acquired it */
 			status = DLOCK_DEADLOCK;
 			own = true;
 			break;
@@ -486,14 +487,16 @@ static dlock_status wait_for(
 								   : status;
 }
 
-/* A lock that the caller does not get is not left to its lease time, nor a position in the queue to the session. */
+/* Releases now what the caller does not receive. Otherwise the lock would stay for its lease time, and a position in
+ * the queue for the session. */
 static void give_up(dlock_hold *hold)
 {
 	hold->release_at_end = true;
 	dlock_hold_discard(hold);
 }
 
-/* DLOCK_PENDING: it was had, but not any more when its strand, which others had kept from running, went on. */
+/* DLOCK_PENDING: the lock was acquired, but lost before its strand resumed, because other strands kept that from
+ * running. */
 static dlock_status acquire(dlock_manager *manager, const dlock_resources *resources, dlock_terms terms,
 	int64_t permits, dlock_wait_limit limit, dlock_hold **acquired, dlock_error *error)
 {
@@ -513,7 +516,7 @@ static dlock_status acquire(dlock_manager *manager, const dlock_resources *resou
 	hold->timeout = manager->timeout;
 	dlock_registry_add(&DLOCK_G(registry), &hold->entry);
 	dlock_status status = wait_for(manager, hold, resources, limit, error);
-	if (status == DLOCK_OK && dlock_strand_is_cancelled()) { /* after it had been granted */
+	if (status == DLOCK_OK && dlock_strand_is_cancelled()) { /* after the lock was granted */
 		status = DLOCK_INTERRUPTED;
 	}
 	if (status == DLOCK_OK && is_suspended && dlock_claim_refresh(claim, &remaining) == DLOCK_CLAIM_LOST) {
@@ -556,8 +559,8 @@ dlock_status dlock_manager_acquire(dlock_manager *manager, const dlock_resources
 	return status;
 }
 
-/* Asks for the other permits as another claim, which is before all writers; no longer than the lease lasts, if no
- * thread renews it. */
+/* Acquires the other permits with another claim, which is served before all writers. If no thread renews the lease, it
+ * waits no longer than the lease lasts. */
 static dlock_status wait_for_rest(dlock_hold *hold, dlock_nanos timeout, dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;
@@ -579,7 +582,7 @@ static dlock_status wait_for_rest(dlock_hold *hold, dlock_nanos timeout, dlock_e
 	}
 	status = dlock_hold_upgrade(hold, rest->entry.claim->token, error);
 	if (status == DLOCK_OK) {
-		dlock_hold_free(rest); /* it is the writer's */
+		dlock_hold_free(rest); /* its permits are the writer's now */
 	} else {
 		dlock_hold_discard(rest);
 	}

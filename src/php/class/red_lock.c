@@ -9,7 +9,7 @@
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
 
-/* RedLock: its constructor, which takes several servers, and lock() and unlock() with arrays. */
+/* RedLock: its constructor for several servers, and lock() and unlock(), which use arrays. */
 
 static void release_servers(dlock_endpoint **servers, int count)
 {
@@ -18,7 +18,7 @@ static void release_servers(dlock_endpoint **servers, int count)
 	}
 }
 
-/* The last of the list so far. False after an exception. */
+/* Checks the last server of the list so far. False after an exception. */
 static bool check_member(dlock_endpoint **servers, int count)
 {
 	const dlock_endpoint *server = servers[count - 1];
@@ -40,7 +40,7 @@ static bool check_member(dlock_endpoint **servers, int count)
 															: "one with replicas");
 		return false;
 	}
-	/* One server with two votes would make a majority where there is none. */
+	/* With two votes, one server would make a majority that does not exist. */
 	for (int i = 0; i < count - 1; i++) {
 		if (!strcmp(servers[i]->label, server->label)) {
 			zend_argument_value_error(
@@ -136,7 +136,7 @@ ZEND_METHOD(RedLock, __construct)
 	}
 }
 
-/* In milliseconds: a shorter lease time is taken for seconds, as it is in other classes. */
+/* In milliseconds. The caller of a shorter lease time probably means seconds, as in other classes. */
 enum { SHORT_TTL = 100 };
 
 ZEND_METHOD(RedLock, lock)
@@ -164,7 +164,7 @@ ZEND_METHOD(RedLock, lock)
 	}
 	if (milliseconds < SHORT_TTL) {
 		php_error_docref(NULL, E_WARNING,
-			"Argument #2 ($ttl) is in milliseconds: the lock is had for " ZEND_LONG_FMT
+			"Argument #2 ($ttl) is in milliseconds: the lock is held for " ZEND_LONG_FMT
 			" ms; for as many seconds pass " ZEND_LONG_FMT,
 			milliseconds, 1000 * milliseconds);
 		if (EG(exception)) {
@@ -172,8 +172,9 @@ ZEND_METHOD(RedLock, lock)
 		}
 	}
 	dlock_wait_limit limit = { DLOCK_FOREVER, manager->retry_count, manager->retry_delay };
-	/* The array is the lease: no object owns the claim, so the registry keeps it until the request ends or, in a long
-	 * one, its time is over. The new one's may be over when it is returned, so this comes before. */
+	/* The array is the lease: no object owns the claim. So the registry keeps it until the request ends or, in a long
+	 * request, until the lease expires. The purge comes first, because the new lease may have expired when it is
+	 * returned. */
 	dlock_hold_purge();
 	dlock_terms terms = { .ttl = milliseconds * DLOCK_MS, .ttl_given = true };
 	dlock_resources resources = dlock_one_resource(resource);
@@ -197,7 +198,7 @@ static bool is_token(const zval *value)
 	return Z_TYPE_P(value) == IS_STRING && dlock_is_token(Z_STRVAL_P(value), Z_STRLEN_P(value), false);
 }
 
-/* What this request holds with the token, whichever object has locked it; but of this very lock. NULL: nothing. */
+/* What this request holds of the same lock with the token, whichever object has acquired it. NULL: nothing. */
 static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource, const zval *token)
 {
 	dlock_registry_entry *entry = dlock_registry_find(
@@ -206,7 +207,7 @@ static dlock_hold *find_hold(const dlock_manager *manager, const zval *resource,
 	return entry && !dlock_hold_from(entry)->owned ? dlock_hold_from(entry) : NULL;
 }
 
-/* A lock of another process or request: any server may have it. */
+/* A hold of a lock that another process or request has acquired. Any server may have it. */
 static dlock_hold *hold_of_token(
 	const dlock_manager *manager, const zval *resource, const zval *token, dlock_error *error)
 {
@@ -214,7 +215,7 @@ static dlock_hold *hold_of_token(
 		manager->backend, Z_STRVAL_P(resource), Z_STRLEN_P(resource), manager->ttl, Z_STRVAL_P(token), error);
 
 	if (claim) {
-		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* the servers know until when */
+		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* only the servers know its deadline */
 		claim->deadline = DLOCK_FOREVER;
 	}
 	return dlock_hold_new(claim, false, error);

@@ -28,7 +28,7 @@ static bool check_name(const dlock_manager *manager, zval *value, uint32_t arg)
 	return !problem;
 }
 
-/* The bytes of all names. */
+/* `bytes`: the length of all names together. */
 static bool check_list(const dlock_manager *manager, HashTable *list, uint32_t arg, size_t *bytes)
 {
 	zval *value;
@@ -55,7 +55,7 @@ static bool check_list(const dlock_manager *manager, HashTable *list, uint32_t a
 
 /* ---- names ---- */
 
-/* In the order of their bytes, each once. */
+/* Sorts the names by their bytes, and keeps each once. Returns how many are left. */
 static int arrange(dlock_name *names, int count)
 {
 	int kept = 0;
@@ -82,7 +82,7 @@ bool dlock_resources_read(
 	if (!check_list(manager, argument->list, arg, &bytes)) {
 		return false;
 	}
-	/* Copied, since a signal handler may change them while they are waited for. */
+	/* Copied, because a signal handler may change the array during the wait. */
 	int count = (int) zend_hash_num_elements(argument->list);
 	*out = (dlock_resources) { .list = safe_emalloc((size_t) count, sizeof *out->list, bytes) };
 	char *room = (char *) (out->list + count);

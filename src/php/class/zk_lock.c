@@ -8,8 +8,7 @@
 
 /* ZkLock: its constructor, with the forms in which PHP lock classes name an ensemble. */
 
-/* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as userland classes have it; NULL after an
- * exception. */
+/* ['host' => "h1" or "h1:2181,h2:2181/chroot", 'port' => 2181], as in userland classes; NULL after an exception. */
 static zend_string *hosts_from_array(HashTable *array)
 {
 	zend_string *name;
@@ -47,7 +46,7 @@ static zend_string *hosts_from_array(HashTable *array)
 	return port ? zend_strpprintf(0, "%s:" ZEND_LONG_FMT, Z_STRVAL_P(host), number) : zend_string_copy(Z_STR_P(host));
 }
 
-/* `text` passes its check and has no NUL byte that would hide the rest of it from C; false: thrown. */
+/* Does `text` pass its check, without a NUL byte that would hide the rest of it from C? False after an exception. */
 static bool check_text(zend_string *text, uint32_t arg, bool (*check)(const char *, dlock_error *))
 {
 	dlock_error error;

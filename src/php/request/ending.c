@@ -6,12 +6,13 @@
 #include "ext/standard/basic_functions.h"
 #include "zend_exceptions.h"
 
-/* PHP sets EG_FLAGS_IN_SHUTDOWN before it calls the first shutdown function, but shutdown functions still are the
- * program: an event loop may run all of it there. PHP does not say when the last one has returned and it begins to
- * destroy objects. Therefore the extension's own shutdown function is kept the last one. After exit() or a fatal error
- * PHP may skip it; then another destructor of global variables shows that the request ends. */
+/* PHP sets EG_FLAGS_IN_SHUTDOWN before it calls the first shutdown function. But shutdown functions still are the
+ * program: an event loop may run all of it there. PHP does not tell when the last one has returned and it begins to
+ * destroy objects. Therefore the extension keeps its own shutdown function the last one. After exit() or a fatal error
+ * PHP may skip that function. Then another destructor of global variables shows that the request ends. */
 
-/* The shutdown function. User code cannot call it: it is private, and only PHP calls it without an object. */
+/* The shutdown function. User code cannot call it: it is a private constructor, and only PHP calls it without an
+ * object. */
 static zend_function *shutdown_function(void)
 {
 	return dlock_ce_lease->constructor;
@@ -47,7 +48,7 @@ void dlock_ending_watch(void)
 void dlock_ending_reached(void)
 {
 	if (BG(user_shutdown_function_names)->nNumUsed > DLOCK_G(ending).functions) {
-		append(); /* after those that were registered since */
+		append(); /* to come after the functions that were registered meanwhile */
 	} else {
 		DLOCK_G(ending).reached = true;
 	}
@@ -55,7 +56,7 @@ void dlock_ending_reached(void)
 
 bool dlock_is_ending(void)
 {
-	/* exit() destroys the variables of the functions that it leaves before any other sign of it. */
+	/* exit() unwinds functions and destroys their variables before there is any other sign of the end. */
 	if (EG(exception) && zend_is_unwind_exit(EG(exception))) {
 		return true;
 	}

@@ -3,18 +3,18 @@
 
 #include "php.h"
 
-/* Tells what the program drops from what PHP destroys because the request ends. */
+/* Whether an object is destroyed because the program drops it, or because the request ends. */
 
-/* At each request's beginning. */
+/* At the beginning of each request. */
 void dlock_ending_begin(void);
 
-/* Before the first lock that is not to be released at the request's end. */
+/* Before the first lock that the request's end must not release. */
 void dlock_ending_watch(void);
 
-/* Called by PHP as a shutdown function: those registered before it have run. */
+/* PHP calls it as a shutdown function. The functions that were registered before it have run. */
 void dlock_ending_reached(void);
 
-/* Is what is destroyed now destroyed because the request ends, rather than dropped by the program? */
+/* Are objects destroyed now because the request ends? Otherwise the program drops them. */
 bool dlock_is_ending(void);
 
 #endif

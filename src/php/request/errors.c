@@ -35,8 +35,8 @@ static void collect_server_errors(zval *errors, const dlock_backend *backend)
 	}
 }
 
-/* With an exception pending, PHP would take a signal that came meanwhile for handled, and it would be lost. NULL: what
- * its handler throws comes instead. */
+/* If an exception is pending, PHP counts a signal as handled without calling its handler. So handlers that are due run
+ * before the throw. NULL: a handler has thrown instead. */
 static zend_object *throw_now(zend_class_entry *class, const dlock_error *error)
 {
 	if (dlock_is_interrupted()) {
@@ -52,7 +52,7 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_back
 {
 	zval errors;
 
-	/* Before any handler runs: it may drop the last reference to the back end. */
+	/* Before a handler runs, because it may drop the last reference to the back end. */
 	ZVAL_NULL(&errors);
 	if (status == DLOCK_QUORUM) {
 		collect_server_errors(&errors, backend);
@@ -79,7 +79,7 @@ zend_object *dlock_throw_lost(const char *resource, size_t resource_len, const c
 	dlock_error error;
 
 	if (EG(exception)
-		&& dlock_is_exit(EG(exception))) { /* exit() is not replaced, and PHP would free the new one at once */
+		&& dlock_is_exit(EG(exception))) { /* no exception replaces exit(): PHP would free it at once */
 		return NULL;
 	}
 	dlock_fail(&error, DLOCK_LOST, "The lock \"%s\" %s", dlock_show(resource, resource_len).text, what);

@@ -7,13 +7,13 @@
 #include "ext/standard/base64.h"
 #include "zend_smart_str.h"
 
-/* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|1: renewed|token|resource. The time that is
- * left and the next fencing token come from the servers when it is attached. Of several resources the third field is
- * greater by 2, and each name has its length and a colon in front.
+/* A handle is "dlock1." and, in base64url, a digest and then kind|ttl in ms|flags|token|resource. The flags are 1 for a
+ * renewed lease plus 2 for several resources, each of which has its length and a colon in front. When a handle is
+ * attached, the servers tell the remaining time and the next fencing token.
  *
- * A handle is the lock, as the token inside it is. It works once: attaching replaces the token. The digest is no
- * signature: it tells a handle that was cut or altered from a lease that has ended. There is no secret in it, so
- * nothing can be guessed from it. */
+ * A process that knows a handle controls the lock, as with the token in it. A handle works once, because attaching
+ * replaces the token. The digest is no signature: it tells a handle that was cut or altered from one whose lease has
+ * ended. It contains no secret that it could reveal. */
 
 #define PREFIX "dlock1."
 enum { DIGEST_LEN = 16 };
@@ -49,7 +49,7 @@ static zend_string *encode(zend_string *raw)
 	return handle;
 }
 
-/* Only what encode() makes: the decoder alone would overlook white space and bits to spare. */
+/* Accepts only what encode() makes. The decoder alone would ignore white space and unused bits. */
 static zend_string *decode(zend_string *handle)
 {
 	zend_string *encoded = zend_string_init(
@@ -111,7 +111,7 @@ static bool field(const char **text, const char *end, const char **start, size_t
 
 static bool number(const char *text, size_t len, int64_t *out)
 {
-	if (len == 0 || len > 17) { /* more could overflow */
+	if (len == 0 || len > 17) { /* more digits could overflow */
 		return false;
 	}
 	*out = 0;
@@ -129,7 +129,7 @@ static void say_class(const char *class, const char *server, dlock_error *error)
 	dlock_fail(error, DLOCK_FAILED, "must be a handle of the same kind of lock; this one is for %s%s", class, server);
 }
 
-/* Says the class of these handles, which name the backend. */
+/* Says of which class the handle is. `kind`: what the handle calls its back end. */
 static void refuse_kind(const char *kind, size_t len, dlock_error *error)
 {
 	static const struct {
@@ -153,7 +153,7 @@ static void refuse_kind(const char *kind, size_t len, dlock_error *error)
 	}
 }
 
-/* Returns how many there are; 0 where this is no list of several, as it is made above. */
+/* Returns how many names there are; 0: the text is no list of several, as dlock_handle_make() writes it. */
 static int read_names(const char *text, const char *end, dlock_name names[DLOCK_SEVERAL_MAX])
 {
 	int count = 0;
@@ -199,7 +199,7 @@ static dlock_claim *read_payload(
 		refuse_kind(kind, kind_len, error);
 		return NULL;
 	}
-	if (!backend->ops->detachable) { /* a session's lock, of which detach() makes no handle */
+	if (!backend->ops->detachable) { /* the session is the lease: detach() makes no handle of it */
 		dlock_fail(error, DLOCK_FAILED, "must be a handle of a lock that can be handed over, which a ZkLock cannot");
 		return NULL;
 	}

@@ -26,7 +26,7 @@ dlock_hold *dlock_hold_new(dlock_claim *claim, bool release_at_end, dlock_error 
 
 /* ---- entries that share a claim ---- */
 
-/* Another one that is in, or NULL. */
+/* Another entry that has not left, or NULL. */
 static dlock_hold *other_entry(const dlock_hold *hold)
 {
 	dlock_hold *other = hold->next_entry;
@@ -88,7 +88,7 @@ void dlock_hold_loss_told(dlock_hold *hold, unsigned thrown)
 	} while (entry != hold);
 }
 
-/* False: it is the last entry; the claim is to be ended. */
+/* False: it is the last entry, so the caller ends the claim. */
 static bool leave(dlock_hold *hold)
 {
 	dlock_hold *other = other_entry(hold);
@@ -115,10 +115,10 @@ static dlock_worker *worker(void)
 
 void dlock_hold_count_waiting(dlock_hold *hold, bool waits)
 {
-	bool changes = waits != hold->waits && dlock_claim_is_mine(hold->entry.claim); /* a child's worker is another one */
+	bool changes = waits != hold->waits && dlock_claim_is_mine(hold->entry.claim); /* a child has another slot */
 
 	hold->waits = waits;
-	if (changes && worker()) { /* several may wait at a time, each in a fiber */
+	if (changes && worker()) { /* a count, because several fibers may wait */
 		atomic_fetch_add_explicit(&worker()->waiting, waits ? 1 : UINT32_MAX, memory_order_relaxed);
 	}
 }
@@ -142,8 +142,8 @@ static dlock_nanos oldest_hold(void)
 	return oldest;
 }
 
-/* It is held no more, in whatever way, nor waited for, which a fatal error may have ended. What came over a fork is the
- * parent's. */
+/* The lock is no longer held, for whatever reason. A fatal error may have ended a wait, too. A claim from before a
+ * fork() is the parent's. */
 static void count_end(dlock_hold *hold)
 {
 	dlock_nanos since = hold->since;
@@ -200,7 +200,7 @@ dlock_claim_state dlock_hold_refresh(dlock_hold *hold, dlock_nanos *remaining)
 	return state;
 }
 
-/* A look from memory, of which nothing is counted. */
+/* Looks in memory only, and counts nothing. */
 static bool finds_loss(dlock_hold *hold)
 {
 	dlock_nanos remaining;
@@ -208,7 +208,7 @@ static bool finds_loss(dlock_hold *hold)
 	return dlock_claim_refresh(hold->entry.claim, &remaining) == DLOCK_CLAIM_LOST;
 }
 
-/* The caller hears of a loss by the status. */
+/* If the status reports a new loss to the caller, the loss is not thrown as well. */
 static void note_told(dlock_hold *hold, dlock_status status, bool lost_before)
 {
 	if (status == DLOCK_LOST && !lost_before) {
@@ -279,15 +279,15 @@ void dlock_hold_discard(dlock_hold *hold)
 {
 	dlock_nanos remaining;
 
-	dlock_hold_refresh(hold, &remaining); /* a loss counts, even if no caller has asked */
-	/* When the whole request ends, an object that ends with it may be one that leaves its locks alone. */
+	dlock_hold_refresh(hold, &remaining); /* a loss counts even if no caller has asked */
+	/* With $releaseOnShutdown false, an object that is destroyed because the request ends keeps its lock. */
 	if (!hold->has_ended && !leave(hold)) {
 		dlock_claim_end(hold->entry.claim, hold->release_at_end || !dlock_is_ending());
 	}
 	dlock_hold_free(hold);
 }
 
-/* A loss that is yet to be thrown is kept until then. */
+/* A loss that is still to be thrown is kept until then. */
 static void discard_unowned_lost(dlock_registry_entry *entry)
 {
 	dlock_hold *hold = dlock_hold_from(entry);
@@ -351,7 +351,7 @@ void dlock_hold_mark_workers(bool all)
 	}
 }
 
-/* As at the request's end, where objects stay. */
+/* As at the request's end, except that objects stay. */
 static void end_with_request(dlock_hold *hold)
 {
 	if (!leave(hold)) {

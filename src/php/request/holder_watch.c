@@ -11,13 +11,13 @@
 #include "../../base/thread.h"
 
 static struct {
-	_Atomic dlock_process watcher; /* where there is a thread; 0: nowhere */
-	int holder; /* a descriptor that is readable when the holder has ended; the thread's, as the next */
+	_Atomic dlock_process watcher; /* the process that has the thread; 0: none */
+	int holder; /* a descriptor that is readable once the holder has ended; the thread owns it and the next two */
 	void (*ended)(void *context);
 	void *context;
 } watch;
 
-/* A parent that has ended is a parent no more, even if it is a zombie. */
+/* When a parent ends, the child has another parent at once, even while the old one is a zombie. */
 static bool has_ended(dlock_process holder)
 {
 	pid_t pid = (pid_t) (uint32_t) holder;
@@ -65,7 +65,7 @@ void dlock_holder_watch(const dlock_claim *claim, void (*ended)(void *context), 
 	}
 	watch.holder = open_process(claim->process);
 	if (watch.holder < 0) {
-		if (errno == ESRCH) { /* it has ended just now */
+		if (errno == ESRCH) { /* the holder has just ended */
 			ended(context);
 		}
 		return;

@@ -11,7 +11,7 @@
 
 typedef void (*interrupt_handler)(zend_execute_data *execute_data);
 
-/* They outlive the module, since its code stays loaded: dl() may load it again for each request of a process. */
+/* They outlive the module, because its code stays loaded: dl() may load it again for each request of a process. */
 static interrupt_handler other_handlers, called_by; /* NULL: none */
 static bool is_loaded;
 
@@ -24,12 +24,12 @@ static void interrupt(const dlock_loss_signal *signal)
 #endif
 }
 
-/* Runs in the renewal thread, and touches nothing but atomic flags. */
+/* May run in the renewal thread or the one that watches a holder, so it only sets atomic flags and sends the wakeup. */
 void dlock_loss_signal_raise(void *context)
 {
 	dlock_loss_signal *signal = context;
 
-	/* The wakeup comes last: the thread that it wakes finds the rest. */
+	/* The wakeup comes last, because the thread that it wakes reads the flags. */
 	atomic_store(&signal->raised, true);
 	interrupt(signal);
 	if (signal->process == dlock_process_current()) {
@@ -45,7 +45,7 @@ void dlock_loss_signal_strand_goes_on(void)
 	}
 }
 
-/* A wakeup is shared with the children of a fork, so that each process has to have its own. */
+/* fork() shares a wakeup with the child, so each process opens its own. */
 dlock_loss_signal *dlock_loss_signal_here(void)
 {
 	dlock_loss_signal *signal = &DLOCK_G(loss_signal);
@@ -68,7 +68,7 @@ void dlock_loss_signal_close(dlock_loss_signal *signal)
 	}
 }
 
-/* What came over a fork is the parent's to lose; here it is lost when the parent has ended. */
+/* A claim from before a fork() is the parent's. The child has lost it when the parent has ended. */
 static bool is_lost_with_holder(const dlock_claim *claim)
 {
 	if (dlock_holder_has_ended(claim)) {
@@ -90,7 +90,7 @@ static bool is_lost(dlock_hold *hold)
 									  : is_lost_with_holder(claim);
 }
 
-/* Of the running strand. One of another is its own to be told: it is woken, and told when it runs. */
+/* A loss of the running strand. A loss of another strand is thrown when that strand runs, so it is woken. */
 static dlock_hold *find_unreported_loss(void)
 {
 	uint64_t strand = dlock_strand();
@@ -110,11 +110,11 @@ static dlock_hold *find_unreported_loss(void)
 	return NULL;
 }
 
-/* In the child, which is to look at what it has inherited as soon as PHP code runs. */
+/* Runs in the child of a fork(). The child looks at the claims that it has inherited as soon as PHP code runs. */
 static void forked(void)
 {
 #ifdef ZTS
-	if (!tsrm_get_ls_cache()) { /* a thread that PHP knows nothing of */
+	if (!tsrm_get_ls_cache()) { /* not a thread of PHP */
 		return;
 	}
 #endif
@@ -140,11 +140,11 @@ static void throw_losses(zend_execute_data *execute_data)
 	if (!is_loaded || !atomic_load(&DLOCK_G(loss_signal).raised)) {
 		return;
 	}
-	/* All at once: the VM looks for interrupts again before it handles what was thrown, so a signal that stays raised
-	 * would keep it here. Each exception becomes the previous of the next, and so does what another handler has
-	 * thrown. */
+	/* Throws all losses at once. The VM looks for interrupts again before it handles an exception, so a signal that
+	 * stays raised would keep it here. Each exception becomes the previous one of the next. So does what another
+	 * handler has thrown. */
 	atomic_store(&DLOCK_G(loss_signal).raised, false);
-	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* the parent's wakeup may be meant for the parent */
+	if (DLOCK_G(loss_signal).process == dlock_process_current()) { /* a parent's wakeup may be meant for the parent */
 		dlock_wakeup_clear(&DLOCK_G(loss_signal).wakeup);
 	}
 	for (dlock_hold *hold = find_unreported_loss(); hold; hold = find_unreported_loss()) {
@@ -173,7 +173,7 @@ void dlock_loss_signals_end(void)
 	is_loaded = false;
 	if (zend_interrupt_function == throw_losses) {
 		zend_interrupt_function = other_handlers;
-	} else { /* another module's handler calls ours, and goes on doing so */
+	} else { /* another module's handler calls this one, and continues to */
 		called_by = zend_interrupt_function;
 	}
 }

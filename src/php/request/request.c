@@ -18,10 +18,10 @@ void dlock_request_begin(void)
 	dlock_strands_begin();
 }
 
-/* How long the answers to releases are waited for. */
+/* Until when the request's end waits for the replies to its releases. */
 static dlock_nanos drain_until(void)
 {
-	double limit = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* nothing was locked then */
+	double limit = zend_isnan(DLOCK_G(shutdown_timeout)) ? 0 : DLOCK_G(shutdown_timeout); /* then no lock exists */
 
 	return dlock_now() + dlock_from_seconds(limit);
 }
@@ -46,7 +46,8 @@ void dlock_request_end_late(void)
 	dlock_pools_free_retired(&DLOCK_G(pools));
 }
 
-/* A request of a worker, whose objects live on: of the running strand, or of all. Returns how many leases were held. */
+/* Ends a request of a worker, whose objects live on: of the running strand, or (`all`) of all strands. Returns how many
+ * leases were held. */
 static unsigned long end_request_of_worker(bool all)
 {
 	dlock_nanos deadline = drain_until();
@@ -65,7 +66,7 @@ ZEND_FUNCTION(Dlock_beginRequest)
 	dlock_hold_mark_workers(false);
 }
 
-/* Swoole calls what was deferred with one argument, null. */
+/* Swoole calls a deferred function with one argument, null. */
 static bool has_arguments(zend_execute_data *execute_data)
 {
 	uint32_t count = ZEND_NUM_ARGS();
@@ -82,12 +83,13 @@ ZEND_FUNCTION(Dlock_endRequest)
 	RETURN_LONG((zend_long) end_request_of_worker(false));
 }
 
-/* Its code stays loaded, as that of interrupts does (loss_signal.c): another module may call it that has wrapped it. */
+/* The code stays loaded, as that of interrupts does (loss_signal.c), because another module may have wrapped
+ * deactivate(). */
 static int (*other_deactivate)(void);
 static bool is_loaded, is_wrapped;
 
-/* With what the worker has acquired before the first one, it serves requests. After the end of the PHP request there is
- * nothing left to end. */
+/* The first call ends the worker's boot: the worker keeps what it acquired there for all requests. After the end of the
+ * PHP request the registry is empty. */
 static int deactivate(void)
 {
 	if (is_loaded && DLOCK_G(registry).first) {

@@ -5,19 +5,19 @@
 
 void dlock_request_begin(void);
 
-/* Releases what the request holds, and ends its waits. It comes after exit(), uncaught exceptions, fatal errors, the
- * memory limit and the time limit alike. Objects may still exist; they are freed later and find their claims
+/* Releases what the request holds, and ends its waits. PHP calls it also after exit(), an uncaught exception, a fatal
+ * error, the memory limit or the time limit. Objects may still exist. They are freed later, and find their claims
  * released. */
 void dlock_request_end(void);
 
-/* When all modules have ended. Those that end after this one may still run the user's code, as sessions do to be
- * written. What that locked must not live on in the next request. */
+/* When all modules have ended the request. A module that ends after this one may still run code of the user, for
+ * example to write a session. A lock that such code acquires must not last into the next request. */
 void dlock_request_end_late(void);
 
-/* Requests of a worker of FrankenPHP, which tells only the SAPI that one ends: sapi_deactivate() is called after each,
- * and the first time after the worker's boot. */
+/* Requests of a FrankenPHP worker. FrankenPHP tells only the SAPI when such a request ends: it calls sapi_deactivate().
+ * The first call comes after the worker's boot. */
 
-/* When the module is loaded and unloaded; and at each PHP request's beginning. */
+/* init, unload: when the module is loaded and unloaded. begin: at the beginning of each PHP request. */
 void dlock_worker_init(void);
 void dlock_worker_unload(void);
 void dlock_worker_begin(void);

@@ -4,10 +4,10 @@
 #include "../../base/process.h"
 #include "../../stock/stock.h"
 
-/* Those that wait for units of a stock: what has to leave its queue when the request ends, whatever way it ends. */
+/* Waiters for units of a stock. Each leaves its queue when the request ends, even after a fatal error. */
 
 typedef struct dlock_turn {
-	dlock_stock_turn turn; /* comes first */
+	dlock_stock_turn turn; /* must be the first member */
 	dlock_process process;
 	struct dlock_turn *next;
 } dlock_turn;
@@ -15,13 +15,13 @@ typedef struct dlock_turn {
 /* NULL when out of memory. */
 dlock_turn *dlock_turn_new(void);
 
-/* It has come to something. */
+/* The turn has its outcome. */
 void dlock_turn_free(dlock_turn *turn);
 
-/* The buyer gives up: leaves the queue, without waiting. Freed, too. */
+/* The buyer gives up: leaves the queue without waiting for the reply, and frees the turn. */
 void dlock_turn_leave(dlock_turn *turn);
 
-/* At the request's end: all of them. */
+/* At the request's end: leaves all queues. */
 void dlock_turns_end(void);
 
 #endif

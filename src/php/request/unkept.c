@@ -1,12 +1,12 @@
 #include "unkept.h"
 
-/* What the caller does with the result stands in the opcodes after its call. A lease that is tested and dropped goes to
- * an opcode that looks at its operand and frees it; one that is assigned, stored, passed, captured or asked goes to
- * another. So what is kept is never taken for dropped.
+/* The opcodes after a call show what the caller does with the result. If the lease is tested and dropped, an opcode
+ * looks at its operand and frees it. If the lease is assigned, stored, passed, captured or asked, the opcode is another
+ * one. So a lease that is kept causes no warning.
  *
- * Such a lease is not kept to the end of the request instead: `if ($locks->tryAcquire('x'))` may also ask whether it is
- * free, a bare acquire() may wait until it is, and a worker's request does not end. They would hold it without having a
- * variable of it. */
+ * A dropped lease is not kept until the end of the request instead. `if ($locks->tryAcquire('x'))` may only ask whether
+ * the lock is free, and a bare acquire() may only wait until it is. A worker's request may never end. Such code would
+ * hold the lock without a variable by which to release it. */
 
 enum { MOST_STEPS = 16 };
 
@@ -21,7 +21,7 @@ static bool takes(const zend_op *op, const zend_op *from)
 	return (op->op1_type & (IS_TMP_VAR | IS_VAR)) && op->op1.var == from->result.var;
 }
 
-/* The opcode that runs after this one, past those that do nothing with a result. */
+/* The opcode that runs after this one, without opcodes that do nothing with a result. */
 static const zend_op *next_after(const zend_op *op)
 {
 	op++;
@@ -42,14 +42,14 @@ static const zend_op *next_after(const zend_op *op)
 	return op;
 }
 
-/* A constant, since to compare it with another lease is to ask about it. */
+/* Only with a constant: a comparison with another lease asks about the lease. */
 static bool is_comparison(const zend_op *op, const zend_op *from)
 {
 	return (takes(op, from) && op->op2_type == IS_CONST)
 		|| (op->op1_type == IS_CONST && (op->op2_type & (IS_TMP_VAR | IS_VAR)) && op->op2.var == from->result.var);
 }
 
-/* Functions that look at an argument and do not keep it, where they are no opcodes. */
+/* Functions that look at an argument and do not keep it, if PHP has not compiled them to opcodes. */
 static bool is_test_function(const zend_function *function)
 {
 	static const char *const tests[] = { "assert", "boolval", "is_null", "is_object" };
@@ -69,7 +69,7 @@ static bool drops(const zend_op *op, const zend_op *from, const zend_execute_dat
 	switch (op->opcode) {
 	case ZEND_FREE:
 #ifdef ZEND_FREE_VOID_CAST
-		if (op->extended_value & ZEND_FREE_VOID_CAST) { /* (void): meant so */
+		if (op->extended_value & ZEND_FREE_VOID_CAST) { /* a (void) cast: the program means to drop it */
 			return false;
 		}
 #endif
@@ -104,13 +104,13 @@ static bool drops(const zend_op *op, const zend_op *from, const zend_execute_dat
 	}
 }
 
-/* Follows the result of the call over copies, such as that of `??`. */
+/* Follows the result of the call through copies, such as that of `??`. */
 static bool is_dropped(const zend_execute_data *frame)
 {
 	const zend_op *from = frame->opline, *op = next_after(from);
 
 	if (from->result_type == IS_UNUSED) {
-		return PHP_VERSION_ID < 80500; /* later PHP has warned, because of #[\NoDiscard] */
+		return PHP_VERSION_ID < 80500; /* later PHP has warned already (#[\NoDiscard]) */
 	}
 	for (int steps = 0; steps < MOST_STEPS && takes(op, from); steps++) {
 		switch (op->opcode) {

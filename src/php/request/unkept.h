@@ -5,11 +5,11 @@
 
 #include "../../lock/claim.h"
 
-/* To be called by a method that is about to return a new lease: warns where the code that called it drops the lease in
- * that very statement, as `if (!$locks->tryAcquire('job'))` does. In doubt it is silent. */
+/* For a method that is about to return a new lease: warns if the calling code drops the lease in the same statement, as
+ * `if (!$locks->tryAcquire('job'))` does. In doubt it is silent. */
 void dlock_warn_if_unkept(const dlock_claim *claim);
 
-/* The same at compile time, where PHP has #[\NoDiscard]. */
+/* Sets #[\NoDiscard] for the methods of `class` that return a lease, if PHP has that attribute. */
 void dlock_unkept_register(zend_class_entry *class);
 
 #endif

@@ -7,7 +7,7 @@
 #include "zend_closures.h"
 #include "zend_exceptions.h"
 
-/* The part of their C APIs that there is in all versions, and where their classes are. */
+/* The functions that the C APIs of all versions have, and the namespaces of the classes. */
 static const struct {
 	const char *is_in, *id, *namespace;
 } known[] = {
@@ -16,7 +16,7 @@ static const struct {
 };
 
 static struct {
-	bool is_looked_for; /* once, at the first use: it may be loaded later than this module */
+	bool is_looked_for; /* at the first use, because Swoole may be loaded later than this module */
 	uint8_t (*is_in)(void);
 	long (*id)(void);
 	const char *namespace;
@@ -55,7 +55,7 @@ static zend_string *full_name(const char *class)
 	return zend_strpprintf(0, "%s\\%s", swoole.namespace, class);
 }
 
-/* Calls a static method, if there is one. An exception of it is the program's. */
+/* Calls a static method, if there is one. If it throws, the exception goes to the program. */
 static bool call(const char *class, const char *method, zval *result, uint32_t count, zval *arguments)
 {
 	zval function;
@@ -70,7 +70,7 @@ static bool call(const char *class, const char *method, zval *result, uint32_t c
 	return called;
 }
 
-/* True where it returns something true. */
+/* True if the method returns something true. */
 static bool tell(const char *class, const char *method, uint32_t count, zval *arguments)
 {
 	zval result;
@@ -89,7 +89,8 @@ static void end(INTERNAL_FUNCTION_PARAMETERS)
 	ends();
 }
 
-/* The stream can be read, or the time is over: it is the argument in either case, and has the coroutine's number. */
+/* The stream can be read, or the time has passed. In both cases the argument is the stream, which has the coroutine's
+ * id. */
 static void resume(INTERNAL_FUNCTION_PARAMETERS)
 {
 	zval id;
@@ -102,7 +103,7 @@ static void resume(INTERNAL_FUNCTION_PARAMETERS)
 	php_stream *stream = Z_RES_VAL_P(ZEND_CALL_ARG(execute_data, 1));
 	if (Z_TYPE(stream->wrapperdata) == IS_LONG) {
 		ZVAL_COPY_VALUE(&id, &stream->wrapperdata);
-		ZVAL_UNDEF(&stream->wrapperdata); /* once, though both may be due */
+		ZVAL_UNDEF(&stream->wrapperdata); /* so that it resumes once, even if both are due */
 		tell("Coroutine", "resume", 1, &id);
 	}
 }
@@ -128,10 +129,10 @@ void dlock_coroutines_begin(void)
 void dlock_coroutines_end(void)
 {
 	zend_hash_destroy(&DLOCK_G(coroutines));
-	dlock_coroutines_begin(); /* it has no memory yet */
+	dlock_coroutines_begin(); /* an empty table has no memory */
 }
 
-/* What it has deferred tells when one ends; once is enough. */
+/* A deferred function tells when a coroutine ends. Each coroutine needs only one. */
 void dlock_coroutine_watch_end(void)
 {
 	zval closure;
@@ -146,18 +147,18 @@ void dlock_coroutine_watch_end(void)
 
 /* ---- waiting ---- */
 
-/* As it ends in Swoole. */
+/* Throws what Swoole throws when it cancels a coroutine. */
 static void throw_if_cancelled(void)
 {
 	if (tell("Coroutine", "isCanceled", 0, NULL) && !EG(exception)) {
-		zend_string *name = full_name("Coroutine\\CanceledException"); /* OpenSwoole has none */
+		zend_string *name = full_name("Coroutine\\CanceledException"); /* OpenSwoole has no such class */
 		zend_class_entry *class = zend_lookup_class(name);
 		zend_string_release(name);
 		zend_throw_exception(class ? class : zend_ce_exception, "The coroutine was cancelled", 0);
 	}
 }
 
-/* Until it is resumed, or cancelled. */
+/* Suspends the coroutine until it is resumed or cancelled. */
 static void yield(php_stream *stream)
 {
 	zval result;
@@ -171,7 +172,7 @@ static void yield(php_stream *stream)
 	zval_ptr_dtor(&result);
 }
 
-/* It may be about to end by an exception. */
+/* A pending exception is set aside, because the calls need that. */
 static void forget(zval *stream, zval *timer)
 {
 	zend_object *pending = EG(exception);
@@ -186,8 +187,8 @@ static void forget(zval *stream, zval *timer)
 	}
 }
 
-/* Not by waitEvent(): where its time is over, or the coroutine is cancelled, in the same turn of Swoole's loop in which
- * the stream can be read, that resumes a coroutine that may be gone, and the process crashes (seen in Swoole 6.2.1). */
+/* Not by waitEvent(). Its timeout, or a cancellation, may come in the same turn of Swoole's loop in which the stream
+ * can be read. Then it resumes a coroutine that may be gone, and the process crashes (seen in Swoole 6.2.1). */
 bool dlock_coroutine_wait(zval *stream, double seconds)
 {
 	zval event[2], after[3], timer;

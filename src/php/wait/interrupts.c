@@ -22,7 +22,7 @@ static bool is_interrupted(void *context)
 
 dlock_wait dlock_interruptible(dlock_nanos deadline)
 {
-	dlock_strand_was_refused(); /* before */
+	dlock_strand_was_refused(); /* clears the refusal of an earlier wait */
 	bool wakes = DLOCK_G(loss_signal).process == dlock_process_current();
 
 	return (dlock_wait){ .deadline = deadline,
@@ -55,14 +55,14 @@ static void run_interrupts(void)
 	}
 }
 
-/* What the VM does at its next safe point, done here, since a wait has none. */
+/* Does what the VM does at its next safe point, because a wait has none. */
 void dlock_run_interrupts(void)
 {
 	zend_object *pending = EG(exception);
 	const zend_op *opline = EG(opline_before_exception);
 
 	EG(exception) = NULL;
-	/* Also those that have come since: PHP keeps signals back while a handler runs. */
+	/* Also handles signals that have come since: PHP holds signals back while a handler runs. */
 	do {
 		run_interrupts();
 	} while (!EG(exception) && dlock_is_interrupted());

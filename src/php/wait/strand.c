@@ -9,7 +9,7 @@
 #include "zend_fibers.h"
 #include "zend_observer.h"
 
-/* One that is suspended; on its stack. */
+/* A suspended strand; on its own stack. */
 typedef struct dlock_sleeping {
 	uint64_t strand;
 	const dlock_wakeup *bell;
@@ -20,7 +20,7 @@ typedef struct dlock_sleeping {
 static bool is_loaded;
 static void (*goes_on)(void);
 static void (*ends)(uint64_t strand);
-static int slot = -1; /* of a fiber's context; there is its number. -1: other extensions have them all */
+static int slot = -1; /* where a fiber's context has its number; -1: other extensions use all slots */
 
 /* ---- numbers ---- */
 
@@ -110,7 +110,7 @@ void dlock_strands_end(void)
 	zval_ptr_dtor(&waiter);
 }
 
-/* ---- the stream that the waiter gets ---- */
+/* ---- the stream for the waiter ---- */
 
 static ssize_t no_read(php_stream *stream, char *buffer, size_t size)
 {
@@ -124,7 +124,7 @@ static ssize_t no_write(php_stream *stream, const char *bytes, size_t count)
 	return -1;
 }
 
-/* The descriptor is not the stream's. */
+/* The stream does not own the descriptor, so it does not close it. */
 static int forget(php_stream *stream, int close_handle)
 {
 	(void) close_handle;
@@ -167,7 +167,7 @@ static bool make_stream(zval *value, int fd)
 	return true;
 }
 
-/* It may be kept: it leads nowhere any more, since the number will be another's. */
+/* The program may keep the stream. It leads nowhere from now on, because the descriptor's number will be reused. */
 static void drop_stream(zval *value)
 {
 	php_stream *stream = Z_RES_P(value)->ptr;
@@ -188,14 +188,14 @@ static bool may_switch(void)
 		&& !(fiber && fiber->flags & ZEND_FIBER_FLAG_DESTROYED);
 }
 
-/* False: it cannot wait here. */
+/* False: the strand cannot wait here. */
 static bool call_waiter(zval *arguments)
 {
 	zval waiter, result;
 
 	if (Z_ISUNDEF(DLOCK_G(waiter))) {
 		bool waits = dlock_coroutine_wait(&arguments[0], Z_DVAL(arguments[1]));
-		goes_on(); /* nothing else tells that it does */
+		goes_on(); /* no other call tells that the coroutine runs again */
 		return waits;
 	}
 	ZVAL_UNDEF(&result);
@@ -207,7 +207,7 @@ static bool call_waiter(zval *arguments)
 	return !refused;
 }
 
-/* The longest wait that the waiter is called for: so it need not know of waits without end. */
+/* The longest wait for which the waiter is called, so that it needs no wait without limit. */
 #define LONGEST (60 * DLOCK_SECOND)
 #define SHORTEST DLOCK_US
 
@@ -231,8 +231,9 @@ static void wake_up(sleeping *own)
 	}
 }
 
-/* A fatal error would leave the frames of the strand that waits, whose memory goes with the fiber: it is caught, they
- * return, and then it goes on. From the request's end on nothing that they knew is there any more. */
+/* A fatal error would jump over the frames of the waiting strand, whose memory is freed with the fiber. So the error is
+ * caught, the frames return, and then it continues. After the request's end it continues at once, because nothing that
+ * the frames use exists any more. */
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
 	sleeping own = { .strand = dlock_strand(), .bell = bell, .next = DLOCK_G(sleeping) };

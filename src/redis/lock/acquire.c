@@ -4,21 +4,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How a lock or permits are acquired. The scripts decide which claim gets them, and which one they are handed over to.
- * This file decides how long their outcome may be relied upon, and what to do where it is unknown. docs/how-it-works.md
- * and docs/hand-over.md have the protocol, tests/models/handover.pml and tests/models/failover.pml check it. */
+/* How a claim acquires a lock or permits. The scripts decide which claim acquires them, and to which waiter a release
+ * hands them over. This file decides how long a client may rely on the outcome, and what it does if the outcome is
+ * unknown. docs/how-it-works.md and docs/hand-over.md have the protocol; tests/models/handover.pml and
+ * tests/models/failover.pml check it. */
 
 typedef struct dlock_asking {
 	dlock_waiter waiter;
 	dlock_epoch epoch;
 	dlock_service_claim *claim;
 	dlock_task task;
-	bool counts;  /* the fence may count on from where this connection has seen it */
-	bool has_key; /* an answer was not used, though it has the lock */
+	bool counts;  /* the script may just increment the fence, which this connection has seen */
+	bool has_key; /* the client discarded an answer, although it granted the lock */
 	dlock_nanos sent_at;
 	dlock_said answer;
 	dlock_status said;
-	char name[DLOCK_TOKEN_MAX + 2]; /* in the queues of several locks: the token, which changes, behind a star */
+	/* the waiter's name in the queues of several locks: a star and the token, which changes */
+	char name[DLOCK_TOKEN_MAX + 2];
 } dlock_asking;
 
 static dlock_asking *asking_of(dlock_waiter *waiter)
@@ -34,13 +36,13 @@ const dlock_waiter *dlock_service_waiter(const dlock_claim *claim)
 	return asking ? &asking->waiter : &none;
 }
 
-/* A lock on one server that stays. */
+/* Is it a lock, not permits, on one server that never fails over? */
 static bool is_alone(const dlock_service *service)
 {
 	return service->kind == &dlock_locks && !dlock_service_fails_over(service);
 }
 
-/* ---- what is answered ---- */
+/* ---- what the server answers ---- */
 
 static void ask(dlock_asking *own)
 {
@@ -74,15 +76,15 @@ static void begin_attempt(dlock_asking *own)
 	ask(own);
 }
 
-/* Was the fence counted on from where this connection has seen it? The answer may have come over another one, whose
- * server has come back with older data; or another client has set the fence. docs/how-it-works.md has the reasoning,
- * tests/models/counting.pml checks it. */
+/* Did the server count on from the fence that this connection has seen? If not, the answer may have come over another
+ * connection, from a server that came back with older data. Or another client has set the fence. docs/how-it-works.md
+ * has the reasoning; tests/models/counting.pml checks it. */
 static bool is_counted_on(const dlock_conn *conn, int64_t fencing_token)
 {
 	return conn->fence > 0 && fencing_token > conn->fence;
 }
 
-/* True: it is asked for once more, by a request that does not count on. */
+/* True: the claim asks once more, and the script does not just increment the fence. */
 static bool take_miscount(dlock_asking *own)
 {
 	const dlock_route *route = &own->waiter.route;
@@ -118,13 +120,14 @@ static void note_fence(const dlock_asking *own)
 	}
 }
 
-/* ---- what is made of it ---- */
+/* ---- what the claim makes of it ---- */
 
-/* When an attempt took longer than the lease lasts, in ms. */
+/* The waiter asks again after this time, in ms, if it has released what an attempt acquired. */
 #define TRY_AGAIN 20
 
-/* Something of the claim may be executed later than what follows: a token that was released is not used again, since
- * the release may be late, on a connection that was replaced meanwhile. Its place in the queue goes with its ticket. */
+/* The server may execute a request of the claim after those that follow it. A released token is not used again, because
+ * its release may be late, on a connection that was replaced meanwhile. The claim keeps its ticket, with which it
+ * returns to its place in the queue. */
 static dlock_status begin_again(dlock_claim *claim, dlock_nanos now, dlock_error *error)
 {
 	dlock_service_give_back(claim, now);
@@ -132,7 +135,7 @@ static dlock_status begin_again(dlock_claim *claim, dlock_nanos now, dlock_error
 	return dlock_claim_renew_token(claim, error);
 }
 
-/* Replicas have said what they have to say. */
+/* Called with the outcome of dlock_epoch_confirm() in `said`. */
 static void accept_lease(dlock_asking *own, dlock_nanos now)
 {
 	dlock_claim *claim = &own->claim->base;
@@ -157,8 +160,8 @@ static void accept_lease(dlock_asking *own, dlock_nanos now)
 	*own->waiter.error = own->said == DLOCK_FAILED ? other : *own->waiter.error;
 }
 
-/* Of several locks, an earlier request may have had all, of which a part was taken away since: the rest is given back.
- * Not by the script, which may be executed later than its holder relies on an answer. */
+/* An earlier request may have acquired several locks, of which the claim has lost a part since: this releases the rest.
+ * The script does not, because the server may execute it late, when its holder already relies on an answer. */
 static void give_back_rest(dlock_asking *own, dlock_nanos now)
 {
 	const dlock_route *route = &own->waiter.route;
@@ -186,7 +189,8 @@ static void take_refusal(dlock_asking *own)
 	}
 }
 
-/* Is there something to take back? A late success must not lock everyone out until the ttl. */
+/* May the server have granted the claim something? A grant that is executed late must not block other clients until its
+ * lease expires. */
 static bool may_have_it(const dlock_asking *own)
 {
 	const dlock_route *route = &own->waiter.route;
@@ -201,8 +205,8 @@ static void end_attempt(dlock_asking *own, dlock_nanos now)
 	dlock_waiter *waiter = &own->waiter;
 	dlock_error other;
 
-	/* Executed once more, it finds its own token and sets its lease time: whether it was given the lock, or has it from
-	 * another client by then. */
+	/* If the server executes the request once more, it finds the claim's token and sets the lease time. The claim may
+	 * hold the lock because of this request, or because another client has handed it over. */
 	if (dlock_route_may_run_later(&waiter->route)) {
 		dlock_claim_add_unacknowledged_ttl(claim, claim->ttl);
 	}
@@ -217,7 +221,7 @@ static void end_attempt(dlock_asking *own, dlock_nanos now)
 	dlock_epoch_end(&own->epoch);
 }
 
-/* ---- of the waiter ---- */
+/* ---- the operations of the waiter ---- */
 
 static dlock_status attempt(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now)
 {
@@ -273,7 +277,8 @@ static void take_left(dlock_asking *own, dlock_nanos now)
 	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
 }
 
-/* Out of time. DLOCK_OK: it was granted in that instant, and can be acquired. */
+/* Leaves the queue when the time has passed. DLOCK_OK: the waiter may ask once more, because it was in no queue or was
+ * granted the lock in that instant. */
 static dlock_status leave(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_asking *own = asking_of(waiter);
@@ -289,17 +294,17 @@ static dlock_status leave(dlock_waiter *waiter, dlock_loop *loop, dlock_nanos no
 	return own->said;
 }
 
-/* A grant is accepted without asking again when at least this much of it is left for sure. */
+/* A waiter relies on a grant without asking the server if at least this much of it is guaranteed. */
 #define GRANT_LEFT DLOCK_SECOND
 
-/* A grant that names the last request was made after that was refused: so it lasts, by this process' own clock, at
- * least as long from the sending of that request, whatever the server's clock says and however late the message is
- * read. (From its first sending: if its connection broke and it was sent again, it may have been refused before.) One
- * that names an earlier request may have run out meanwhile. The full lease time is left to the renewal thread: most
- * locks are released before.
+/* If a grant names the waiter's last request, the server made it after it had refused that request. So, by this
+ * process' own clock, it lasts at least for its full time from the sending of that request. Neither the server's clock
+ * nor a late reading of the message matters. The first sending counts: if the connection broke and the request was sent
+ * again, the server may have refused the first one. A grant that names an earlier request may have expired meanwhile.
+ * The renewal thread asks for the full lease time later, because most holders release their locks before.
  *
- * Where the server may have been replaced since, it is but a hint; and the bus of a cluster brings, from the slot's new
- * master, also messages that had no receiver there, whose grants were given to others. */
+ * If the server may have been replaced since, the grant is only a hint. In a cluster, the bus also brings messages of
+ * the slot's new master that had no receiver there. Their locks were granted to other waiters. */
 static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant, dlock_nanos now)
 {
 	dlock_claim *claim = &asking_of(waiter)->claim->base;
@@ -318,7 +323,7 @@ static bool accept_grant(dlock_waiter *waiter, const dlock_grant *grant, dlock_n
 	return true;
 }
 
-/* ---- of the back end ---- */
+/* ---- the operations of the back end ---- */
 
 static dlock_asking *asking_new(dlock_service_claim *claim)
 {
@@ -351,7 +356,7 @@ void dlock_service_dispose(dlock_claim *base)
 	if (!own) {
 		return;
 	}
-	if (own->task.at != 0 && dlock_claim_is_mine(base)) { /* dropped in the middle of an attempt */
+	if (own->task.at != 0 && dlock_claim_is_mine(base)) { /* its owner drops it in the middle of an attempt */
 		dlock_route_cancel(&own->waiter.route);
 		if (may_have_it(own)) {
 			dlock_service_give_back(base, dlock_now());

@@ -2,22 +2,22 @@
 
 #include <string.h>
 
-/* In a cluster the slots of one master settle together, with the first of them: a lock whose slot was never used does
- * not wait then, and not every slot has to wait for the guard. What the first slot's epoch has waited for counts for
- * another slot of the same server only if both were opened for the same replication id. */
+/* In a cluster, the slots of one master settle together with the first of them. So a lock in a slot that was never used
+ * does not wait then, and not every slot has to wait for the guard. If both epochs were opened for the same replication
+ * id, what the first slot's epoch has waited counts for another slot of the same server. */
 
-/* Tells the server that a slot's epoch may settle, since replicas have confirmed its opening. */
+/* Tells the server that a slot's epoch may settle, because replicas have confirmed its opening. */
 static void begin_telling(dlock_epoch *own, int slot, const dlock_epoch_state *state, const dlock_epoch_state *with)
 {
 	dlock_keys keys = dlock_key_builder_slot(own->keys, slot);
 
 	dlock_route_begin(&own->telling_route, own->masters, slot, own->error);
 	own->telling_route.until = own->until;
-	own->telling_route.replicas = 0; /* where it is lost with the master, so is the state */
+	own->telling_route.replicas = 0; /* if it is lost with the master, so is the epoch's state */
 	dlock_route_send(&own->telling_route, dlock_request_settle(keys, state, own->guard, with), NULL);
 }
 
-/* DLOCK_LOST: not so. */
+/* `settled` becomes DLOCK_LOST if the server has set no time. */
 static void take_told(dlock_epoch *own, dlock_route *route, dlock_epoch_state *state)
 {
 	dlock_response response;
@@ -32,15 +32,16 @@ static void take_told(dlock_epoch *own, dlock_route *route, dlock_epoch_state *s
 	dlock_route_end(&own->telling_route);
 }
 
-/* ---- at once ---- */
+/* ---- settling at once ---- */
 
-/* The reply of settle_now.lua, where it is no proof. */
+/* What settle_now.lua replies if it has no proof, but has noted how far the clocks are apart. */
 enum { CLOCKS_NOTED = 2 };
 
-/* Nodes that could not prove it are asked again after this time at the earliest. */
+/* If the nodes have proved nothing, the client asks them again after this time at the earliest. */
 #define ASK_AGAIN (500 * DLOCK_MS)
 
-/* Do its data continue those of a settled epoch, or is it one? */
+/* Do the data of this epoch continue those of a settled one, or is it settled? Otherwise nodes cannot prove
+ * anything. */
 static bool may_be_proved(const dlock_epoch_state *state)
 {
 	const char *seen = state->settles ? strchr(state->settles, '/') : NULL;
@@ -85,7 +86,8 @@ static void take_proved(dlock_epoch *own, dlock_route *route)
 	dlock_route_end(&own->telling_route);
 }
 
-/* What is known of the nodes proves nothing, nor how far their clocks are apart: a replica may have attached since. */
+/* An earlier survey may be out of date, because a replica may have attached since. So the client asks the nodes again
+ * if that survey has proved nothing, or not shown how far the clocks are apart. */
 static bool is_to_be_asked_again(
 	const dlock_epoch *own, const dlock_route *route, const dlock_epoch_state *state, dlock_nanos now)
 {
@@ -93,8 +95,8 @@ static bool is_to_be_asked_again(
 		&& (may_be_proved(state) || (!own->noted && now >= route->conn->survey.at + ASK_AGAIN));
 }
 
-/* Asks the nodes where they have been, unless they have said so, and brings that to the server. DLOCK_LOST: it does not
- * prove that this one knows all leases. */
+/* Surveys the nodes, unless an earlier survey of this epoch is known, and sends the result to the server. DLOCK_LOST:
+ * the result does not prove that this server knows all leases. */
 static dlock_status prove(dlock_epoch *own, dlock_route *route, int slot, const dlock_epoch_state *state,
 	dlock_loop *loop, dlock_nanos now)
 {
@@ -118,10 +120,10 @@ static dlock_status prove(dlock_epoch *own, dlock_route *route, int slot, const 
 	return own->proved;
 }
 
-/* ---- later ---- */
+/* ---- settling after the guard ---- */
 
-/* There it is noted that the slot has opened an epoch, or, with `asks`, also said when that may settle. False: there is
- * no other slot. */
+/* Has the master note in its first slot that this slot has opened an epoch. With `asks`, the master also says when that
+ * epoch may settle. False: this slot is the first, or the master has none. */
 static bool look_at_first(dlock_epoch *own, const dlock_route *refused, bool asks)
 {
 	own->first = dlock_topology_first_slot(own->masters->topology, refused->conn->server);
@@ -131,12 +133,12 @@ static bool look_at_first(dlock_epoch *own, const dlock_route *refused, bool ask
 	dlock_keys keys = dlock_key_builder_slot(own->keys, own->first);
 	dlock_route_begin(&own->first_route, own->masters, own->first, own->error);
 	own->first_route.until = own->until;
-	own->first_route.replicas = asks ? own->first_route.replicas : 0; /* a note is another's where the master is */
+	own->first_route.replicas = asks ? own->first_route.replicas : 0; /* another master has its own notes */
 	dlock_route_send(&own->first_route, dlock_request_epoch_of(keys, own->guard, own->slot, &own->state, !asks), NULL);
 	return true;
 }
 
-/* True: its epoch is to be settled first. */
+/* True: the epoch of the first slot has to settle before that of this one. */
 static bool read_first_open(dlock_epoch *own)
 {
 	own->first_state = dlock_read_epoch(own->first_route.call);
@@ -151,7 +153,7 @@ static bool is_first_the_same(const dlock_epoch *own, const dlock_route *refused
 		&& !strcmp(own->first_route.conn->server->key, refused->conn->server->key);
 }
 
-/* Its time is given by the guard, or by the first slot. DLOCK_LOST: another client has told it. */
+/* The guard or the first slot sets the time at which the epoch settles. DLOCK_LOST: another client has set it. */
 static dlock_status settle_later(dlock_epoch *own, dlock_route *refused, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->settling);
@@ -208,17 +210,17 @@ dlock_status dlock_epoch_settle(dlock_epoch *own, dlock_route *refused, dlock_lo
 	}
 	if (own->outcome == DLOCK_LOST) {
 		DLOCK_JOIN(&own->whole, own->outcome, settle_later(own, refused, loop, now));
-		if (own->outcome == DLOCK_OK && !may_be_proved(&own->state)) { /* how far clocks are apart is noted */
+		if (own->outcome == DLOCK_OK && !may_be_proved(&own->state)) { /* notes how far the clocks are apart */
 			DLOCK_JOIN(&own->whole, own->proved, prove(own, refused, own->slot, &own->state, loop, now));
 		}
 	}
 	DLOCK_END(&own->whole);
-	return own->outcome == DLOCK_LOST ? DLOCK_OK : own->outcome; /* another client has told it */
+	return own->outcome == DLOCK_LOST ? DLOCK_OK : own->outcome; /* another client has set the time */
 }
 
-/* ---- what it means for a request ---- */
+/* ---- refusals and grants ---- */
 
-/* When the epoch was not confirmed, in ms. */
+/* The waiter asks again after this time, in ms, if replicas have not confirmed the opening of the epoch. */
 #define TRY_AGAIN 20
 
 static bool is_to_be_proved_again(const dlock_epoch *own, const dlock_route *refused, dlock_nanos now)
@@ -227,7 +229,7 @@ static bool is_to_be_proved_again(const dlock_epoch *own, const dlock_route *ref
 		&& (!is_known(refused, &own->state) || now >= refused->conn->survey.at + ASK_AGAIN);
 }
 
-/* A node may be up for long enough before the guard is over. */
+/* The waiter asks again before the guard ends, if a node will have been up for long enough then. */
 static void set_pttl(const dlock_epoch *own, const dlock_route *refused, dlock_response *response)
 {
 	int64_t ready = is_known(refused, &own->state) && may_be_proved(&own->state) ? refused->conn->survey.ready : -1;
@@ -287,24 +289,24 @@ static dlock_status read_unchanged(const dlock_epoch *own, dlock_route *granted)
 			granted->conn->server->label);
 }
 
-/* Replicas may attach while others are asked. */
+/* Replicas may attach while the client asks the nodes. After this many rounds it asks no more. */
 enum { MOST_DOUBTS = 3 };
 
-/* Not sent again over another connection: executed late, it would take back what another sending has granted, and its
- * epoch might settle at once. */
+/* The call is not sent again over another connection. If the server executed it late, it would release what another
+ * sending has acquired, and its epoch might settle at once. */
 static dlock_call *ask_whether_unchanged(dlock_epoch *own)
 {
 	dlock_call *call = own->unchanged(own->claim, own->old, own->proved != DLOCK_OK || own->doubts >= MOST_DOUBTS);
 
 	if (call) {
 		call->once = true;
-		dlock_call_use_source(call); /* also where the server does not know it */
+		dlock_call_use_source(call); /* or it is sent again if the server does not know the script */
 	}
 	return call;
 }
 
-/* Replicas have attached since the epoch's base: asks the nodes, and looks at it again. What is doubted at last is
- * given back, and the epoch opened anew. */
+/* Replicas have attached since the epoch's base: asks the nodes, then asks the server again. If doubts remain, the
+ * server releases the grant and opens the epoch anew. */
 static dlock_status remove_doubts(dlock_epoch *own, dlock_route *granted, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->whole);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nothing here is in the way of those who lock: the scripts change nothing, except the one that breaks a lock. What
- * they reply may be over when it is read. */
+/* Nothing here disturbs holders and waiters: the scripts change nothing, except the one that breaks a lock. A reply may
+ * be out of date when the client reads it. */
 
 static dlock_keys keys_of(const dlock_service *service, const char *resource, size_t len)
 {
@@ -58,12 +58,12 @@ dlock_status dlock_service_break(dlock_backend *backend, const char *resource, s
 	return status;
 }
 
-/* ---- several at once ---- */
+/* ---- many requests at once ---- */
 
-/* As many as go out in one turn. */
+/* The most requests that go out in one turn. */
 enum { BATCH = 512 };
 
-/* A task: requests to the masters of several slots, side by side. */
+/* A task: requests to the masters of several slots, in parallel. */
 typedef struct {
 	int count;
 	dlock_route routes[BATCH];
@@ -107,7 +107,7 @@ static void batch_end(batch *own)
 
 /* ---- the list ---- */
 
-/* No more are looked at. */
+/* A list that has found this many locks looks for no more. */
 enum { MOST_SEEN = 1000 };
 
 static dlock_status read_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
@@ -124,7 +124,7 @@ static dlock_status read_seen(batch *own, const dlock_service *service, dlock_li
 	return status;
 }
 
-/* The keys that are listed, in all slots. */
+/* Finds the listed keys of all slots. */
 static dlock_status find_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
 {
 	bool has_slots = dlock_topology_has_slots(service->masters.topology);
@@ -141,7 +141,8 @@ static dlock_status find_seen(batch *own, const dlock_service *service, dlock_li
 	return status;
 }
 
-/* What was inspected from `first` on. Another kind's key under the same prefix is left out as one without a holder. */
+/* Reads the inspections of the entries from `first` on. A key of another kind under the same prefix is left out, like a
+ * lock without a holder. */
 static dlock_status read_inspected(
 	batch *own, const dlock_service *service, dlock_listing *out, int first, dlock_error *error)
 {
@@ -173,7 +174,7 @@ static dlock_status inspect_all(batch *own, const dlock_service *service, dlock_
 	return status;
 }
 
-/* All keys of a slot's master, until the list is full. */
+/* Finds all keys of a slot's master, until the list is full. */
 static dlock_status scan(const dlock_service *service, int slot, dlock_listing *out, dlock_error *error)
 {
 	char cursor[DLOCK_CURSOR_SIZE] = "0";
@@ -191,8 +192,8 @@ static dlock_status scan(const dlock_service *service, int slot, dlock_listing *
 	return status;
 }
 
-/* Of all masters: those that the topology knows by the first of their slots. Before the first question it knows none,
- * so slot 0 is asked for in any case. */
+/* Finds all keys of each master that the topology knows, by the first of its slots. Before its first answer, the
+ * topology knows no master, so slot 0 is scanned in any case. */
 static dlock_status find_all(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
 {
 	const dlock_topology *topology = service->masters.topology;

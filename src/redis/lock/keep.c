@@ -5,11 +5,10 @@
 
 #include "renewer.h"
 
-/* A master that has no key for the lease may have been promoted without it. No other client can have been granted the
- * lock there before the epoch is settled, which takes as long as the longest lease: so until then the key may be set
- * again, and the script says whether it is so (restore.lua). Whatever the server says, yes or no, counts only once
- * replicas confirm it: a master that was replaced would say so, too. Without replicas there is nothing to be promoted
- * with, and a missing key is a lost lease. */
+/* A master without the lease's key may have been promoted without it. It grants the lock to no other client before its
+ * epoch settles, which takes as long as the longest lease. So until then the holder may set the key again; restore.lua
+ * says whether it may. Whatever the server answers counts only once replicas confirm it, because a replaced master
+ * would give the same answer. If no replica confirms (`replicas` is 0), a missing key is a lost lease. */
 
 dlock_kept_lease dlock_kept_lease_of(const dlock_claim *claim, dlock_keys keys, dlock_nanos guard)
 {
@@ -78,7 +77,7 @@ static void read_restore(dlock_keep *own)
 	}
 }
 
-/* True: it is to be said once more, to another master. */
+/* True: the task repeats the keep once, at another master. */
 static bool begin_repeat(dlock_keep *own)
 {
 	return own->said == DLOCK_CONNECTION && own->masters++ == 0 && !own->route.cancelled
@@ -117,15 +116,15 @@ dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now)
 
 typedef struct {
 	dlock_renewal_round base;
-	/* the master: that the holder knows; NULL: none, or the thread has asked itself */
+	/* `master`: as the holder knows it, a hint for the first round; NULL: none, or used */
 	dlock_endpoint *service, *master;
 	dlock_masters masters;
 	dlock_kept_lease lease; /* its keys are in `text` */
 	dlock_keep keep;
 	dlock_adopted adopted;
 	dlock_description *description;
-	dlock_conn *lost_over; /* this server has said that the lease is lost; NULL: none has */
-	bool looked_at; /* what the last one has come to was taken in */
+	dlock_conn *lost_over; /* the server that has said that the lease is lost; NULL: none has */
+	bool looked_at; /* collect() has seen the outcome of the last keep */
 	char text[];
 } keep_round;
 
@@ -165,7 +164,7 @@ static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
 	return status;
 }
 
-/* Answers may still come: no task reads them. */
+/* Answers may still come, but no task reads them. */
 static void drop(keep_round *round)
 {
 	dlock_keep *keep = &round->keep;
@@ -192,7 +191,7 @@ static void round_free(dlock_renewal_round *base)
 	free(round);
 }
 
-/* The part of the time in which the answer is of use that one round takes, so that there are others. */
+/* A round may use one part in three of the time in which its answer is of use, so that other rounds can follow. */
 #define PART 3
 
 static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos ttl, bool extends)
@@ -253,7 +252,7 @@ static bool collect(dlock_renewal_round *base, bool released)
 
 	if (!is_under_way(base) && !round->looked_at) {
 		round->looked_at = true;
-		/* what was answered after the release may have been executed after it, too */
+		/* If the answer came after the release, the server may have executed the restore after it, too. */
 		round->keep.unanswered |= released && round->keep.restored_over;
 	}
 	return is_under_way(base);
@@ -269,7 +268,7 @@ static bool may_yet_repair(const dlock_renewal_round *base)
 	return round_of(base)->keep.unanswered;
 }
 
-/* On the same connection, so after the restore, which is not sent again. */
+/* The drop follows the restore over the same connection, and the restore is not sent again. */
 static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 {
 	keep_round *round = round_of(base);
@@ -286,7 +285,7 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	keep->unanswered = false;
 }
 
-/* Of locks in several slots, another server may have said that they are lost. */
+/* If the locks are in several slots, another slot's server may have said that they are lost. */
 static void give_back(dlock_renewal_round *base)
 {
 	keep_round *round = round_of(base);

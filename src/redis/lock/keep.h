@@ -7,72 +7,74 @@
 #include "../route/route.h"
 
 /* How a held lease is kept at the master of its slot, whichever server that is now; for locks and for permits. The
- * holder runs it, and the loop of the renewal thread adopts it. */
+ * holder runs the task, and the loop of the renewal thread adopts it. */
 
 typedef struct {
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token, permits;
 	dlock_nanos guard;
-	dlock_keys keys; /* the lock, the fence, the epoch, and for describe() what is held */
+	dlock_keys keys; /* the lock, the fence, the epoch; for describe() also `held` */
 } dlock_kept_lease;
 
-/* Of several locks at once: how many there are, and each of them, as a lease of one. */
+/* Of several locks at once: their number, and each of them as a lease of one lock. */
 int dlock_kept_count(const dlock_kept_lease *lease);
 dlock_kept_lease dlock_kept_one(const dlock_kept_lease *lease, int i);
 
-/* With keys that live as long as the caller's. */
+/* The lease of a held claim. Its keys live as long as the caller's. `guard`: in ns, that of the epoch rule. */
 dlock_kept_lease dlock_kept_lease_of(const dlock_claim *claim, dlock_keys keys, dlock_nanos guard);
 
-/* What is said to the master about it. */
+/* The requests to the master about a lease. Each is NULL when out of memory. */
 typedef struct {
-	/* It lasts for so long from now on; with `shortens` also where more is left. A lease time of 0 just asks. */
+	/* Makes the lease last for `ttl` (ns) from now on; with `shortens`, also if more is left. A `ttl` of 0 only
+	 * asks. */
 	dlock_call *(*keep)(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens);
 	dlock_status (*read_keep)(const dlock_call *call, const dlock_conn *conn, dlock_key_state *state,
 		dlock_error *error); /* DLOCK_OK: the state is known */
 
-	/* Where replicas confirm: gives it to a server that has not got it; a lease time of 0: it is given back, and was
-	 * the holder's until then. And takes it back from there, each of several locks alone. The replies are numbers, more
-	 * than 0 for yes. */
+	/* `restore` is for masters whose writes replicas confirm: it sets the key at a server that lacks it. With a `ttl`
+	 * of 0 it releases the lock, which was the holder's until then. `drop` releases the lock without looking at its
+	 * waiters; several locks need one call each. The replies are numbers: more than 0 means yes. */
 	dlock_call *(*restore)(const dlock_kept_lease *lease, dlock_nanos ttl);
 	dlock_call *(*drop)(const dlock_kept_lease *lease);
 
-	/* Of several locks, or of one as a part of them: gives back what is left. */
+	/* Of several locks, or of one as a part of them: releases those that are still held. */
 	dlock_call *(*release)(const dlock_kept_lease *lease);
 
-	/* Tells those who look whose it is, since when (µs since 1970); of several locks, of each. */
+	/* Tells operators who holds the lock, and since when (µs since 1970). Several locks need one call each. */
 	dlock_call *(*describe)(
 		const dlock_kept_lease *lease, dlock_nanos ttl, int64_t since, const dlock_description *description);
 } dlock_keeping;
 
-/* A task. */
+/* A task that keeps a lease. */
 typedef struct {
-	/* Its owner's, as in the route what bounds it. */
+	/* Set by the owner, as are the limits of the route. */
 	const dlock_keeping *keeping;
 	const dlock_kept_lease *lease;
-	dlock_nanos ttl; /* 0: it just asks */
+	dlock_nanos ttl; /* ns; 0: the task only asks */
 	bool shortens;
-	dlock_route route; /* begun by the owner */
+	dlock_route route; /* the owner begins it */
 
-	/* What it has come to. */
-	dlock_nanos sent_at;    /* of what the master has answered */
-	bool unanswered;         /* what was sent last may set the key yet, over `restored_over` */
+	/* The outcome. */
+	dlock_nanos sent_at;    /* when the request that the master has answered was sent */
+	bool unanswered;         /* the last restore may still set the key, over `restored_over` */
 	dlock_conn *restored_over;
-	bool restoring; /* that is under way */
+	bool restoring; /* a restore is under way */
 
-	/* Its own. */
+	/* Internal state. */
 	dlock_task task;
 	dlock_key_state state;
 	int masters;
 	dlock_status said;
 } dlock_keep;
 
-/* DLOCK_OK: the master has it for so long, and replicas have confirmed it. DLOCK_LOST: it is not the lease's any more.
- * DLOCK_CONNECTION: it is not known, or, of one that just asks, the key is missing. */
+/* DLOCK_OK: the master has extended the lease, and replicas have confirmed it; or, if the task only asks, the master
+ * has the key. DLOCK_LOST: the lock is not the lease's any more. DLOCK_CONNECTION: the outcome is unknown. If the task
+ * only asks and replicas confirm, a missing or foreign key counts as unknown, too. */
 dlock_status dlock_keep_step(dlock_keep *own, dlock_loop *loop, dlock_nanos now);
 
-/* A renewal of a lease: what the renewal thread says about it. `master`: where the holder has the lock from, as far as
- * it is known, or NULL. `description`: for those who look; NULL: they are told nothing. It takes over the keys of
- * several locks. NULL when out of memory. */
+/* A round of the renewal thread, which keeps the lease. `master`: the slot's master as the holder knows it; NULL: not
+ * known. `description`: what operators are told; NULL: nothing. The round frees the keys of several locks. NULL when
+ * out of memory. */
 dlock_renewal_round *dlock_keep_round_new(const dlock_keeping *keeping, const dlock_kept_lease *lease,
 	dlock_endpoint *service, dlock_endpoint *master, dlock_description *description);
 

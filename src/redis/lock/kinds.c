@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Where replicas confirm it. 0 just asks. */
+/* The lease time of a key that replicas confirm. A time of 0 only asks, and stays 0. */
 static dlock_nanos outlive(dlock_nanos ttl)
 {
 	return ttl > 0 ? ttl + DLOCK_CLOCK_MARGIN : 0;
@@ -126,7 +126,7 @@ static dlock_status read_lock_count(
 	return status == DLOCK_LOST ? DLOCK_OK : status;
 }
 
-/* Where the server is alone, what is not the holder's is lost. */
+/* On a lone server, a key that is missing or another's is a lost lease. */
 static dlock_call *keep_lock_alone(const dlock_kept_lease *lease, dlock_nanos ttl, bool shortens)
 {
 	return ttl == 0 ? dlock_request_check(lease->keys, lease->token)
@@ -231,7 +231,7 @@ const dlock_kind dlock_locks = {
 
 /* ---- several locks at once ---- */
 
-/* Of a script that asks for the epoch, too, where replicas confirm. */
+/* The number of keys of a script, which also needs the epoch if replicas confirm. */
 static int count_keys(const dlock_several_keys *several, bool replicated)
 {
 	return several->count + (replicated ? 1 : 0);
@@ -276,7 +276,7 @@ static dlock_call *leave_several(const dlock_subject *subject)
 	return release_several(subject, true);
 }
 
-/* They are never granted: their waiter is told to ask. */
+/* The server never grants several locks to a waiter in a queue: it tells it to ask. */
 static bool leave_grants_none(const dlock_subject *subject)
 {
 	(void) subject;
@@ -364,10 +364,11 @@ const dlock_kind dlock_several_locks = {
 
 /* ---- permits ---- */
 
-/* The numbers of signs of life in permits_pool.lua begin again here. */
+/* permits_pool.lua counts signs of life modulo this number. */
 #define SIGNS 1000
 
-/* In the queue, a waiter is named by all of it but the last three. */
+/* In the queue, a waiter's name is made of its permits, capacity, id, inbox and description. So these stay the same
+ * during a wait. */
 static dlock_permits_attempt attempt_of(const dlock_subject *subject, bool queues)
 {
 	const dlock_claim *claim = subject->claim;
@@ -427,7 +428,7 @@ static dlock_call *leave_permits(const dlock_subject *subject)
 							   : dlock_request_permits_leave(subject->keys.lock, &attempt);
 }
 
-/* Where that has to be confirmed there is no time for it, and they are given back. */
+/* If replicas would have to confirm the permits, there is no time for that, and the server releases them. */
 static bool leave_grants_permits(const dlock_subject *subject)
 {
 	return !subject->replicated;
@@ -501,9 +502,9 @@ static dlock_status read_permits_counts(
 	dlock_status status = dlock_read_permits_counts(call, conn, &counts, error);
 
 	*held = status == DLOCK_OK && counts.held > 0;
+	/* counts.available is negative if other clients have asked with a larger capacity. */
 	*available = status != DLOCK_OK || counts.available < 0 ? 0
-															: counts.available; /* less than none: others have asked
-																				   with a larger capacity */
+															: counts.available;
 	return status;
 }
 

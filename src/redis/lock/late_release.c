@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-/* Between two questions, while no other master is known; and how long one may take. */
+/* The pause between two attempts while no other master is known, and the longest that one may take. */
 #define AGAIN (200 * DLOCK_MS)
 #define LIMIT (500 * DLOCK_MS)
 
 typedef struct {
-	dlock_owned owned; /* by the topology */
+	dlock_owned owned; /* the topology owns it */
 	dlock_adopted adopted;
 	dlock_task task;
 	dlock_masters masters;
@@ -76,7 +76,7 @@ void dlock_release_late(const dlock_masters *masters, int slot, dlock_call *call
 	}
 	own->owned.free = free_one;
 	own->masters = *masters;
-	own->masters.conn = NULL; /* that is another's to keep */
+	own->masters.conn = NULL; /* that connection belongs to another owner */
 	own->slot = slot;
 	own->call = call;
 	own->until = until;

@@ -5,11 +5,11 @@
 
 #include "late_release.h"
 
-/* What is done with a lease that is held, and the back end. Where servers fail over the scripts grant in a settled
- * epoch only (epoch.lua), and this back end believes what enough replicas have confirmed: whatever is promoted
+/* What a holder does with its lease, and the back end. If servers fail over, the scripts grant only in a settled epoch
+ * (epoch.lua), and this back end relies only on what enough replicas have confirmed. So whichever server is promoted
  * then, at least one of those that could confirm another lock knows this one. docs/fail-over.md has the protocol and
- * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A server that is alone is a route of one
- * hop that no replica confirms. */
+ * its reasons; tests/models/failover.pml and tests/models/failover/ check it. A lone server is a route of one hop that
+ * no replica confirms. */
 
 static dlock_slots *slots_of(const dlock_claim *claim)
 {
@@ -118,7 +118,7 @@ static dlock_loop *loop_of(const dlock_service *service)
 	return dlock_pool_loop(service->masters.pool);
 }
 
-/* A route to the claim's master: no replica confirms it. */
+/* Begins a route to the claim's master. No replica confirms what goes over it. */
 static void begin_plain(dlock_route *route, const dlock_claim *claim, dlock_error *error)
 {
 	dlock_route_begin(route, &dlock_service_of(claim)->masters, dlock_service_subject(claim).keys.slot, error);
@@ -127,7 +127,7 @@ static void begin_plain(dlock_route *route, const dlock_claim *claim, dlock_erro
 
 /* ---- without waiting ---- */
 
-/* Goes out before anything that is sent on the connection later. */
+/* The call goes out before anything that is sent over the connection later. */
 static void send_background(const dlock_claim *claim, dlock_conn *conn, dlock_call *call, dlock_nanos now)
 {
 	dlock_conn_send_background(conn, call, dlock_after(now, claim->ttl));
@@ -147,8 +147,8 @@ void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now)
 		return;
 	}
 	send_background(claim, conn, dlock_service_kind(claim)->release(&subject, true), now);
-	if (dlock_topology_has_slots(service->masters.topology)) { /* a slot that is being moved takes no script with more
-																  than one key */
+	/* while a slot moves, its master refuses scripts with more than one key */
+	if (dlock_topology_has_slots(service->masters.topology)) {
 		dlock_kept_lease lease = kept_lease(claim);
 		for (int i = 0; i < dlock_kept_count(&lease); i++) {
 			dlock_kept_lease one = dlock_kept_one(&lease, i);
@@ -179,7 +179,7 @@ static void service_top_up(dlock_claim *claim)
 	}
 }
 
-/* Of a key that lasts for so long. */
+/* What is left of the lease if its key lasts for `pttl` ms. */
 static dlock_nanos lease_left(const dlock_claim *claim, int64_t pttl)
 {
 	dlock_nanos left = dlock_lease_left(pttl);
@@ -197,7 +197,7 @@ typedef struct {
 	dlock_route route;
 	dlock_epoch epoch;
 	bool again;
-	int64_t left; /* ms until it may be granted, where nothing was done; -1: it was, or perhaps */
+	int64_t left; /* ms until the server may grant it, if it has done nothing; -1: it has, or may have */
 	dlock_said answer;
 	dlock_nanos sent_at, until;
 	dlock_status said;
@@ -214,7 +214,8 @@ static void ask_for_exchange(attaching *own)
 		dlock_service_unchanged(own->claim, own->old));
 }
 
-/* A server that was promoted may not know that the handle was taken up: so only in a settled epoch. True: not so. */
+/* A promoted server may not know that another process has attached the handle. So the exchange needs a settled epoch.
+ * True: the epoch is not settled. */
 static bool read_refusal(attaching *own)
 {
 	own->left = -1;
@@ -256,9 +257,9 @@ static void accept_exchange(attaching *own)
 	dlock_claim_move(claim, DLOCK_CLAIM_HELD);
 }
 
-/* What was asked for with the old token without an answer, a shorter lease time perhaps, does not matter any more: when
- * the exchange was executed, it finds another token. And it is not sent again, so that it is not executed after this.
- */
+/* An unanswered request with the old token, perhaps for a shorter lease time, does no harm. Once the server has
+ * executed the exchange, that request finds another token. The exchange is not sent again, so the server does not
+ * execute it after this. */
 static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 {
 	const dlock_service *service = dlock_service_of(own->claim);
@@ -270,7 +271,7 @@ static void undo_exchange(attaching *own, bool refused, dlock_nanos now)
 		dlock_conn *conn = dlock_masters_conn(&service->masters, subject.keys.slot);
 		conn = conn ? conn : own->route.conn;
 		send_background(own->claim, conn, kind->exchange_back(&subject, own->old), now);
-		if (own->claim->count > 1) { /* where a part was taken away meanwhile, no holder gets the rest back */
+		if (own->claim->count > 1) { /* if a part was lost meanwhile, that has failed: this releases the rest */
 			send_background(own->claim, conn, kind->release(&subject, false), now);
 		}
 	}
@@ -330,7 +331,7 @@ static dlock_status service_attach(dlock_claim *claim, const char *token, dlock_
 
 /* ---- while it is held ---- */
 
-/* The tasks of others, which have asked for keys since, may be stepped in between. */
+/* Other tasks may be stepped in between, and have asked the key builder for other keys. */
 dlock_status dlock_extending_step(void *extending, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_extending *own = extending;
@@ -339,8 +340,9 @@ dlock_status dlock_extending_step(void *extending, dlock_loop *loop, dlock_nanos
 	return dlock_keep_step(&own->keep, loop, now);
 }
 
-/* The part of its time that is believed: what has ended by the holder's clock stays lost, where another one may have
- * had the lock on a server that was replaced meanwhile. */
+/* The claim relies on the guaranteed part of the time only. If the server may fail over, a lease that has expired by
+ * the holder's clock stays lost. Another client may have held the lock meanwhile, on a server that was replaced
+ * since. */
 static void set_deadline(dlock_claim *claim, dlock_nanos sent_at, dlock_nanos ttl)
 {
 	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(claim, ttl);
@@ -374,8 +376,7 @@ void dlock_extending_end(dlock_extending *own, dlock_status status)
 			"The lock \"%s\" was lost: its key was deleted or belongs to another client",
 			dlock_claim_name(claim).text);
 	} else if (call && (call->sent || keep->route.repeated) && begun + ttl - dlock_drift(ttl) < claim->deadline) {
-		/* A shorter lease that may have been set, by whichever server was asked, must be believed even without an
-		 * answer. */
+		/* A server may have set a shorter lease without an answer. So the holder relies on no more than that. */
 		claim->deadline = begun + ttl - dlock_drift(ttl);
 	}
 	if (dlock_route_may_run_later(&keep->route)) {
@@ -404,8 +405,7 @@ static dlock_status service_check(dlock_claim *claim, dlock_error *error)
 	dlock_route route;
 	int64_t pttl = 0;
 
-	if (service->keeping != service->kind->alone) { /* the time that is left proves nothing, as long as replicas have
-													   not confirmed it */
+	if (service->keeping != service->kind->alone) { /* the time left proves nothing until replicas have confirmed it */
 		return service_extend(claim, claim->ttl, error);
 	}
 	dlock_subject subject = dlock_service_subject(claim);
@@ -433,7 +433,7 @@ static dlock_status was_lost(const dlock_claim *claim, dlock_error *error)
 		"The lock \"%s\" was lost: its key was deleted or belongs to another client", dlock_claim_name(claim).text);
 }
 
-/* What was true of the lease time before stays so: neither change makes it shorter. */
+/* Neither change shortens the lease, so the former deadline remains true. */
 static void set_later_deadline(dlock_claim *claim, dlock_nanos sent_at)
 {
 	dlock_nanos before = claim->deadline;
@@ -449,13 +449,13 @@ typedef struct {
 	dlock_route route;
 	dlock_epoch epoch;
 	dlock_permits_response answer;
-	dlock_response refusal; /* what waiting would be for */
+	dlock_response refusal; /* how long to wait */
 	dlock_nanos sent_at, until;
-	bool again, gone; /* the server has the reader no more */
+	bool again, gone; /* `gone`: the server does not have the reader any more */
 	dlock_status said;
 } upgrading;
 
-/* For unchanged(): what is taken back is a reader's again. */
+/* As `old` for unchanged(): if the server reverses the upgrade, the claim is a reader again. */
 #define READS_AGAIN "-"
 
 static void ask_for_upgrade(upgrading *own)
@@ -478,8 +478,8 @@ static void read_upgrade(upgrading *own)
 	}
 }
 
-/* Replicas have said what they have to say. Where they have not confirmed it, the server may have it as the writer,
- * which it knows itself to be no more than a reader. */
+/* Called with the outcome of dlock_epoch_confirm() in `said`. If replicas have not confirmed the upgrade, the server
+ * may have the claim as the writer. The claim relies on no more than a reader's permit. */
 static void accept_upgrade(upgrading *own)
 {
 	dlock_claim *claim = own->claim;
@@ -488,7 +488,7 @@ static void accept_upgrade(upgrading *own)
 		claim->fencing_token = own->answer.fencing_token;
 		claim->permits = own->answer.permits;
 		set_later_deadline(claim, own->sent_at);
-	} else if (own->said == DLOCK_LOST) { /* its epoch was opened anew */
+	} else if (own->said == DLOCK_LOST) { /* the server has opened its epoch anew */
 		claim->explained = true;
 		own->said = DLOCK_TIMEOUT;
 	}
@@ -539,7 +539,8 @@ static dlock_status service_upgrade(dlock_claim *claim, const char *rest, dlock_
 	dlock_status status = dlock_loop_run(loop_of(dlock_service_of(claim)), upgrade_step, &own, DLOCK_FOREVER, NULL);
 	dlock_epoch_end(&own.epoch);
 	if (status == DLOCK_LOST && dlock_service_subject(claim).replicated) {
-		/* So says a server which may have been replaced, or promoted without it: replicas tell, and may get it back. */
+		/* The server that says so may have been replaced, or promoted without the lease. Replicas know, and the lease
+		 * may be restored. */
 		status = service_extend(claim, claim->ttl, error);
 		return status == DLOCK_OK ? DLOCK_TIMEOUT : status;
 	}
@@ -552,7 +553,7 @@ static dlock_status service_downgrade(dlock_claim *claim, dlock_error *error)
 	dlock_response response;
 	dlock_route route;
 
-	begin_plain(&route, claim, error); /* no client relies on it, except those granted something behind it */
+	begin_plain(&route, claim, error); /* only clients that are granted permits after it rely on it */
 	dlock_status status = dlock_route_ask(&route, dlock_service_kind(claim)->downgrade(&subject));
 	if (status == DLOCK_OK) {
 		status = dlock_read_integer(route.call, route.conn, &response, error);
@@ -587,7 +588,7 @@ static void read_release(dlock_releasing *own)
 	own->answer = response.value;
 }
 
-/* A script with more than one key is not taken then. */
+/* While a slot moves, its master refuses scripts with more than one key. */
 static bool is_slot_moving(const dlock_releasing *own)
 {
 	return own->said == DLOCK_CONNECTION && own->route.conn && own->route.call
@@ -595,7 +596,7 @@ static bool is_slot_moving(const dlock_releasing *own)
 		&& dlock_topology_has_slots(own->route.masters->topology);
 }
 
-/* Of several locks, one after the other. */
+/* Drops several locks one after the other. */
 static void drop_next(dlock_releasing *own)
 {
 	own->lease = kept_lease(own->claim);
@@ -610,14 +611,15 @@ static void read_dropped(dlock_releasing *own)
 																								: own->worst;
 }
 
-/* By an earlier sending, the answer to which was lost with a connection that had been alive. */
+/* Did an earlier sending release the lock? Then its answer was lost with a connection that had been alive. */
 static bool was_released_before(const dlock_releasing *own, dlock_nanos now)
 {
 	return (own->route.call->repeated || own->route.repeated)
 		&& (!dlock_service_kind(own->claim)->lasts || now < atomic_load(&own->claim->deadline));
 }
 
-/* A server promoted without it: until now it was this holder's, if no other client can have had it. */
+/* The server may have been promoted without the lock. The lock was this holder's until now, if no other client can have
+ * acquired it. */
 static void ask_for_restoring(dlock_releasing *own)
 {
 	own->lease = kept_lease(own->claim);

@@ -8,24 +8,25 @@
 #include "kinds.h"
 #include "wait.h"
 
-/* The back end for locks, and for semaphores and read/write locks, on Redis: one server, or a service whose master is
- * wherever Sentinels or a cluster have it, with or without replicas that confirm what is granted. What is said about
- * a lock and about permits is in kinds.h. */
+/* The back end for locks, semaphores and read/write locks on Redis. It uses one server, or a service whose master
+ * Sentinels or a cluster name, with or without replicas that confirm grants. kinds.h has the requests about locks and
+ * about permits. */
 
-/* `prefix` is put before each resource to make its lock's key. With service->replicas a lock survives a fail-over
- * (docs/fail-over.md). `legacy`: of one server that older code locks on, too. NULL when out of memory. */
+/* A back end for locks, whose keys are `prefix` and the resource. With service->replicas, a lock survives a failover
+ * (docs/fail-over.md). `legacy`: older code uses the locks of this one server, too. NULL when out of memory. */
 dlock_backend *dlock_lock_new(
 	dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len, bool legacy);
 
-/* A claim has permits of its resource's pool, claim->permits of them, all at once. They are granted in the order in
- * which they were asked for, handed over by a release to all first waiters that they are enough for, and taken back
- * from holders whose lease is over when a client needs them (permits_pool.lua). `capacity`: the permits of each
- * pool, DLOCK_PERMITS_ALL for a read/write lock, where a reader takes one and a writer all of them; `fifo`: readers and
- * writers take turns in the order of asking, otherwise their phases alternate. */
+/* A back end for permits. A claim acquires claim->permits permits of its resource's pool, all at once. The server
+ * grants them in the order in which claims ask. A release hands them over to all first waiters for which they are
+ * enough. The server reclaims those of expired leases when a client needs them (permits_pool.lua). `capacity`: the
+ * permits of each pool; DLOCK_PERMITS_ALL for a read/write lock, in which a reader holds one and a writer all. `fifo`:
+ * readers and writers are granted in the order in which they ask; otherwise their phases alternate. NULL when out of
+ * memory. */
 dlock_backend *dlock_permits_new(dlock_pool *pool, dlock_endpoint *service, const char *prefix, size_t prefix_len,
 	int64_t capacity, bool fifo);
 
-/* ---- for acquire.c ---- */
+/* ---- shared by the files of this back end ---- */
 
 typedef struct {
 	dlock_backend base;
@@ -33,25 +34,25 @@ typedef struct {
 	const dlock_keeping *keeping;
 	dlock_endpoint *service;
 	dlock_masters masters;
-	dlock_inbox *inbox; /* lent with masters.conn */
-	dlock_epoch_rule guard;  /* where replicas confirm */
+	dlock_inbox *inbox; /* the pool lends it with masters.conn */
+	dlock_epoch_rule guard;  /* if replicas confirm */
 	dlock_key_builder *keys;
 	bool fifo;
 } dlock_service;
 
-/* Of a claim whose resources lie in more than one hash slot of a cluster, of which no script can see more than one: it
- * has a part for each slot, a claim of the same back end for the names there, with the same token, which is acquired,
- * kept and given back as any other. */
+/* A claim whose resources lie in several hash slots of a cluster. No script can use more than one slot, so the claim
+ * has a part for each. A part is a claim of the same back end for the names in its slot, with the same token. It is
+ * acquired, kept and released like any other claim. */
 typedef struct dlock_slots dlock_slots;
 
 typedef struct {
 	dlock_claim base;
-	struct dlock_asking *asking; /* while it is being acquired; NULL: it is not */
-	int64_t ticket, number;      /* of its waits, over all of them */
-	dlock_several_keys *several; /* of more than one resource */
-	dlock_slots *slots;          /* of resources in more than one hash slot; then all else here is its parts' */
-	bool is_part;                /* of such a claim: what is in one slot */
-	bool may_become_reader;      /* by a downgrade without an answer, or sent twice, that may be executed late */
+	struct dlock_asking *asking; /* while the claim is being acquired; otherwise NULL */
+	int64_t ticket, number;      /* of all its waits together */
+	dlock_several_keys *several; /* the keys, if it has several resources or is a part */
+	dlock_slots *slots;          /* NULL unless it is in several slots; then its parts use the other members */
+	bool is_part;                /* it is such a part */
+	bool may_become_reader;      /* an unanswered or repeated downgrade may be executed late */
 } dlock_service_claim;
 
 static inline dlock_service *dlock_service_of(const dlock_claim *claim)
@@ -59,42 +60,42 @@ static inline dlock_service *dlock_service_of(const dlock_claim *claim)
 	return (dlock_service *) claim->backend;
 }
 
-/* What is said about what the claim is for. */
+/* The requests for what the claim is for. */
 static inline const dlock_kind *dlock_service_kind(const dlock_claim *claim)
 {
 	return claim->count > 1 ? &dlock_several_locks : dlock_service_of(claim)->kind;
 }
 
-/* Before any other question about a claim. False: out of memory. */
+/* To be called before any request for a claim. False: out of memory. */
 bool dlock_service_prepare(dlock_claim *claim);
 
-/* May another server than the one that was asked be the master, now or later? Then what has ended by the holder's clock
- * stays lost. */
+/* May another server than the one that was asked be the master, now or later? If so, a lease that has expired by the
+ * holder's clock stays lost. */
 static inline bool dlock_service_fails_over(const dlock_service *service)
 {
 	return service->masters.replicas > 0 || service->service->discovery != DLOCK_ENDPOINT_FIXED;
 }
 
-/* Valid until the next keys of the same service. */
+/* Its keys are valid until the same service builds other keys. */
 dlock_subject dlock_service_subject(const dlock_claim *claim);
-/* NULL: nothing is to be looked at once more, behind a WAIT. */
+/* What is sent after the WAIT to look at the grant once more; NULL: nothing. */
 dlock_call *dlock_service_unchanged(const dlock_claim *claim, const char *old);
 void dlock_service_begin_epoch(dlock_epoch *epoch, const dlock_claim *claim, dlock_nanos until, dlock_error *error);
 
-/* Gives back what it has, and leaves the queue where it waits, without waiting for an answer. Where the master has
- * moved meanwhile, it is left to the lease time. */
+/* Releases what the claim holds, and leaves the queue if it waits, without waiting for an answer. If the master has
+ * moved meanwhile, the lease expires by itself. */
 void dlock_service_give_back(const dlock_claim *claim, dlock_nanos now);
 
-/* acquire.c: acquire() and dispose() of a back end. What it has begun is over after dispose(). */
+/* acquire.c: acquire() and dispose() of a back end. After dispose(), nothing that the claim has begun goes on. */
 dlock_status dlock_service_acquire(dlock_claim *claim, const dlock_wait *wait, dlock_error *error);
 void dlock_service_dispose(dlock_claim *claim);
 const dlock_waiter *dlock_service_waiter(const dlock_claim *claim);
 
-/* The same in parts: between them the waiter is stepped until it comes to a status. NULL: out of memory. */
+/* The same in two parts: between them, the caller steps the waiter until it returns a status. NULL: out of memory. */
 dlock_waiter *dlock_service_begin_asking(dlock_claim *claim);
 void dlock_service_end_asking(dlock_claim *claim, dlock_status status, dlock_nanos now);
 
-/* extend() and release() in parts, between which the task is stepped. */
+/* extend() and release() in parts: between begin and end, the caller steps the task until it returns a status. */
 typedef struct {
 	dlock_claim *claim;
 	dlock_kept_lease lease;
@@ -113,7 +114,7 @@ typedef struct {
 	dlock_route route;
 	dlock_kept_lease lease;
 	int64_t answer;
-	int dropped; /* of several locks */
+	int dropped; /* how many of several locks were dropped */
 	dlock_status said, confirmed, worst;
 } dlock_releasing;
 
@@ -121,19 +122,19 @@ void dlock_releasing_begin(dlock_releasing *own, dlock_claim *claim, dlock_error
 dlock_status dlock_releasing_step(void *releasing, dlock_loop *loop, dlock_nanos now);
 void dlock_releasing_end(dlock_releasing *own, dlock_status status);
 
-/* slots.c: in which order the parts of a claim are acquired, and when all together count. NULL when out of memory. */
+/* slots.c: in which order a claim acquires its parts, and when all of them count. NULL when out of memory. */
 dlock_slots *dlock_slots_new(dlock_claim *claim);
 
-/* What is being acquired is given back, without waiting. */
+/* Frees the parts, and releases what is being acquired, without waiting. */
 void dlock_slots_free(dlock_slots *slots);
 
-/* As those of a back end. */
+/* These work like the operations of a back end. */
 dlock_status dlock_slots_acquire(dlock_slots *slots, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_slots_extend(dlock_slots *slots, dlock_nanos ttl, dlock_error *error);
 dlock_status dlock_slots_release(dlock_slots *slots, dlock_error *error);
 void dlock_slots_abandon(dlock_slots *slots);
 
-/* Once it has been acquired. */
+/* The parts of an acquired claim. */
 int dlock_slots_count(const dlock_slots *slots);
 const dlock_claim *dlock_slots_part(const dlock_slots *slots, int i);
 

@@ -6,25 +6,26 @@
 #include "../../lock/operations.h"
 #include "../../lock/renewal.h"
 
-/* Several locks at once that lie in several slots of a cluster. At first all slots are asked at once, and no part
- * queues: when all is free, that is one round trip. If one refuses, the others are given back, and it begins again: the
- * slots in ascending order, one after the other. It waits in a slot's queue while it has the earlier ones, which the
- * renewal thread keeps. A client that waits for a slot has no later one, so there is no cycle; within a slot the
- * tickets see to that.
+/* Several locks at once that lie in several slots of a cluster. The client asks all slots at once first, and no part
+ * queues: if all locks are free, that is one round trip. If one slot refuses, the client releases the other parts and
+ * begins again: with the slots in ascending order, one after the other. It waits in a slot's queue while it holds the
+ * earlier ones, which the renewal thread keeps. A client that waits for a slot holds no later one, so there is no
+ * cycle. Within a slot, tickets prevent a cycle.
  *
- * Each slot counts its fencing tokens for itself. The claim's is the largest that its parts were given, and before the
- * claim counts, all slots count on from there, as replicas confirm: so it is greater than those of all who had one of
- * the locks before, and less than those of all who will. The same request finds out whether a part was lost meanwhile.
+ * Each slot counts its own fencing tokens. The claim's token is the largest that its parts were granted. Before the
+ * claim counts, each slot raises its fence to that token, and replicas confirm it. So the token is greater than those
+ * of all earlier holders of one of the locks, and less than those of all later ones. The same request finds out whether
+ * a part was lost meanwhile.
  *
  * The claim's deadline is that of the part that ends first. */
 
 typedef struct {
-	int first, count; /* of the names */
+	int first, count; /* its names: `count` from names[first] on */
 	dlock_claim *claim; /* NULL: none yet */
-	dlock_waiter *waiter; /* while it is being acquired */
+	dlock_waiter *waiter; /* while the part is being acquired */
 	dlock_status said; /* DLOCK_PENDING: something is under way */
 	dlock_error error;
-	dlock_task task; /* of raising its slot's fence */
+	dlock_task task; /* raises the fence of its slot */
 	dlock_route route;
 	dlock_extending extending;
 	dlock_releasing releasing;
@@ -34,14 +35,14 @@ struct dlock_slots {
 	dlock_claim *whole;
 	dlock_task task, ordered;
 	dlock_nanos begun, deadline;
-	dlock_nanos until; /* for how long the fences are worth raising */
-	dlock_nanos next;  /* of a pause */
+	dlock_nanos until; /* how long raising the fences is of use */
+	dlock_nanos next;  /* when the pause ends */
 	dlock_error error;
 	bool is_strand;
 	bool tries_again; /* what has failed may end by itself */
-	int at;           /* the slot that it waits in */
+	int at;           /* the part that it asks for now */
 	dlock_status said, waited;
-	dlock_name names[DLOCK_SEVERAL_MAX]; /* in the order of their slots */
+	dlock_name names[DLOCK_SEVERAL_MAX]; /* sorted by slot */
 	int count;
 	slot_part parts[];
 };
@@ -129,7 +130,7 @@ static bool make_parts(dlock_slots *own)
 	return true;
 }
 
-/* What it has, or may have, is given back where `gives_back`. */
+/* With `gives_back`, releases what the parts hold, or may hold. */
 static void drop_parts(dlock_slots *own, bool gives_back)
 {
 	for (int i = 0; i < own->count; i++) {
@@ -178,7 +179,7 @@ static dlock_nanos first_end(const dlock_slots *own, int count)
 	return first;
 }
 
-/* ---- a part is acquired ---- */
+/* ---- acquiring one part ---- */
 
 static void begin_part(dlock_slots *own, slot_part *part, dlock_nanos over_since)
 {
@@ -203,9 +204,9 @@ static dlock_status step_part(slot_part *part, dlock_nanos deadline, dlock_loop 
 	return part->said;
 }
 
-/* ---- all at once ---- */
+/* ---- all parts at once ---- */
 
-/* With no time to wait, no part queues. */
+/* The parts have no time to wait, so none of them queues. */
 static void begin_all(dlock_slots *own, dlock_nanos now)
 {
 	own->begun = now;
@@ -216,7 +217,8 @@ static void begin_all(dlock_slots *own, dlock_nanos now)
 	}
 }
 
-/* Of what the parts have come to, what counts for all: what is under way, else what has failed, else a refusal. */
+/* What the parts' outcomes are together: pending if one is, otherwise failed if one has, otherwise refused if one
+ * was. */
 static dlock_status sum_up(const dlock_slots *own)
 {
 	dlock_status sum = DLOCK_OK;
@@ -244,7 +246,7 @@ static void take_all(dlock_slots *own)
 	}
 }
 
-/* ---- one after the other ---- */
+/* ---- one part after the other ---- */
 
 /* All slots share one answer's time beyond the deadline. */
 static void begin_next(dlock_slots *own, dlock_nanos now)
@@ -258,14 +260,14 @@ static void begin_next(dlock_slots *own, dlock_nanos now)
 	}
 }
 
-/* DLOCK_LOST: an earlier one is over. */
+/* DLOCK_LOST: an earlier part has expired. */
 static dlock_status wait_in_slot(dlock_slots *own, dlock_loop *loop, dlock_nanos now)
 {
 	return dlock_loop_is_time(loop, first_end(own, own->at), now) ? DLOCK_LOST
 		: step_part(&own->parts[own->at], own->deadline, loop, now);
 }
 
-/* While it waits for the next ones. */
+/* Renews the part while the claim waits for the next ones. */
 static dlock_status keep_part(dlock_slots *own)
 {
 	static const dlock_upkeep upkeep = { .renew = true };
@@ -362,7 +364,7 @@ static dlock_status raise_all(dlock_slots *own, dlock_loop *loop, dlock_nanos no
 	return sum_up(own);
 }
 
-/* What was asked for without an answer counts for all. */
+/* A lease time that one part asked for without an answer counts for the whole claim. */
 static void note_unacknowledged(dlock_slots *own)
 {
 	for (int i = 0; i < own->count; i++) {
@@ -383,7 +385,7 @@ static void count_on(dlock_slots *own, dlock_nanos deadline)
 	note_unacknowledged(own);
 	for (int i = 0; i < own->count; i++) {
 		dlock_claim *part = own->parts[i].claim;
-		dlock_renewal_stop(part); /* what is under way is ended with the lease */
+		dlock_renewal_stop(part); /* what is under way ends with the lease */
 		part->fencing_token = whole->fencing_token;
 		whole->received |= part->received;
 	}
@@ -400,16 +402,16 @@ static void take_raised(dlock_slots *own, dlock_nanos now)
 		is_transient &= part->said != DLOCK_CONNECTION || part->route.transient;
 		dlock_route_end(&part->route);
 	}
-	own->said = now >= end ? DLOCK_LOST : own->said; /* whatever became of it: it was worth no longer */
+	own->said = now >= end ? DLOCK_LOST : own->said; /* if a part has expired, no other outcome counts */
 	own->tries_again = own->said == DLOCK_LOST || (own->said == DLOCK_CONNECTION && is_transient);
 	if (own->said == DLOCK_OK) {
 		count_on(own, end);
 	}
 }
 
-/* ---- the whole ---- */
+/* ---- the whole claim ---- */
 
-/* Between two attempts, where something was lost. */
+/* The pause between two attempts, unless a server has refused the first of them. */
 #define PAUSE (50 * DLOCK_MS)
 #define PAUSE_JITTER 50 /* ms */
 
@@ -418,7 +420,7 @@ static bool goes_on(const dlock_slots *own, dlock_nanos now)
 	return own->said != DLOCK_OK && own->tries_again && now < own->deadline;
 }
 
-/* A token that was given back is not used again: the release may be late. False: it cannot go on. */
+/* A released token is not used again, because the release may be late. False: the claim cannot go on. */
 static bool begin_again(dlock_slots *own, dlock_nanos now)
 {
 	bool refused = own->said == DLOCK_TIMEOUT;
@@ -465,7 +467,7 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return own->said;
 }
 
-/* Why it was not acquired. */
+/* Says why the claim was not acquired. */
 static void explain(const dlock_slots *own, dlock_error *error)
 {
 	*error = own->error;
@@ -520,7 +522,7 @@ static dlock_status step_all(void *task, dlock_loop *loop, dlock_nanos now)
 	return pending ? DLOCK_PENDING : DLOCK_OK;
 }
 
-/* What the servers say to all of them: one that is lost, else one that is not known. */
+/* What the servers say about all parts: lost if one is, otherwise unknown if one is. */
 static dlock_status outcome(const dlock_slots *own, dlock_error *error)
 {
 	const slot_part *worst = &own->parts[0];
@@ -544,7 +546,7 @@ dlock_status dlock_slots_extend(dlock_slots *own, dlock_nanos ttl, dlock_error *
 
 	for (int i = 0; i < own->count; i++) {
 		slot_part *part = &own->parts[i];
-		part->claim->deadline = atomic_load(&whole->deadline); /* the renewal thread has moved that alone */
+		part->claim->deadline = atomic_load(&whole->deadline); /* the renewal thread has moved only the whole claim's */
 		part->said = DLOCK_PENDING;
 		dlock_extending_begin(&part->extending, part->claim, ttl, &part->error);
 	}

@@ -5,8 +5,8 @@
 #include "../../lock/renewer.h"
 #include "renewer.h"
 
-/* What the renewal thread says about a lease of locks in several slots: the rounds of its parts (keep.c), which it
- * begins together. The lease is kept when all are; one that is gone is the end of all. */
+/* A round of the renewal thread that keeps locks in several slots: it begins the rounds of all parts (keep.c) together.
+ * The lease is kept if all parts are. If one part is gone, the lease is gone. */
 
 typedef struct {
 	dlock_renewal_round base;
@@ -90,7 +90,7 @@ static bool has_calls(const dlock_renewal_round *base)
 	return calls > 0;
 }
 
-/* They have one service, so that all take as long. */
+/* The parts have one service, so their longest wait is the same. */
 static dlock_nanos longest_wait(const dlock_renewal_round *base, dlock_nanos ttl)
 {
 	const dlock_renewal_round *part = round_of(base)->parts[0];
@@ -118,7 +118,7 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	}
 }
 
-/* Also where others are yet to answer: behind what was asked of them, over the same connections. */
+/* Some servers may not have answered yet. The release follows what they were asked, over the same connections. */
 static void give_back(dlock_renewal_round *base)
 {
 	slots_round *round = round_of(base);

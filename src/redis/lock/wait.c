@@ -4,35 +4,36 @@
 
 /* A waiter is in one of four situations.
  *
- * It asks: one attempt, which a fail-over may prolong. The answer ends it.
- * It waits for its turn: it is in the queue of the master, whose message to its inbox ends that; or the time to look by
- *   itself, since messages can be lost and holders die; or the end of the inbox's connection.
- * It pauses: it is in no queue, since the master changes, a slot moves, or clients may not publish there. A short time
+ * It asks: one attempt, which a failover may prolong. The answer ends it.
+ * It waits for its turn, in the queue of the master. A message of the master to the waiter's inbox ends that. So does
+ *   the time to look without a message, because messages can be lost and holders die. So does the end of the inbox's
+ *   connection.
+ * It pauses, in no queue, because the master changes, a slot moves, or the server refuses subscriptions. A short time
  *   ends that.
- * It is in trouble: no master can be asked. Where the master is found by others, or has replicas, that is as transient
- *   as a holder is and is waited for like one, though without a time limit not for ever. A lone server that cannot be
- *   reached is an error at once: no server replaces it. */
+ * It is in trouble: no master can be asked. If Sentinels or a cluster name the master, or it has replicas, trouble is
+ *   transient. The waiter then waits for its end as for a holder, but without a time limit at most LONGEST_TROUBLE. A
+ *   lone server that cannot be reached is an error at once, because no server replaces it. */
 
-/* ---- when to look ---- */
+/* ---- when to look again ---- */
 
-/* A waiter's sign of life; handover.lua takes it for dead after 3 s without one. */
+/* A waiter's sign of life. handover.lua counts a waiter as dead after 3 s without one. */
 #define LOOK_AGAIN (1600 * DLOCK_MS)
 #define LOOK_AGAIN_JITTER 700 /* ms */
 
-/* What one step back in the queue adds, after the holder's lease is over. */
+/* What each further position in the queue adds after the holder's lease has ended. */
 #define STAGGER (2 * DLOCK_MS)
 
-/* However short its own leases are, a waiter asks no more often because of them. */
+/* A lease time shorter than this does not make its waiter ask more often. */
 #define LEAST_LEASE (200 * DLOCK_MS)
 
 dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dlock_nanos now)
 {
 	int64_t ahead = refusal->position < 0 ? 0 : refusal->position < 1000 ? refusal->position : 1000;
 	dlock_nanos look = now + LOOK_AGAIN + dlock_jitter(LOOK_AGAIN_JITTER) * DLOCK_MS;
-	/* Redis expires a key in the millisecond after its last. */
+	/* Redis expires a key in the millisecond after its last one. */
 	dlock_nanos turn = now + 2 * DLOCK_MS + ahead * STAGGER;
 
-	/* By then the lock may have been handed over to another waiter, and that one may have died. */
+	/* By then, the lock may have been handed over to another waiter, and that waiter may have died. */
 	if (ttl < LOOK_AGAIN) {
 		look = dlock_earlier(look, turn + (ttl < LEAST_LEASE ? LEAST_LEASE : ttl));
 	}
@@ -42,8 +43,8 @@ dlock_nanos dlock_next_look(const dlock_response *refusal, dlock_nanos ttl, dloc
 	return look;
 }
 
-/* How often the first in the queue looks if no server notifies it of a release, and a waiter that is in no queue; the
- * others look less often. */
+/* If no server notifies it of a release, the first waiter in the queue looks this often, and so does a waiter in no
+ * queue. The waiters behind it look less often. */
 #define LOOK_UNNOTIFIED (80 * DLOCK_MS)
 #define LOOK_UNNOTIFIED_JITTER 40 /* ms */
 
@@ -65,7 +66,7 @@ dlock_nanos dlock_next_look_legacy(const dlock_response *refusal, dlock_nanos tt
 	return refusal->pttl < 0 ? dlock_next_look_unnotified(refusal, ttl, now) : dlock_next_look(refusal, ttl, now);
 }
 
-/* ---- how long a wait may take beyond its time ---- */
+/* ---- how long a wait may outlast its deadline ---- */
 
 dlock_nanos dlock_longest_attempt(
 	dlock_nanos deadline, dlock_nanos over_since, bool waited, dlock_nanos connecting, dlock_nanos answer)
@@ -76,13 +77,13 @@ dlock_nanos dlock_longest_attempt(
 	if (!over_since || !waited) {
 		return most;
 	}
-	/* The process may have stood still until then. */
+	/* The process may have been stopped until `over_since`. */
 	return most > over_since ? dlock_earlier(most, dlock_after(over_since, answer)) : dlock_after(over_since, answer);
 }
 
 /* ---- the inbox ---- */
 
-/* Where it is to wait: at the slot's master. NULL: that is not known. */
+/* The inbox at the slot's master, where the waiter has to wait. NULL: the master is not known. */
 static dlock_inbox *inbox_at_master(const dlock_waiter *own)
 {
 	dlock_endpoint *master = dlock_topology_master(own->masters->topology, own->slot);
@@ -90,7 +91,8 @@ static dlock_inbox *inbox_at_master(const dlock_waiter *own)
 	return master ? dlock_pool_inbox(own->masters->pool, master) : NULL;
 }
 
-/* The previous lock on this master was contended, so the first request already joins the queue. */
+/* The first request already joins the queue if the previous lock on this master was contended, or if other strands may
+ * ask meanwhile. */
 static bool is_to_queue_at_once(const dlock_waiter *own)
 {
 	return own->inbox && (own->inbox->expected || own->is_strand) && dlock_inbox_is_open(own->inbox);
@@ -105,7 +107,7 @@ static void note_first(const dlock_waiter *own)
 	}
 }
 
-/* False: it is not known where. */
+/* False: the master is not known. */
 static bool begin_opening(dlock_waiter *own)
 {
 	if (!own->inbox) {
@@ -116,7 +118,7 @@ static bool begin_opening(dlock_waiter *own)
 	return true;
 }
 
-/* False: the waiter cannot go on without it. */
+/* False: the waiter cannot go on without an inbox. */
 static bool take_opened(dlock_waiter *own)
 {
 	own->queue = own->inbox && own->opening.open > 0;
@@ -126,7 +128,7 @@ static bool take_opened(dlock_waiter *own)
 	return own->queue || !own->needs_inbox || !own->inbox || own->inbox->refused;
 }
 
-/* In the same round trip as the next request. */
+/* The try goes out in the same round trip as the next request. */
 static void try_publishing(const dlock_waiter *own)
 {
 	dlock_conn *conn = own->queue ? dlock_masters_conn(own->masters, own->slot) : NULL;
@@ -144,8 +146,8 @@ void dlock_waiter_refused(dlock_waiter *own, const dlock_route *route, const dlo
 	}
 	if (own->ticket && response->new_in_queue && own->queued_at == route->conn->server
 		&& own->queued_over == own->inbox->conn->generation) {
-		/* It was in the queue and had been removed: its messages do not arrive. Other waiters may have opened another
-		 * connection since. */
+		/* The waiter was in the queue, and the server has removed it: its messages do not arrive. If other waiters have
+		 * opened another connection since, the inbox keeps that one. */
 		dlock_inbox_discard(own->inbox);
 	}
 	own->queued_over = own->inbox->conn->generation;
@@ -162,13 +164,14 @@ static dlock_nanos next_look(const dlock_waiter *own, dlock_nanos now)
 					  : dlock_next_look(&own->response, own->ttl, now);
 }
 
-/* The server that has it in its queue is not the one where its inbox is: it was replaced meanwhile. */
+/* Is the waiter in the queue of another server than the one of its inbox? Then the master was replaced meanwhile. */
 static bool queues_elsewhere(const dlock_waiter *own)
 {
 	return own->queue && own->queued_at && strcmp(own->queued_at->key, own->inbox->conn->server->key);
 }
 
-/* So the inbox can be opened there. Not where ASK has led: the slot is on its way. */
+/* Is the waiter in the queue of the slot's master, so that it can open its inbox there? After ASK it is not: the slot
+ * is still moving. */
 static bool queues_at_master(const dlock_waiter *own)
 {
 	const dlock_endpoint *master = dlock_topology_master(own->masters->topology, own->slot);
@@ -186,7 +189,7 @@ static void set_listening(dlock_waiter *own, bool listens)
 	}
 }
 
-/* Is there a reason to try again: is the inbox broken, is it time to look, or was the waiter told? */
+/* Is there a reason to try again: a broken inbox, a message, or the time to look? */
 static bool is_its_turn(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_grant grant;
@@ -204,7 +207,7 @@ static bool is_its_turn(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
 	return dlock_loop_is_time(loop, own->next, now);
 }
 
-/* DLOCK_OK: it has it already. */
+/* DLOCK_OK: the waiter has accepted a grant, and need not ask. */
 static dlock_status wait_for_turn(dlock_waiter *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->turn);
@@ -218,11 +221,12 @@ static dlock_status wait_for_turn(dlock_waiter *own, dlock_loop *loop, dlock_nan
 	return own->granted ? DLOCK_OK : DLOCK_TIMEOUT;
 }
 
-/* A server that fails over, a slot that moves: how long until the next attempt. */
+/* The pause before the next attempt, while a server fails over or a slot moves. */
 #define PAUSE (50 * DLOCK_MS)
 #define PAUSE_JITTER 50 /* ms */
 
-/* Until the next attempt of one that is in no queue; where it may be in none, until it is to look. */
+/* Sets when a waiter that is in no queue asks again. If the server refuses subscriptions, it asks like a waiter that no
+ * server notifies. */
 static void begin_pause(dlock_waiter *own, dlock_nanos now)
 {
 	bool looks = own->said == DLOCK_TIMEOUT && own->inbox && own->inbox->refused;
@@ -251,8 +255,8 @@ static bool is_lone(const dlock_waiter *own)
 	return own->service->discovery == DLOCK_ENDPOINT_FIXED && own->masters->replicas == 0;
 }
 
-/* Of a lone server the first one waits for the connection, too, which may take longer to be there than an answer
- * may. What comes after its time shares one answer's time, to leave the queue and to take a grant of that instant. */
+/* On a lone server, the first attempt also waits for the connection, which may take longer than an answer. After the
+ * deadline, leaving the queue and accepting a grant of that instant share one answer's time. */
 static dlock_nanos longest_attempt(const dlock_waiter *own, dlock_nanos over_since)
 {
 	const dlock_endpoint *service = own->service;
@@ -271,16 +275,16 @@ void dlock_waiter_begin_last_route(dlock_waiter *own)
 	own->route.until = longest_attempt(own, own->over_since);
 }
 
-/* What may end by itself, a fail-over or a slot that moves, is waited for as a holder is. */
+/* Trouble that ends by itself, a failover or a slot that moves: the waiter waits for that as for a holder. */
 static bool may_end(const dlock_waiter *own)
 {
 	return own->transient && !is_lone(own);
 }
 
-/* The longest that trouble is waited for without a time limit. */
+/* Without a time limit, a waiter waits this long for the end of trouble. */
 #define LONGEST_TROUBLE (60 * DLOCK_SECOND)
 
-/* Is the outcome of this attempt the caller's? */
+/* Does the outcome of this attempt end the wait? */
 static bool ends(const dlock_waiter *own, dlock_nanos now)
 {
 	if (own->last || (own->said != DLOCK_TIMEOUT && !own->trouble)) {
@@ -312,7 +316,7 @@ static void take_attempt(dlock_waiter *own, dlock_nanos now)
 	own->trouble_since = !own->trouble ? 0 : own->trouble_since ? own->trouble_since : now;
 }
 
-/* It knows where to queue now, or where else. */
+/* Does the waiter now know where to queue, or where else? */
 static bool is_to_queue_now(const dlock_waiter *own)
 {
 	return own->said == DLOCK_TIMEOUT
@@ -337,7 +341,7 @@ dlock_status dlock_waiter_step(void *waiter, dlock_loop *loop, dlock_nanos now)
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
 			if (is_last(own, now)) {
-				continue; /* to open the inbox took the rest of its time */
+				continue; /* opening the inbox has used up its time */
 			}
 			if (!take_opened(own)) {
 				own->said = DLOCK_CONNECTION;

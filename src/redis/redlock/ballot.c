@@ -54,21 +54,21 @@ static void count_vote(dlock_ballot *ballot, dlock_voter *voter)
 	}
 }
 
-/* Have all servers that have answered so far been started together, and has none failed to answer? */
+/* Were all servers that have answered so far started together, and has no server failed to answer? */
 static bool is_together(const dlock_ballot *ballot)
 {
 	return ballot->maturing > 0 && ballot->yes + ballot->no + ballot->maturing + ballot->pending == ballot->count
 		&& dlock_uptime_rule_is_new_set(&ballot->uptime_rule, ballot->count - ballot->pending);
 }
 
-/* May it turn out that this is a new set, so that all have a vote? A no shows that locks have been taken there, which
- * the servers that say yes may have forgotten. */
+/* May this turn out to be a new set, in which all servers have a vote? A no shows that a client has acquired locks
+ * there, which the servers that say yes may have forgotten. */
 static bool may_be_new_set(const dlock_ballot *ballot)
 {
 	return ballot->no == 0 && is_together(ballot);
 }
 
-/* Neither a yes nor, where it is to be told, a no can come of the votes that are out. */
+/* Can the votes that are out bring neither a yes nor, if the ballot tells it, a no? */
 static bool is_in_vain(const dlock_ballot *ballot)
 {
 	int most_no = ballot->no + ballot->pending;
@@ -91,7 +91,7 @@ static void count_void_votes(dlock_ballot *ballot)
 	ballot->maturing = 0;
 }
 
-/* Those that are answered, or have failed; or all. */
+/* Counts the votes that have come or failed; with `all`, each vote that is out. */
 static void count_votes(dlock_ballot *ballot, bool all)
 {
 	for (dlock_voter *voter = ballot->voters; voter < ballot->voters + ballot->count; voter++) {
@@ -121,7 +121,7 @@ bool dlock_ballot_ends(dlock_ballot *ballot, dlock_nanos until, dlock_loop *loop
 	if (!dlock_loop_is_time(loop, until, now)) {
 		return false;
 	}
-	for (int i = 0; i < ballot->count; i++) { /* what has come while the process stood still counts */
+	for (int i = 0; i < ballot->count; i++) { /* what has come while the process was stopped still counts */
 		if (ballot->voters[i].vote == DLOCK_VOTE_PENDING) {
 			dlock_conn_peek(ballot->voters[i].conn);
 		}
@@ -157,7 +157,7 @@ dlock_status dlock_ballot_no_quorum(const dlock_ballot *ballot, dlock_error *err
 		failed += ballot->voters[i].vote == DLOCK_VOTE_NONE;
 		voids += ballot->voters[i].vote == DLOCK_VOTE_VOID;
 	}
-	/* How many would have answered is not known: the outcome may have been clear before. */
+	/* Some servers may not have answered yet, because the outcome was certain before. */
 	dlock_fail(error, DLOCK_QUORUM, "%d of %d servers %s (quorum %d)", failed + voids, ballot->count,
 		voids == 0 ? "failed" : failed == 0 ? "have no vote" : "failed or have no vote", ballot->quorum);
 	const char *mark = ":";

@@ -7,9 +7,9 @@
 #include "quorum_internal.h"
 
 /* A majority of independent Redis servers, by the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what is done with a
- * lease that is held. quorum_internal.h lists the other parts; ballot.h counts votes, and uptime_rule.h says which
- * servers have one. */
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/): the back end itself, and what a holder does
+ * with its lease. quorum_internal.h lists the other parts; ballot.h counts votes, and uptime_rule.h says which servers
+ * have one. */
 
 static void quorum_abandon(dlock_claim *base)
 {
@@ -30,14 +30,14 @@ typedef struct {
 	quorum_claim *claim;
 	enum { EXTEND, CHECK, RELEASE } what;
 	dlock_nanos ttl, started, until;
-	bool unanswered; /* a server may do what it was asked without having answered */
+	bool unanswered; /* a server that has not answered may have executed the request */
 	dlock_task task;
 	dlock_ballot votes;
 	dlock_voter voters[DLOCK_MOST_SERVERS];
 } asking;
 
-/* A release that finds nothing when it is sent again was done by the first sending, the answer to which was lost with a
- * connection that had been alive. */
+/* If a release finds nothing when it is sent again, its first sending has released the lock. That answer was lost with
+ * a connection that had been alive. */
 static dlock_status read_release(
 	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
@@ -46,8 +46,8 @@ static dlock_status read_release(
 	return status == DLOCK_LOST && call->repeated ? DLOCK_OK : status;
 }
 
-/* Perhaps no caller is left to read that a late server does not know a script: an extension goes as text, and a release
- * does the first time on a connection. */
+/* If a server is late, perhaps no caller is left to read that it does not know a script. So an extension goes as text,
+ * and a release does the first time on a connection. */
 static dlock_call *request(const asking *own, dlock_conn *conn)
 {
 	const char *token = own->claim->base.token;
@@ -64,7 +64,7 @@ static dlock_call *request(const asking *own, dlock_conn *conn)
 	return call;
 }
 
-/* For how long a majority of those that have answered says that it has the lock; it is one that says yes. */
+/* For how long a majority says that it has the lock, as far as servers have answered. A majority must have said yes. */
 static dlock_nanos majority_left(const dlock_ballot *votes)
 {
 	int64_t left[DLOCK_MOST_SERVERS];
@@ -87,7 +87,7 @@ static void ask_holders(asking *own)
 	}
 	dlock_quorum_begin(quorum_backend_of(claim), &own->votes, own->voters,
 		own->what == RELEASE ? read_release : dlock_read_integer);
-	own->votes.tells_no = own->what != RELEASE; /* whether the lease is lost decides what its holder does */
+	own->votes.tells_no = own->what != RELEASE; /* what its holder does depends on whether the lease is lost */
 	for (int i = 0; i < own->votes.count; i++) {
 		if (has_server(claim->holders, i)) {
 			dlock_ballot_ask(&own->votes, i, request(own, own->voters[i].conn));
@@ -97,9 +97,9 @@ static void ask_holders(asking *own)
 	}
 }
 
-/* Until when those that are left are waited for. Of a check that says that less is left than the holder relies on: one
- * of the first to answer may have missed the last renewals, and the others not. Of a release where the next holder
- * needs all of them, too. 0: they are not. */
+/* Until when the task waits for the remaining servers; 0: it does not. After a check that leaves less than the holder
+ * relies on, the first servers may have missed the last renewals, and the remaining ones not. After a release, the next
+ * holder may need all servers. */
 static dlock_nanos rest_wanted_until(const asking *own, dlock_nanos now)
 {
 	const dlock_ballot *votes = &own->votes;
@@ -111,7 +111,7 @@ static dlock_nanos rest_wanted_until(const asking *own, dlock_nanos now)
 	return own->what == RELEASE && own->claim->needed > votes->quorum ? now + DLOCK_REST_OF_VOTES : 0;
 }
 
-/* A release must reach a server that is late, too. A late extension could shorten what a later one has lengthened. */
+/* A release must also reach a server that is late. A late extension could shorten what a later one has lengthened. */
 static void end_holder_calls(asking *own, dlock_nanos now)
 {
 	for (int i = 0; i < own->votes.count; i++) {
@@ -155,7 +155,7 @@ static void ask(asking *own, dlock_claim *base, int what, dlock_nanos ttl)
 	dlock_loop_run(quorum_backend_of(own->claim)->loop, ask_step, own, DLOCK_FOREVER, NULL);
 }
 
-/* Not where the lease ended before the answers came: see update() in lock/renewal.c. */
+/* If the lease ended before the answers came, it stays lost: see update() in lock/renewal_list.c. */
 static void set_deadline(dlock_claim *base, dlock_nanos deadline)
 {
 	if (!dlock_claim_expire_if_due(base)) {
@@ -180,13 +180,13 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 		dlock_claim_move(base, DLOCK_CLAIM_HELD);
 	} else {
 		if (own.started + ttl - dlock_drift(ttl) < base->deadline) {
-			base->deadline = own.started + ttl - dlock_drift(ttl); /* some servers may have taken the shorter lease */
+			base->deadline = own.started + ttl - dlock_drift(ttl); /* some servers may have set the shorter lease */
 		}
 		if (own.unanswered) {
 			dlock_claim_add_unacknowledged_ttl(base, ttl);
 		}
 	}
-	if (status == DLOCK_LOST) { /* a minority may have it, and has just been asked to keep it */
+	if (status == DLOCK_LOST) { /* a minority may have it, and was just asked to extend it */
 		dlock_quorum_roll_back(claim, dlock_now());
 	}
 	return status;
@@ -226,7 +226,7 @@ static dlock_status quorum_release(dlock_claim *base, dlock_error *error)
 
 /* ---- is it locked? ---- */
 
-/* How many servers have the key for one and the same holder, as far as they have answered? */
+/* How many servers have the key for the same holder, as far as they have answered? */
 static int most_for_one_holder(const dlock_ballot *ballot)
 {
 	int most = 0;
@@ -244,7 +244,7 @@ static int most_for_one_holder(const dlock_ballot *ballot)
 	return most;
 }
 
-/* A condition: one holder has a quorum, or none can have one any more. */
+/* A condition: one holder has a quorum, or no holder can reach one. */
 static bool is_known_whose(void *context)
 {
 	dlock_ballot *ballot = context;

@@ -7,10 +7,10 @@
 
 #include "../lock/wait.h"
 
-/* To acquire a lock on a majority of the servers. An attempt asks all for their votes, as in the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), and without a majority rolls back. Between
- * attempts a claim waits in the queues of all servers, at one position that its ticket gives it (Lamport's bakery:
- * docs/hand-over.md, tests/models/tickets.pml), until enough of them notify it. */
+/* Acquires a lock on a majority of the servers. An attempt asks all servers for their votes, as in the Redlock
+ * algorithm (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), and rolls back without a majority.
+ * Between attempts, a claim waits in the queues of all servers until enough of them notify it. Its ticket gives it one
+ * position in all queues (Lamport's bakery: docs/hand-over.md, tests/models/tickets.pml). */
 
 /* A task. */
 typedef struct dlock_quorum_acquiring {
@@ -18,32 +18,33 @@ typedef struct dlock_quorum_acquiring {
 	const dlock_wait *wait;
 	dlock_error *error;
 	dlock_task task, attempting, voting;
-	bool last, queue; /* of the attempt: it is the last one; and where it is refused, the claim queues */
+	bool last, queue; /* of the attempt: it is the last one; the claim queues at servers that refuse it */
 	bool received, paused, listens;
-	server_set open;  /* inboxes, at the beginning of a pause */
-	unsigned long pushes; /* to all inboxes, when it looked for its own the last time */
+	server_set open;  /* the inboxes that were open when a pause began */
+	unsigned long pushes; /* messages to all inboxes when the claim last looked for its own */
 	dlock_nanos asked, deadline, until;
-	dlock_nanos over_since; /* it has seen then that it is out of time; 0: it is not */
-	dlock_nanos longest;    /* the attempt ends then, whatever is still to come */
+	dlock_nanos over_since; /* when the claim has noticed that its time is up; 0: not yet */
+	dlock_nanos longest;    /* when the attempt ends, whatever is still to come */
 	dlock_opening opening;
-	dlock_status said, voted; /* of all attempts; of one */
+	dlock_status said, voted; /* the outcome of all attempts; of one */
 	dlock_ballot votes;
-	/* Not zeroed. */
+	/* The members from here on are not zeroed. */
 	dlock_voter voters[DLOCK_MOST_SERVERS];
 	quorum_agreement agreement;
 } acquiring;
 
 /* ---- votes ---- */
 
-/* Whether that counts or not. */
+/* Has the server granted the lock, whether its vote counts or not? */
 static bool gives(const dlock_voter *voter)
 {
 	return voter->vote == DLOCK_VOTE_YES || voter->vote == DLOCK_VOTE_VOID;
 }
 
-/* Two attempts that a quorum answered share a server: so the ticket comes after all that have queued before at one of
- * the servers that answered this attempt, which was made without queueing; see acquire.lua. 0: too few have
- * answered; or for several locks the tickets have become too large, since some clock was far ahead. */
+/* Returns the ticket for the queues. Two attempts that a quorum has answered share a server. So the ticket is larger
+ * than that of each claim that had queued before at a server that answered this attempt. This attempt did not queue;
+ * see acquire.lua. 0: too few servers have answered, or tickets for several locks have become too large because a clock
+ * was far ahead. */
 static int64_t next_ticket(const quorum_claim *claim, const dlock_ballot *votes)
 {
 	const quorum_backend *backend = quorum_backend_of(claim);
@@ -63,8 +64,8 @@ static int64_t next_ticket(const quorum_claim *claim, const dlock_ballot *votes)
 	return answered >= backend->quorum ? largest : 0;
 }
 
-/* A token that the others could not be raised to is no vote, wherever it comes from: the lock goes on without that
- * server. */
+/* If the other servers could not be raised to a token, it is no vote, wherever it comes from. The claim goes on without
+ * that server. */
 static dlock_status read_vote(
 	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
@@ -79,9 +80,9 @@ static dlock_status read_vote(
 	return status;
 }
 
-/* Refused, and there is time. Each server whose answer is not waited for now would be sent a release: as much again as
- * the attempt itself. And a claim that has yet to queue needs the tickets of a quorum, whereas fewer are enough to
- * fail. */
+/* The attempt was refused, and there is time. If the claim does not wait for a server's answer now, it has to send a
+ * release there: as much again as the attempt itself. A claim that has yet to queue also needs the tickets of a quorum,
+ * while fewer answers are enough to fail. */
 static bool is_rest_wanted(const acquiring *own)
 {
 	const dlock_ballot *votes = &own->votes;
@@ -90,10 +91,10 @@ static bool is_rest_wanted(const acquiring *own)
 		&& (own->queue ? votes->yes == 0 : dlock_ballot_turnout(votes) < votes->quorum);
 }
 
-/* For how long a claim waits for the tickets of a quorum that has not answered together before. */
+/* How long a claim waits for the tickets of a quorum that has not answered together before. */
 #define LATE_TICKETS (500 * DLOCK_MS)
 
-/* What it has been given it must give back soon. */
+/* If a server has granted the lock, the claim must release it soon, and waits for no ticket. */
 static bool are_tickets_wanted(const acquiring *own)
 {
 	return !own->queue && own->claim->attempts > 0 && own->votes.yes == 0;
@@ -109,7 +110,7 @@ static server_set open_inboxes(const quorum_backend *backend)
 	return open;
 }
 
-/* Asks all servers, and with `queue` queues where one refuses. */
+/* Asks all servers. With `queue`, the claim queues at each server that refuses it. */
 static void ask_for_votes(acquiring *own, dlock_nanos now)
 {
 	quorum_claim *claim = own->claim;
@@ -121,7 +122,7 @@ static void ask_for_votes(acquiring *own, dlock_nanos now)
 		.ticket = claim->ticket,
 		.description = dlock_description_text(claim->base.description) };
 
-	claim->listening = own->queue ? open_inboxes(backend) : 0; /* an answer may open another meanwhile */
+	claim->listening = own->queue ? open_inboxes(backend) : 0; /* an answer may open another inbox meanwhile */
 	own->until = dlock_earlier(own->longest, now + claim->base.ttl - dlock_drift(claim->base.ttl));
 	dlock_quorum_begin_voting(claim, &own->votes, own->voters, read_vote);
 	for (int i = 0; i < backend->count; i++) {
@@ -148,14 +149,14 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 		server_set server = UINT64_C(1) << i;
 		dlock_inbox_update(inbox);
 		if (gives(voter)) {
-			/* A holder is in no queue, even if it is rolled back. */
+			/* A holder is in no queue, even if the attempt is rolled back. */
 			claim->queued &= ~server;
 			claim->placed &= ~server;
 		} else if (claim->listening & server && call && (call->sent || call->state == DLOCK_CALL_PENDING)) {
 			claim->queued |= server;
 			if (voter->vote == DLOCK_VOTE_NO && claim->placed & server && voter->response.new_in_queue) {
-				/* It had been removed: the server found no subscriber of the inbox, even if that is open here. Other
-				 * waiters may have opened another connection since. */
+				/* The server has removed the claim from its queue: it found no subscriber of the inbox, even if that is
+				 * open here. If other waiters have opened another connection since, the inbox keeps that one. */
 				if (claim->placed_over[i] == inbox->conn->generation) {
 					dlock_inbox_discard(inbox);
 				}
@@ -168,8 +169,8 @@ static void note_queues(quorum_claim *claim, const dlock_ballot *votes)
 	}
 }
 
-/* One that refuses does not hold it; but of several locks a part may be left of what a request that was sent again has
- * had. */
+/* A server that refuses the claim does not hold the lock for it. But if a request for several locks was sent again, a
+ * part of what it had acquired may be left. */
 static bool may_hold(const quorum_claim *claim, const dlock_voter *voter)
 {
 	bool has_nothing = voter->vote == DLOCK_VOTE_NO && !(claim->several && voter->call && voter->call->repeated);
@@ -177,7 +178,8 @@ static bool may_hold(const quorum_claim *claim, const dlock_voter *voter)
 	return !has_nothing && dlock_request_may_take_effect(voter->call);
 }
 
-/* And when the first of the servers that give the lock was asked: to connect may have taken a while before. */
+/* Notes which servers may have the lock. Returns when the first server that granted it was asked, because connecting
+ * may have taken a while before. */
 static dlock_nanos note_holders(quorum_claim *claim, const dlock_ballot *votes)
 {
 	dlock_nanos first = DLOCK_FOREVER;
@@ -228,8 +230,8 @@ static dlock_status collect_votes(acquiring *own, dlock_loop *loop, dlock_nanos 
 
 /* ---- one attempt ---- */
 
-/* Notes whether a server refuses. A straggler's answer may have arrived by now. Where others want the lock, one that is
- * still to come may well be a refusal. */
+/* Notes whether a server has refused the lock. The answer of a straggler may have arrived by now. If other clients want
+ * the lock, an answer that is still to come may be a refusal. */
 static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
 {
 	quorum_backend *backend = quorum_backend_of(claim);
@@ -251,7 +253,8 @@ static void note_missing(quorum_claim *claim, const dlock_ballot *votes)
 	base->incomplete |= base->unanswered && base->waited;
 }
 
-/* A server without a vote that has the lock keeps it: so it keeps others out, and is released with the rest. */
+/* If a server without a vote has the lock, it keeps the lock. So it refuses other clients, and is asked to release it
+ * with the other servers. */
 static void accept_votes(acquiring *own)
 {
 	dlock_claim *base = &own->claim->base;
@@ -262,7 +265,7 @@ static void accept_votes(acquiring *own)
 	note_missing(own->claim, &own->votes);
 }
 
-/* A server with two votes would be a majority of three. */
+/* One server with two votes would be a majority of three. */
 static dlock_status check_independence(const quorum_backend *backend, dlock_error *error)
 {
 	for (int i = 0; i < backend->count; i++) {
@@ -291,7 +294,7 @@ static dlock_status take_refusal(acquiring *own, dlock_nanos now)
 	if (claim->ticket) {
 		dlock_claim_move(&claim->base, DLOCK_CLAIM_WAITING);
 	}
-	/* Should a release be late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
+	/* If a release is late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
 	if (dlock_claim_renew_token(&claim->base, own->error) != DLOCK_OK) {
 		return DLOCK_FAILED;
 	}
@@ -316,7 +319,7 @@ static dlock_status begin_attempt(acquiring *own)
 	return DLOCK_OK;
 }
 
-/* DLOCK_OK: a majority has given it; DLOCK_QUORUM: not so. */
+/* DLOCK_OK: a majority has granted the lock. DLOCK_QUORUM: it has not. DLOCK_FAILED: two servers are one. */
 static dlock_status begin_agreement(acquiring *own, dlock_nanos now)
 {
 	if (check_independence(quorum_backend_of(own->claim), own->error) != DLOCK_OK) {
@@ -371,7 +374,8 @@ static bool can_be_notified(const quorum_backend *backend)
 	return able >= backend->quorum;
 }
 
-/* When enough of the refusing servers may be free for a quorum; where fewer than a quorum are eligible, all of them. */
+/* When the lock may be free on enough of the refusing servers for a quorum. If fewer than a quorum are eligible, it
+ * must be free on all of them. */
 static dlock_nanos next_look(const acquiring *own, dlock_nanos now)
 {
 	const dlock_ballot *votes = &own->votes;
@@ -391,8 +395,8 @@ static dlock_nanos next_look(const acquiring *own, dlock_nanos now)
 														  : dlock_next_look_unnotified(last, ttl, now);
 }
 
-/* Between two attempts of a claim that is in no queue, since too few servers have answered in time to tell it where to
- * queue. */
+/* The pause between two attempts of a claim in no queue: too few servers have answered in time for it to know its
+ * ticket. */
 #define UNQUEUED_PAUSE (100 * DLOCK_MS)
 
 static dlock_nanos jittered(dlock_nanos least, dlock_nanos more)
@@ -400,8 +404,8 @@ static dlock_nanos jittered(dlock_nanos least, dlock_nanos more)
 	return least + dlock_jitter((uint32_t) (more / DLOCK_US)) * DLOCK_US;
 }
 
-/* The same, or where attempts are counted the pause between two; earlier if a server becomes eligible, or if no
- * server will notify the claim. */
+/* When the next attempt begins. If attempts are counted, that is after a pause. Otherwise it is at the next look, or
+ * earlier if a server becomes eligible, or if no server will notify the claim. */
 static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 {
 	const dlock_wait *wait = own->wait;
@@ -418,11 +422,11 @@ static dlock_nanos next_attempt(const acquiring *own, dlock_nanos now)
 	return dlock_earlier(eligible_at, look);
 }
 
-/* Once one server has notified the claim, the others that it takes follow within a round trip or never. */
+/* If one server has notified the claim, the other servers that it needs follow within a round trip or never. */
 #define NOTIFIED_TOGETHER (10 * DLOCK_MS)
 
-/* Inboxes have many notices that no claim takes: they are only gone through after a new one. Returns how many servers
- * have notified the claim. */
+/* Returns how many servers have notified the claim. Inboxes contain many notices that no claim reads, so the claim
+ * searches them only after a new one. */
 static int take_notices(acquiring *own)
 {
 	quorum_claim *claim = own->claim;
@@ -452,7 +456,7 @@ static bool is_its_turn(acquiring *own, dlock_loop *loop, dlock_nanos now)
 	bool first = claim->notified == 0;
 	int notified = take_notices(own);
 
-	/* A server that could not be waited on before can be now: the next attempt queues there too. */
+	/* An inbox was opened since: the next attempt also queues at its server. */
 	if (notified >= claim->needed || (open_inboxes(backend) != own->open && own->wait->attempts == 0)) {
 		return true;
 	}
@@ -473,9 +477,9 @@ static void set_listening(acquiring *own, bool listens)
 	own->listens = listens;
 }
 
-/* ---- all attempts ---- */
+/* ---- the whole acquisition ---- */
 
-/* By the times of the slowest server. */
+/* The timeouts are those of the slowest server. */
 static dlock_nanos longest_attempt(const acquiring *own)
 {
 	const quorum_backend *backend = quorum_backend_of(own->claim);
@@ -506,8 +510,8 @@ static void plan_attempt(acquiring *own, dlock_nanos now)
 	};
 }
 
-/* Is the outcome of this attempt the caller's? There is no other where it has taken all the time that there is beyond
- * the deadline. Where attempts are counted, one without a quorum fails like any other. */
+/* Does the outcome of this attempt end the acquisition? It does if the attempt has used all the time beyond the
+ * deadline. If attempts are counted, another one follows an attempt without a quorum. */
 static bool ends(const acquiring *own, dlock_nanos now)
 {
 	return own->last || now >= own->longest
@@ -516,7 +520,7 @@ static bool ends(const acquiring *own, dlock_nanos now)
 				|| (!own->wait->attempts && !dlock_ballot_lacks_only_uptime(&own->votes))));
 }
 
-/* No pause after the first attempt: the next one queues at once, or finds out where to. */
+/* No pause follows the first attempt: the next one queues at once, or asks where to queue. */
 static void plan_pause(acquiring *own, dlock_nanos now)
 {
 	quorum_claim *claim = own->claim;
@@ -539,7 +543,7 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 		if (own->queue) {
 			DLOCK_JOIN(&own->task, own->said, dlock_opening_step(&own->opening, loop, now));
 			if (now >= own->wait->deadline) {
-				continue; /* that took the rest of its time */
+				continue; /* opening the inboxes has used up its time */
 			}
 		}
 		DLOCK_JOIN(&own->task, own->said, attempt(own, loop, now));
@@ -562,7 +566,7 @@ static dlock_status acquire_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return own->said;
 }
 
-/* In a pause it stays in the queues, and can be gone on with. What an attempt has begun is over. */
+/* In a pause, the claim stays in the queues, and the caller may resume it. What an attempt has begun ends. */
 static void drop(acquiring *own, dlock_nanos now)
 {
 	set_listening(own, false);

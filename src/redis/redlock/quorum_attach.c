@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* To take up a lease by its token, which is exchanged for the claim's own on a majority of the servers, so that it
- * works once: compare and exchange, decided by votes as an acquire is. tests/models/attach.pml checks it. */
+/* Attaches a lease by its token. A majority of the servers exchange that token for the claim's own, so that it works
+ * once. Their votes decide, as in an acquisition. tests/models/attach.pml checks it. */
 
 /* A task. */
 typedef struct {
@@ -13,7 +13,7 @@ typedef struct {
 	dlock_error *error;
 	dlock_task task, exchanging;
 	int attempts;
-	/* some servers gave it to this claim, and others perhaps to another that takes it up in the same moment */
+	/* some servers granted it to this claim, and other servers perhaps to a claim that attaches it at the same time */
 	bool split;
 	dlock_nanos asked, split_until, until;
 	dlock_status said, exchanged;
@@ -22,7 +22,7 @@ typedef struct {
 	quorum_agreement agreement;
 } attaching;
 
-/* Sent again since its script is unknown, it could follow a release: so it goes as text. */
+/* If the exchange were sent again because its script is unknown, it could follow a release. So it goes as text. */
 static dlock_call *request_exchange(const attaching *own, int64_t least_fencing_token)
 {
 	dlock_call *call = dlock_quorum_request_exchange(
@@ -34,8 +34,8 @@ static dlock_call *request_exchange(const attaching *own, int64_t least_fencing_
 	return call;
 }
 
-/* The uptime rule judges as it does for an acquire: a server that was restarted may have come back with an old key, of
- * a lease that was released since, and whose lock is another's. */
+/* The uptime rule applies as in an acquisition. A restarted server may have come back with the key of a lease that was
+ * released since, and whose lock another client holds. */
 static void ask_for_exchange(attaching *own, dlock_nanos now)
 {
 	int64_t least_fencing_token = dlock_quorum_propose(quorum_backend_of(own->claim));
@@ -65,7 +65,7 @@ static dlock_nanos exchanged_until(const dlock_ballot *votes)
 	return dlock_quorum_last(until, holders, votes->quorum);
 }
 
-/* DLOCK_OK: a majority has exchanged it. */
+/* DLOCK_OK: a majority has exchanged the token. */
 static dlock_status begin_agreement(attaching *own)
 {
 	const dlock_ballot *votes = &own->votes;
@@ -85,14 +85,14 @@ static void accept_exchange(attaching *own)
 
 	base->deadline = own->agreement.until;
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
-	claim->holders = ALL_SERVERS; /* from before, any may have it */
-	/* one that did not have it before, either */
+	claim->holders = ALL_SERVERS; /* any server may have it from before */
+	/* A server that had no key before makes it incomplete, too. */
 	base->incomplete = dlock_ballot_voters(&own->votes, DLOCK_VOTE_NO) != 0;
 	base->unanswered = own->votes.pending > 0;
 }
 
-/* Servers that are late, or out of reach, exchange it too as soon as they can. Unlike an acquire this goes on after a
- * release, which is sent after it over the same connection and so finds the token that it names. */
+/* Servers that are late or out of reach exchange the token as soon as they can. Unlike an acquisition, this goes on
+ * after a release. The release follows over the same connection, and so finds the token that it names. */
 static void exchange_rest(attaching *own)
 {
 	quorum_claim *claim = own->claim;
@@ -121,8 +121,8 @@ static void leave_stragglers(quorum_claim *claim)
 	}
 }
 
-/* On each server where it was, or may yet be, exchanged. The exchange is not sent again, so that it is not executed
- * after this. */
+/* Reverses the exchange on each server that has executed it, or may yet do so. The exchange is not sent again, so that
+ * no server executes it after this. */
 static void exchange_back(attaching *own, dlock_nanos now)
 {
 	for (int i = 0; i < own->votes.count; i++) {
@@ -165,10 +165,10 @@ static dlock_status exchange(attaching *own, dlock_loop *loop, dlock_nanos now)
 	return own->exchanged;
 }
 
-/* Of several that take up one lease in the same moment each may get a minority. Then each tries again, after pauses
- * that differ. */
+/* If several claims attach one lease at the same time, each may reach a minority only. Then each tries again, after
+ * pauses that differ. */
 #define SPLIT_ATTEMPTS 5
-#define SPLIT_PAUSE 8000 /* us, at most, after the first attempt; twice as much after each further one */
+#define SPLIT_PAUSE 8000 /* µs, at most, after the first attempt; doubled after each further one */
 #define SPLIT_TIME (200 * DLOCK_MS)
 
 static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
@@ -184,8 +184,7 @@ static dlock_status attach_step(void *task, dlock_loop *loop, dlock_nanos now)
 		}
 		own->until = now + DLOCK_MS + dlock_jitter(SPLIT_PAUSE << (own->attempts - 1)) * DLOCK_US;
 		DLOCK_AWAIT(&own->task, dlock_loop_is_time(loop, own->until, now));
-		/* Should what rolls back be late, on a connection that was replaced meanwhile, it must not hit the next
-		 * attempt. */
+		/* If the rollback is late, on a connection that was replaced meanwhile, it must not hit the next attempt. */
 		if (dlock_claim_renew_token(&own->claim->base, own->error) != DLOCK_OK) {
 			own->said = DLOCK_FAILED;
 			break;

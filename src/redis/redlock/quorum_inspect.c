@@ -7,7 +7,8 @@
 #include "../request/inspect_requests.h"
 #include "../wire/reply.h"
 
-/* What is seen of a lock on several servers: each is asked, and the holder is the client that has it on a majority. */
+/* What is seen of a lock on several servers. Each server is asked. The holder is the client that has the lock on a
+ * majority. */
 
 static dlock_keys keys_of(const quorum_backend *backend, const char *resource, size_t len)
 {
@@ -17,7 +18,7 @@ static dlock_keys keys_of(const quorum_backend *backend, const char *resource, s
 	return keys;
 }
 
-/* Yes: there is a reply that is no error. */
+/* Yes: there is a reply, and it is no error. */
 static dlock_status read_any(
 	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {
@@ -25,7 +26,7 @@ static dlock_status read_any(
 	return dlock_check_reply(call, conn, error);
 }
 
-/* A task: the same question to each, until all have answered, or a quorum has and the others have had a moment. */
+/* A task that asks each server the same question. It ends when all have answered, or a moment after a quorum has. */
 typedef struct {
 	quorum_backend *backend;
 	dlock_ballot votes;
@@ -64,7 +65,7 @@ static dlock_call *inspect_request(dlock_keys keys, const void *most)
 	return dlock_request_inspect(keys, *(const int *) most);
 }
 
-/* The id that most servers have for the holder, and how many do; "": none. */
+/* Returns how many servers have the most frequent holder, and its id; "": there is none. */
 static int most_frequent(const dlock_inspection *seen, int count, const char **id)
 {
 	int most = 0;
@@ -92,7 +93,7 @@ static const char *state_of(const asking *own, const dlock_inspection *seen, int
 	return seen->holders == 0 ? "free" : !strcmp(seen->parties[0].id, holder) ? "held" : "other";
 }
 
-/* The one whose account is taken: that has the holder, and knows of most waiters. */
+/* The server whose report is used: it has the holder, and knows the most waiters. -1: none. */
 static int best_of(const dlock_inspection *seen, int count, const char *holder)
 {
 	int best = -1;
@@ -106,7 +107,7 @@ static int best_of(const dlock_inspection *seen, int count, const char *holder)
 	return best;
 }
 
-/* Without a majority it has no holder. */
+/* Without a majority, the lock has no holder. */
 static void drop_holder(dlock_inspection *inspection)
 {
 	if (inspection->holders > 0) {
@@ -169,7 +170,7 @@ dlock_status dlock_quorum_inspect(dlock_backend *base, const char *resource, siz
 	return status;
 }
 
-/* ---- all of them ---- */
+/* ---- the list ---- */
 
 enum { MOST_SEEN = 1000 };
 
@@ -179,7 +180,7 @@ static dlock_call *seen_request(dlock_keys keys, const void *context)
 	return dlock_request_seen(DLOCK_ARG(DLOCK_SEEN_KEY), MOST_SEEN);
 }
 
-/* Adds what is not there yet. */
+/* Adds the resources that are not in `out` yet. */
 static dlock_status merge(dlock_listing *out, const dlock_listing *more, dlock_error *error)
 {
 	for (int i = 0; i < more->count; i++) {
@@ -221,7 +222,7 @@ dlock_status dlock_quorum_list(dlock_backend *base, int most, dlock_listing *out
 	for (int i = 0; status == DLOCK_OK && i < out->count; i++) {
 		dlock_listed *one = &out->first[i];
 		status = dlock_quorum_inspect(base, one->resource, one->resource_len, 1, &one->inspection, error);
-		status = status == DLOCK_LOST ? DLOCK_OK : status; /* a key of another type */
+		status = status == DLOCK_LOST ? DLOCK_OK : status; /* the key has another type */
 	}
 	if (status == DLOCK_OK) {
 		dlock_listing_sort(out, most);
@@ -244,8 +245,8 @@ static dlock_status read_broken(
 	return dlock_read_break(call, conn, &response->pttl, error);
 }
 
-/* On all servers. A holder with a majority stays the only one until enough of its keys have expired for another client
- * to get a majority. By then its lease is over, as after its death. */
+/* Breaks the lock on all servers. A holder with a majority stays the only one until enough of its keys have expired for
+ * another client to reach a majority. By then its lease has ended, as after its death. */
 dlock_status dlock_quorum_break(dlock_backend *base, const char *resource, size_t len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error)
 {

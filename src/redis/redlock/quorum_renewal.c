@@ -5,25 +5,25 @@
 #include "../request/inspect_requests.h"
 #include "quorum_internal.h"
 
-/* What the renewal thread says to the servers of one lease; see lock/renewer.h. A round is a ballot: it asks all of
- * them to extend it, or whether they have it. Servers without the key are given it again after that. */
+/* The rounds of the renewal thread for one lease; see lock/renewer.h. A round is a ballot: it asks all servers to
+ * extend the lease, or whether they have it. After that, servers without the key are given it again. */
 
 typedef struct {
 	dlock_endpoint *server;
 	dlock_call *repair;
-	bool unanswered; /* a repair was sent, and has not been answered: it may yet set the key */
+	bool unanswered; /* a repair was sent and not answered: it may yet set the key */
 	bool counted;    /* it had the key when it last answered: the lease may rest upon it */
 } round_server;
 
 typedef struct {
 	dlock_renewal_round base;
-	dlock_ballot votes; /* of the round under way or last decided */
-	dlock_keys keys; /* the lock's, and that of what is held */
+	dlock_ballot votes; /* of the round under way, or of the last one */
+	dlock_keys keys; /* of the lock, and of what its holder says */
 	dlock_description *description;
 	char token[DLOCK_TOKEN_MAX + 1];
 	int64_t fencing_token;
 	round_server *servers;
-	dlock_voter voters[]; /* the servers and the key's name are behind them */
+	dlock_voter voters[]; /* behind them are the servers and the texts of the keys */
 } quorum_round;
 
 static quorum_round *round_of(const dlock_renewal_round *base)
@@ -73,7 +73,7 @@ static void cancel(dlock_renewal_round *base)
 	}
 }
 
-/* The connection for this lease time; but what may have to be rolled back stays where it was sent. */
+/* The connection for this lease time. If a repair may have to be rolled back, its connection stays. */
 static dlock_conn *conn_for(quorum_round *round, int server, dlock_pool *pool, dlock_nanos ttl)
 {
 	dlock_conn **conn = &round->voters[server].conn;
@@ -86,7 +86,8 @@ static dlock_conn *conn_for(quorum_round *round, int server, dlock_pool *pool, d
 	return *conn;
 }
 
-/* For those who look, who believe it only of the holder that the server has. No caller waits for the answer. */
+/* Describes the holder to operators. inspect.lua uses the description only if the server has this holder. No caller
+ * waits for the answer. */
 static void describe(const quorum_round *round, dlock_conn *conn, dlock_nanos ttl)
 {
 	const dlock_several_keys *several = round->keys.several;
@@ -116,7 +117,7 @@ static void begin(dlock_renewal_round *base, dlock_renewer *renewer, dlock_nanos
 	dlock_ballot_begin(votes, round->voters, votes->count, votes->quorum, dlock_read_integer);
 	votes->tells_no = true;
 	for (int i = 0; i < votes->count; i++) {
-		/* One connection for all that are only asked about. */
+		/* The checks of all leases share one connection to a server. */
 		if (conn_for(round, i, dlock_redis_renewer_pool(renewer), extends ? base->within : DLOCK_TTL_MAX)) {
 			dlock_ballot_ask(votes, i, extends ? dlock_quorum_request_renew(round->keys, round->token, ttl)
 											   : dlock_quorum_request_check(round->keys, round->token));
@@ -153,7 +154,7 @@ static bool has_gaps(const dlock_renewal_round *base)
 	return gaps > 0;
 }
 
-/* Sets the key, and raises the fence; once for each answer that there is no key. */
+/* Sets the key and raises the fence, once for each answer that there is no key. */
 static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 {
 	quorum_round *round = round_of(base);
@@ -174,7 +175,7 @@ static void repair(dlock_renewal_round *base, dlock_nanos ttl)
 	}
 }
 
-/* What was cancelled before it was sent is not. */
+/* A call that was cancelled before it was sent is not under way. */
 static bool is_under_way(const dlock_call *call)
 {
 	return is_pending(call) && (call->sent || call->wanted);
@@ -194,7 +195,7 @@ static bool collect(dlock_renewal_round *base, bool released)
 		under_way |= is_under_way(voter->call) || is_under_way(server->repair);
 		if (server->repair && server->repair->state == DLOCK_CALL_ANSWERED) {
 			base->refused |= dlock_read_integer(server->repair, voter->conn, &response, &error) == DLOCK_LOST;
-			/* It may have been executed after the release, however early its answer is read. */
+			/* The server may have executed the repair after the release, however early its answer is read. */
 			server->unanswered &= released;
 			discard(&server->repair);
 		}
@@ -239,8 +240,8 @@ static bool may_yet_repair(const dlock_renewal_round *base)
 	return repairs > 0;
 }
 
-/* On the same connection, so after the repair, which is not sent again. A lease of a millisecond needs no more of the
- * key's companions. */
+/* The rollback follows the repair over the same connection, and the repair is not sent again. A lease of one
+ * millisecond needs none of the lock's other keys. */
 static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 {
 	quorum_round *round = round_of(base);
@@ -256,7 +257,7 @@ static void roll_back(dlock_renewal_round *base, dlock_nanos ttl, bool over)
 	}
 }
 
-/* A part that is lost on a majority is all lost. */
+/* If a part is lost on a majority, the whole lease is lost. */
 static void give_back(dlock_renewal_round *base)
 {
 	quorum_round *round = round_of(base);

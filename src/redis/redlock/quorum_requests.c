@@ -1,6 +1,6 @@
 #include "quorum_requests.h"
 
-/* The keys of several locks are the same on each server, and in no cluster's slot: one script has them all. */
+/* No server here is part of a cluster, so one script may use the keys of several locks. */
 
 dlock_call *dlock_quorum_request_acquire(dlock_keys keys, const dlock_attempt *attempt)
 {

@@ -3,8 +3,8 @@
 
 #include "../request/requests.h"
 
-/* What one of the servers is asked about a lock, or about several at once (keys.several). Its answer is for all of
- * them: they are the token's, or not. Each is NULL when out of memory. */
+/* What one server is asked about a lock, or about several at once (keys.several). Its answer is for all of them: they
+ * are the token's, or not. Each request is NULL when out of memory. */
 
 dlock_call *dlock_quorum_request_acquire(dlock_keys keys, const dlock_attempt *attempt);
 dlock_call *dlock_quorum_request_raise(dlock_keys keys, const char *token, int64_t fencing_token);
@@ -12,7 +12,8 @@ dlock_call *dlock_quorum_request_check(dlock_keys keys, const char *token);
 dlock_call *dlock_quorum_request_extend(dlock_keys keys, const char *token, dlock_nanos ttl);
 dlock_call *dlock_quorum_request_renew(dlock_keys keys, const char *token, dlock_nanos ttl);
 
-/* `waiter`: the one that is not notified; NULL: all are. Of several locks, those that are still held are released. */
+/* `waiter`: its name in the queue, which is not notified; NULL: any may be. Of several locks, this releases those that
+ * are still held. */
 dlock_call *dlock_quorum_request_release(dlock_keys keys, const char *token, const char *waiter);
 dlock_call *dlock_quorum_request_leave(dlock_keys keys, const char *waiter);
 
@@ -20,7 +21,7 @@ dlock_call *dlock_quorum_request_exchange(
 	dlock_keys keys, const char *old, const char *new_token, int64_t least_fencing_token);
 
 dlock_call *dlock_quorum_request_repair(dlock_keys keys, const char *token, dlock_nanos ttl, int64_t fencing_token);
-/* Needs no more than the lock's name of the keys, where it is one. */
+/* For one lock, this uses no other member of `keys` than the lock. */
 dlock_call *dlock_quorum_request_undo_repair(dlock_keys keys, const char *token);
 
 #endif

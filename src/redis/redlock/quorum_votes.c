@@ -4,8 +4,8 @@
 #include <time.h>
 
 /* Asks all servers for a lock, as in the Redlock algorithm
- * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once, and agrees on a
- * fencing token, which Redlock does not have (tests/models/fencing.pml checks that tokens rise). Without a majority it
+ * (https://redis.io/docs/latest/develop/use/patterns/distributed-locks/), but all at once. It has them agree on a
+ * fencing token, which Redlock does not have; tests/models/fencing.pml checks that tokens rise. Without a majority it
  * rolls back. */
 
 bool dlock_quorum_prepare(quorum_claim *claim)
@@ -17,7 +17,7 @@ bool dlock_quorum_prepare(quorum_claim *claim)
 	return claim->base.count == 1 || claim->several;
 }
 
-/* Of several, the first one's. */
+/* For several resources, these are the first one's and `several`. */
 dlock_keys dlock_quorum_keys(const quorum_claim *claim)
 {
 	const dlock_name *first = claim->base.names;
@@ -82,7 +82,7 @@ dlock_status dlock_quorum_check_clock(dlock_error *error)
 			(long long) (1970 + micros / 1000000 / 31556952));
 }
 
-/* The clock, so that tokens rise when everything is restarted; more than the last one, so that they rise when the clock
+/* The clock makes tokens rise if all servers are restarted. One more than the last token makes them rise if the clock
  * does not. */
 int64_t dlock_quorum_propose(const quorum_backend *backend)
 {
@@ -91,8 +91,8 @@ int64_t dlock_quorum_propose(const quorum_backend *backend)
 	return micros > backend->highest_token ? micros : backend->highest_token + 1;
 }
 
-/* Shorter than any lease in use, with a request of its holder's before it. The votes of an attempt that takes longer
- * are not simultaneous enough: a server may have given its vote, restarted without it, and be another holder's when the
+/* Any lease in use is longer than this, with a request of its holder before it. If an attempt takes longer, its votes
+ * are not simultaneous enough. A server may have voted, restarted without its vote, and be another holder's when the
  * last vote comes (tests/models/forgetting.pml). */
 #define QUICK (100 * DLOCK_MS)
 
@@ -108,10 +108,10 @@ static int64_t largest_token(const dlock_ballot *votes)
 	return token;
 }
 
-/* The votes carry the servers' fencing tokens. The largest is the lease's, once a quorum has no smaller one: any later
- * quorum shares a server with this one, and reads a larger token there. Servers with a smaller one are raised, only
- * where the lock is still the claim's; and all are asked so where the attempt was not quick. Normally all agree and
- * nothing is to be done. */
+/* The votes carry the servers' fencing tokens. The largest is the lease's once a quorum has no smaller one. Any later
+ * quorum shares a server with this one, and reads a larger token there. If fewer than a quorum have it, or the attempt
+ * was not quick, the claim asks all voters to raise their tokens. A server does so only if the lock is still the
+ * claim's there. Normally all agree, and nothing is left to do. */
 static bool is_agreed(const quorum_agreement *own, dlock_nanos now)
 {
 	quorum_claim *claim = own->claim;
@@ -192,7 +192,7 @@ void dlock_quorum_cancel_stragglers(quorum_claim *claim)
 	}
 }
 
-/* One that still waits for its connection goes as text. */
+/* A straggler that still waits for its connection goes as text. */
 void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 {
 	dlock_call *call = claim->stragglers[server];
@@ -205,11 +205,11 @@ void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
 	}
 }
 
-/* A connection that takes longer is not expected any more. */
+/* If a connection takes longer than this, the claim does not wait for it. */
 #define EXPECTED (100 * DLOCK_MS)
 
-/* This happens with a new connection only: the server is there, but was not connected or logged in to when the others
- * had voted. */
+/* This happens with a new connection only. The server is there, but the client was not connected or logged in when the
+ * other servers had voted. */
 static bool is_logging_in(const dlock_conn *conn, dlock_nanos now)
 {
 	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;

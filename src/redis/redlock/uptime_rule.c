@@ -2,8 +2,8 @@
 
 #include "../wire/info.h"
 
-/* Servers that are started together do not start in the same moment, and give their uptimes in whole seconds: what
- * seems to be this much may be two seconds more. */
+/* Servers that are started together do not start at the same moment, and report their uptimes in whole seconds. Starts
+ * that seem this far apart may be two seconds further apart. */
 #define TOGETHER (5 * DLOCK_SECOND)
 
 void dlock_uptime_rule_begin(dlock_uptime_rule *guard, dlock_nanos setting, dlock_nanos ttl)
@@ -48,7 +48,7 @@ void dlock_uptime_rule_explain(
 			conn->server->label, conn->handshake.uptime.problem);
 		return;
 	}
-	dlock_nanos uptime = guard->begun - (eligible_at - guard->min_uptime); /* as it was judged */
+	dlock_nanos uptime = guard->begun - (eligible_at - guard->min_uptime); /* as the rule has judged it */
 	dlock_fail(error, DLOCK_CONNECTION,
 		"Redis at %s: has been up for only %lld s, so it may have lost locks; it votes again after %.6g s (%s)",
 		conn->server->label, (long long) (uptime > 0 ? uptime / DLOCK_SECOND : 0),

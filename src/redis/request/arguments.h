@@ -6,84 +6,85 @@
 #include "../wire/survey.h"
 #include "keys.h"
 
-/* What the calls of scripts (requests_lua.h) are made with: structs that several scripts take, and the types of
- * words. */
+/* The arguments of script calls (requests_lua.h): structs that several scripts share, and the types of words. */
 
 /* How a claim asks for its lock; see acquire.lua. */
 typedef struct {
 	const char *token;
 	dlock_nanos ttl;
-	/* 0: the server's time; DLOCK_NO_NUMBER: the fence may just count on, where the lock is free, without waiters */
+	/* 0: the server's time. DLOCK_NO_NUMBER: if the lock is free and has no waiters, the fence may just count on */
 	int64_t least_fencing_token;
-	bool grant;                  /* the server hands the lock over; otherwise it only notifies the next waiter */
+	bool grant;               /* the server hands the lock to the next waiter; otherwise it only notifies that waiter */
 	const char *waiter;       /* NULL or "": the token */
 	const dlock_inbox *inbox; /* NULL: do not queue */
 	const char *description;  /* what the waiter says about itself; NULL: nothing */
-	int64_t ticket;           /* 0: the server's time, where `grant` */
-	int64_t number;           /* of the request; comes back with a grant */
-	bool legacy;              /* takes over from ended timestamps */
-	bool unnotified;          /* looks at intervals, and needs its position for that */
+	int64_t ticket;           /* 0: the server's time, if `grant` */
+	int64_t number;           /* the request's number; it comes back with a grant */
+	bool legacy;              /* acquires a lock of older code once its timestamp has passed; docs/legacy.md */
+	bool unnotified;          /* the waiter looks at intervals, and needs its position for that */
 } dlock_attempt;
 
-/* How permits are asked for; see permits_acquire.lua. */
+/* How a claim asks for permits; see permits_acquire.lua. */
 typedef struct {
 	const char *id;
 	int64_t permits;
-	int64_t capacity;         /* of the pool */
+	int64_t capacity; /* the permits of the pool */
 	dlock_nanos ttl;
-	bool fifo; /* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
+	/* a writer waits in the order of tickets; otherwise phases of readers and writers alternate */
+	bool fifo;
 	const dlock_inbox *inbox; /* NULL: do not queue */
-	const char *description;  /* the same for all of a wait; NULL: nothing */
+	const char *description;  /* the same during a whole wait; NULL: nothing */
 	int64_t ticket;           /* 0: none yet */
-	int64_t number;           /* of the request; comes back with a grant */
-	int64_t own;              /* permits that its process keeps meanwhile, for ever */
+	int64_t number;           /* the request's number; it comes back with a grant */
+	int64_t own;              /* permits of the pool that this thread holds without limit while it waits */
 } dlock_permits_attempt;
 
-/* How units of one product are asked for; see stock_reserve.lua. */
+/* How an order asks for units of one product; see stock_reserve.lua. */
 typedef struct {
 	const char *id;
 	int64_t units;
 	dlock_nanos ttl;
-	int64_t limit;            /* the most units for this buyer, reserved and bought; 0: as many as it likes */
-	bool strict;              /* no later order passes it */
+	int64_t limit;            /* the most units that this buyer may have, reserved and bought; 0: no limit */
+	bool strict;              /* no later order passes this one */
 	const dlock_inbox *inbox; /* NULL: do not queue */
-	const char *description;  /* NULL */
+	const char *description;  /* always NULL */
 	int64_t ticket;           /* 0: none yet */
-	int64_t number;           /* of the request */
+	int64_t number;           /* the request's number */
 } dlock_stock_attempt;
 
-/* An order that there is; see stock_confirm.lua. */
+/* An existing order; see stock_confirm.lua. */
 typedef struct {
 	const char *id;
-	int64_t generation;   /* DLOCK_NO_NUMBER: the last */
-	const char *products; /* the hash of several products' names; empty: it has one */
+	int64_t generation;   /* DLOCK_NO_NUMBER: the last one */
+	const char *products; /* the hash of the names of several products; empty: the order has one product */
 } dlock_order_ref;
 
-/* What an epoch waits for, with the server's options. */
+/* What an epoch waits for, according to the server's options. */
 typedef struct {
 	dlock_nanos time;
-	bool resyncs; /* it is opened anew where a replica has attached, and nothing proves that this is harmless */
-	int enough;   /* the nodes that know of each lease, if they have been nowhere else (wire/survey.h) */
+	bool resyncs; /* a replica that attaches opens the epoch anew, unless the nodes prove that this is harmless */
+	int enough;   /* if this many nodes have been nowhere else, one of them knows each lease (wire/survey.h) */
 } dlock_epoch_rule;
 
-/* Of acquire, exchange, unchanged and look: what of the epoch keeps the server from granting. The texts live as long as
- * the call. */
+/* Why the server's epoch keeps it from granting, as acquire, exchange, unchanged and look reply. The texts live as long
+ * as the call. */
 typedef struct {
 	bool open;
-	int64_t left; /* ms until it is settled; negative: its opening is to be confirmed, then it can be settled. Of look
-					 0: it is settled. DLOCK_EPOCH_DOUBTED */
-	const char *replid;  /* that it was opened for */
-	const char *settles; /* "settles/seen" of epoch.lua */
-	int64_t waited;      /* of look: ms; and */
-	const char *attached; /* how often replicas have attached until then */
+	/* ms until the epoch is settled; negative: replicas must confirm its opening first, or DLOCK_EPOCH_DOUBTED; 0, from
+	 * look: it is settled */
+	int64_t left;
+	const char *replid;   /* the replication id that the epoch was opened for */
+	const char *settles;  /* "settles/seen" of epoch.lua */
+	int64_t waited;       /* from look: the guard that the epoch waits for, in ms */
+	const char *attached; /* from look: how often replicas have attached so far */
 } dlock_epoch_state;
 
-/* Of unchanged: it is settled, replicas have attached since its base, and nothing was done. */
+/* From unchanged: the epoch is settled, but replicas have attached since its base. The script did nothing. */
 #define DLOCK_EPOCH_DOUBTED (-2)
 
 /* ---- words: what gen-lua.sh makes of the types in the scripts' heads ---- */
 
-/* In place of a number that may be 0. */
+/* "No number", for an argument that may be 0. */
 #define DLOCK_NO_NUMBER INT64_MIN
 
 #define DLOCK_NOTHING ((dlock_arg) { "", 0 })
@@ -102,7 +103,7 @@ static inline dlock_arg dlock_text_arg(const char *text)
 	return text ? DLOCK_ARG(text) : DLOCK_NOTHING;
 }
 
-/* A channel, and behind it what a waiter says about itself. */
+/* A channel, followed by what a waiter says about itself. */
 typedef struct {
 	char text[sizeof((dlock_inbox *) NULL)->channel + 1 + DLOCK_DESCRIPTION_MAX];
 } dlock_inbox_word;
@@ -131,19 +132,20 @@ static inline dlock_arg dlock_count_arg(dlock_number *out, int64_t value)
 	return value > 0 ? dlock_number_arg(out, value) : DLOCK_NOTHING;
 }
 
-/* Redis counts whole milliseconds, and a time of none is another thing than a short one. */
+/* Redis counts whole milliseconds. A short time becomes 1 ms, because 0 ms has another meaning. */
 static inline dlock_arg dlock_ms_arg(dlock_number *out, dlock_nanos time)
 {
 	return dlock_number_arg(out, time > 0 && time < DLOCK_MS ? 1 : time / DLOCK_MS);
 }
 
-/* A lease of none would be none at all. */
+/* A lease of 0 ms would be no lease, so the shortest is 1 ms. */
 static inline dlock_arg dlock_lease_arg(dlock_number *out, dlock_nanos time)
 {
 	return dlock_number_arg(out, time < DLOCK_MS ? 1 : time / DLOCK_MS);
 }
 
-/* Behind the first `count` words, `more` numbers, as many as a call has room for; returns how many words there are. */
+/* Appends up to `more` numbers to the first `count` words, as many as a call has room for. Returns the new number of
+ * words. */
 static inline int dlock_add_ints(
 	dlock_arg words[DLOCK_CALL_WORDS], int count, dlock_number *numbers, const int64_t *values, int more)
 {

@@ -44,7 +44,7 @@ static void take_said(dlock_party *holder, dlock_arg said)
 	}
 }
 
-/* {us, id, ms left, said, waiters, and of each waiter: id, said} */
+/* {us, id, ms left, said, waiters, and for each waiter: id, said} */
 dlock_status dlock_read_inspection(
 	const dlock_call *call, const dlock_conn *conn, dlock_inspection *out, dlock_error *error)
 {
@@ -86,7 +86,7 @@ dlock_status dlock_read_inspection(
 
 /* ---- permits ---- */
 
-/* What is in the reply for each. */
+/* The number of words for each holder or waiter. */
 enum { PARTY_WORDS = 5 };
 
 static dlock_status read_party(
@@ -117,7 +117,7 @@ static dlock_status read_party(
 	return DLOCK_OK;
 }
 
-/* {us, holders, waiters, and of each of them: 'h' or 'q', id, ms left, permits, said} */
+/* {us, holders, waiters, and for each of them: 'h' or 'q', id, ms left, permits, said} */
 dlock_status dlock_read_permits_inspection(
 	const dlock_call *call, const dlock_conn *conn, dlock_inspection *out, dlock_error *error)
 {

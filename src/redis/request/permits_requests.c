@@ -5,7 +5,7 @@
 
 #include "../wire/reply.h"
 
-/* DLOCK_OK: a list of numbers, that many of them in `out`. */
+/* DLOCK_OK: the reply begins with `count` numbers, which are now in `out`. */
 static dlock_status read_numbers(
 	const dlock_call *call, const dlock_conn *conn, int64_t *out, size_t count, dlock_error *error)
 {
@@ -20,16 +20,16 @@ static dlock_status read_numbers(
 	return DLOCK_OK;
 }
 
-enum { REFUSED, HELD }; /* how the replies to acquire begin */
+enum { REFUSED, HELD }; /* how replies to acquire begin */
 
-/* Of permits that the server has given. */
+/* For permits that the server has granted. */
 static dlock_status check_fencing_token(
 	const dlock_permits_response *response, const dlock_conn *conn, dlock_error *error)
 {
 	return dlock_is_fencing_token(response->fencing_token) ? DLOCK_OK : dlock_unexpected_reply(conn, error);
 }
 
-/* {1, fencing token, permits, ms left}, {0, ms, position, ticket as text, new} */
+/* {1, fencing token, permits, ms left} or {0, ms, position, ticket as text, new} */
 dlock_status dlock_read_permits(
 	const dlock_call *call, const dlock_conn *conn, dlock_permits_response *response, dlock_error *error)
 {

@@ -7,8 +7,8 @@ static const redisReply *element(const redisReply *reply, size_t index, int type
 	return index < reply->elements && reply->element[index]->type == type ? reply->element[index] : NULL;
 }
 
-/* {pttl, position, ticket, new, left, replid, settles}, {2, left, replid, settles}, {left, replid, settles, waited,
- * attached}, {left, replid, settles}; of permits {0, pttl, position, ticket, new, left, replid, settles} */
+/* Acquire replies {pttl, position, ticket, new, left, replid, settles}; for permits, a 0 comes first. Exchange replies
+ * {2, left, replid, settles}, look {left, replid, settles, waited, attached}, unchanged {left, replid, settles}. */
 dlock_epoch_state dlock_read_epoch(const dlock_call *call)
 {
 	const redisReply *reply = call && call->state == DLOCK_CALL_ANSWERED ? call->reply : NULL, *left, *replid, *settles,
@@ -47,7 +47,7 @@ void dlock_explain_epoch(const dlock_conn *conn, int64_t left, dlock_error *erro
 
 	if (left < 0) {
 		dlock_fail(error, DLOCK_TIMEOUT,
-			"Redis at %s: %s: no lock is granted until replicas have confirmed that and the guard is over",
+			"Redis at %s: %s: no lock is granted until replicas have confirmed that and the guard has ended",
 			conn->server->label, why);
 	} else {
 		dlock_fail(error, DLOCK_TIMEOUT, "Redis at %s: %s: no lock is granted for another %.1f s", conn->server->label,

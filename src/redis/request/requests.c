@@ -61,7 +61,7 @@ dlock_status dlock_read_holder(
 												   : dlock_unexpected_reply(conn, error);
 }
 
-/* Of a lock that the server has given. */
+/* For a lock that the server has granted. */
 static dlock_status check_fencing_token(const dlock_response *response, const dlock_conn *conn, dlock_error *error)
 {
 	return dlock_is_fencing_token(response->fencing_token)
@@ -72,7 +72,7 @@ static dlock_status check_fencing_token(const dlock_response *response, const dl
 			conn->server->label);
 }
 
-/* The fencing token, or {pttl, position, ticket, new}; the ticket is a sorted set's score, which comes as text. */
+/* The fencing token, or {pttl, position, ticket, new}. The ticket is text, because it is a score of a sorted set. */
 dlock_status dlock_read_acquire(
 	const dlock_call *call, const dlock_conn *conn, dlock_response *response, dlock_error *error)
 {

@@ -6,7 +6,7 @@
 
 #include "../wire/reply.h"
 
-/* DLOCK_OK: a list that begins with that many numbers. */
+/* DLOCK_OK: the reply is a list that begins with `count` numbers, which are now in `out`. */
 static dlock_status read_numbers(
 	const redisReply *reply, const dlock_conn *conn, int64_t *out, size_t count, dlock_error *error)
 {
@@ -38,7 +38,7 @@ bool dlock_stock_is_unfinished(const dlock_call *call)
 		&& dlock_integer_at(call->reply, 0, &first) && first == DLOCK_RESERVE_AGAIN;
 }
 
-/* {1, fencing token, units, ms left, generation}, {2, fencing token, units, ms ago, generation} */
+/* {1, fencing token, units, ms left, generation} or {2, fencing token, units, ms ago, generation} */
 static dlock_status read_held(
 	const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
@@ -60,7 +60,7 @@ static void read_closed(dlock_reserve_response *response, int64_t sale)
 	response->sale = sale == 2 ? DLOCK_SALE_ENDED : DLOCK_SALE_CLOSED;
 }
 
-/* {0, ms, position, ticket as text, new}; `first`: where the ms are */
+/* {0, ms, position, ticket as text, new}; `first`: the index of the ms */
 static dlock_status read_refusal(const redisReply *reply, size_t first, const dlock_conn *conn,
 	dlock_reserve_response *response, dlock_error *error)
 {
@@ -124,8 +124,8 @@ dlock_status dlock_read_stock_reserve(
 	return dlock_unexpected_reply(conn, error);
 }
 
-/* {0, stock} with the rest of a refusal behind it where it waits, {-1, units, stock}, {-4, units, stock, other}, {-5,
- * sale, stock}; stocks from 1 */
+/* {0, stock}, with the rest of a refusal behind it if the order waits; {-1, units, stock}; {-4, units, stock, other};
+ * {-5, sale, stock}. Stocks count from 1. */
 dlock_status dlock_read_stock_basket(
 	const dlock_call *call, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)
 {
@@ -181,7 +181,7 @@ dlock_status dlock_read_stock_order(
 	return good ? DLOCK_OK : dlock_unexpected_reply(conn, error);
 }
 
-/* Of each stock a list. */
+/* Does the list have one element for each stock? */
 static bool is_list_of(const redisReply *reply, int count)
 {
 	return reply->type == REDIS_REPLY_ARRAY && reply->elements == (size_t) count;
@@ -249,7 +249,7 @@ dlock_status dlock_read_stock_lineage(const dlock_call *call, const dlock_conn *
 	return n[0] >= 0 && n[0] <= 2 && n[1] >= 0 ? DLOCK_OK : dlock_unexpected_reply(conn, error);
 }
 
-/* {{id, number, units}, …}, and {number, id} where there may be more */
+/* {{id, number, units, ms left}, …}, and at the end {number, id} if there may be more */
 dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *conn, int *count,
 	const char **next_number, const char **next_id, dlock_error *error)
 {
@@ -279,7 +279,7 @@ dlock_status dlock_read_stock_orders(const dlock_call *call, const dlock_conn *c
 	return DLOCK_OK;
 }
 
-/* The ranges of stock_pool.lua. */
+/* stock_pool.lua has the ranges. */
 static dlock_order_state state_of(int64_t number)
 {
 	static const dlock_order_state states[] = { DLOCK_STATE_RESERVED, DLOCK_STATE_SOLD, DLOCK_STATE_ENDED,
@@ -292,7 +292,7 @@ static dlock_order_state state_of(int64_t number)
 dlock_listed_order dlock_read_stock_order_at(const dlock_call *call, int index)
 {
 	const redisReply *entry = call->reply->element[index];
-	int64_t number = strtoll(text_at(entry, 1), NULL, 10); /* without the 64ths */
+	int64_t number = strtoll(text_at(entry, 1), NULL, 10); /* drops the 64ths */
 	dlock_listed_order order = { .id = text_at(entry, 0), .state = state_of(number), .at = number % 10000000000000 };
 
 	dlock_integer_at(entry, 2, &order.units);

@@ -9,19 +9,19 @@ enum { NODE_ID_LEN = 40 };
 
 dlock_call *dlock_cluster_question(void)
 {
-	/* CLUSTER SHARDS, its successor, is there from 7.0 on only. */
+	/* CLUSTER SHARDS, the successor of CLUSTER SLOTS, exists only from Redis 7.0 on. */
 	dlock_arg words[] = { DLOCK_ARG("CLUSTER"), DLOCK_ARG("SLOTS") };
 
 	return dlock_call_command(words, 2);
 }
 
-/* What a node writes where it has to name its host by a name that it does not know. */
+/* A node writes "?" if it should name its host by a hostname that it does not know. */
 static bool is_unknown(const char *host)
 {
 	return host && !strcmp(host, "?");
 }
 
-/* A node that does not know its own address, or is not to tell it, writes no host. */
+/* A node writes no host if it does not know its own address, or is configured not to tell it. */
 static dlock_endpoint *server_at(
 	const char *host, long port, const dlock_endpoint *service, const dlock_endpoint *node, const dlock_slot_map *known)
 {
@@ -51,7 +51,7 @@ dlock_endpoint *dlock_cluster_server_at(
 	return *end ? NULL : server_at(host, port, service, node, known);
 }
 
-/* One range of slots: its first and last slot, its master, its replicas. */
+/* A range has its first slot, its last slot, its master and its replicas. */
 static bool is_range(const redisReply *range)
 {
 	return range->type == REDIS_REPLY_ARRAY && range->elements >= 3
@@ -62,7 +62,7 @@ static bool is_range(const redisReply *range)
 		&& range->element[2]->element[1]->type == REDIS_REPLY_INTEGER;
 }
 
-/* The id of a node, which stays where its address changes, and the other way round. NULL: not there. */
+/* A node keeps its id when its address changes, and its old address may get another node. NULL: there is no id. */
 static const char *id_of(const redisReply *master)
 {
 	const redisReply *id = master->elements > 2 ? master->element[2] : NULL;
@@ -70,8 +70,8 @@ static const char *id_of(const redisReply *master)
 	return id && id->type == REDIS_REPLY_STRING && id->len == NODE_ID_LEN ? id->str : NULL;
 }
 
-/* This server, if it is the node of this id; otherwise another object for what is at its address now. NULL when out of
- * memory. */
+/* Returns this server if it is the node with this id; otherwise another object for the node that is at its address now.
+ * NULL when out of memory. */
 static dlock_endpoint *identified(dlock_endpoint *server, const char *id, const dlock_endpoint *service)
 {
 	if (!server || !id || (server->node_id && !strcmp(server->node_id, id))) {
@@ -86,7 +86,7 @@ static dlock_endpoint *identified(dlock_endpoint *server, const char *id, const 
 	return other;
 }
 
-/* The IP address, where the host's name is not known: Redis 7 has it behind the node's id. NULL: not there. */
+/* The IP address, if the host's name is not known. Redis 7 writes it behind the node's id. NULL: there is none. */
 static const char *ip_of(const redisReply *master)
 {
 	const redisReply *more = master->elements > 3 ? master->element[3] : NULL;
@@ -100,7 +100,7 @@ static const char *ip_of(const redisReply *master)
 	return NULL;
 }
 
-/* A master without a usable address is not known. */
+/* A master without a usable address counts as not known. */
 static bool add_range(dlock_slot_map *map, const redisReply *range, const dlock_endpoint *service,
 	const dlock_endpoint *node, const dlock_slot_map *known)
 {
@@ -138,8 +138,8 @@ static bool has_ids(const dlock_slot_map *known)
 	return false;
 }
 
-/* Is a master that is known among its masters and replicas? Addresses are used again: the node that was asked may be
- * one of another cluster. */
+/* Does the reply name a known master, as a master or as a replica? Addresses are reused, so the node that was asked may
+ * belong to another cluster. */
 static bool is_same_cluster(const redisReply *reply, const dlock_slot_map *known)
 {
 	for (size_t i = 0; i < reply->elements; i++) {

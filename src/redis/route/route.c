@@ -6,16 +6,16 @@
 
 #include "../wire/reply.h"
 
-/* How often one request is redirected, or sent to another master. */
+/* How often one request is redirected, and how often its route looks for another master. */
 enum { MOST_HOPS = 5, MOST_MASTERS = 2 };
 
-/* When a route has come to something, its call may have been executed by the server that answered; by one that was
- * asked before and did not answer (`repeated`); and, where there is no answer, by the last one, now or later. A server
- * that says it is no master, or that a slot is elsewhere, has executed nothing. */
+/* When a route has an outcome, the server that answered may have executed its call, and so may an earlier one that did
+ * not answer (`repeated`). If there is no answer, the last server may execute it, now or later. A server that says that
+ * it is no master, or that a slot is elsewhere, has executed nothing. */
 
 /* ---- what is sent ---- */
 
-/* It takes part of the time that the answer may take, so that "too few" is heard, too, also where it is asked once more
+/* WAIT takes part of the time that its answer may take. So the client also hears "too few", even if it asks once more
  * behind a script that was sent as text. */
 static dlock_call *new_wait(const dlock_conn *conn, int replicas)
 {
@@ -25,11 +25,11 @@ static dlock_call *new_wait(const dlock_conn *conn, int replicas)
 	time = time > DLOCK_SECOND ? DLOCK_SECOND : time;
 	snprintf(count, sizeof count, "%d", replicas);
 	snprintf(ms, sizeof ms, "%" PRId64,
-		time < 10 * DLOCK_MS ? (int64_t) 10 : (int64_t) (time / DLOCK_MS)); /* 0 is without limit */
+		time < 10 * DLOCK_MS ? (int64_t) 10 : (int64_t) (time / DLOCK_MS)); /* 0 would be without limit */
 	dlock_arg args[] = { DLOCK_ARG("WAIT"), DLOCK_ARG(count), DLOCK_ARG(ms) };
 	dlock_call *call = dlock_call_command(args, 3);
 	if (call) {
-		call->once = true; /* over another connection it would be about other writes */
+		call->once = true; /* over another connection it would count other writes */
 	}
 	return call;
 }
@@ -50,9 +50,9 @@ static bool send_one(dlock_conn *conn, dlock_call *call, bool asks)
 {
 	if (asks) {
 		send_asking(conn);
-		call->once = true; /* again it would go out alone, */
+		call->once = true; /* sent again, it would go without ASKING */
 		if (call->script) {
-			dlock_call_use_source(call); /* also where the server does not know it */
+			dlock_call_use_source(call); /* the text works even if the server does not know the script */
 		}
 	}
 	return dlock_conn_send(conn, call);
@@ -78,7 +78,7 @@ dlock_call *dlock_send_with_wait(dlock_conn *conn, dlock_call *call, int replica
 	return confirmation;
 }
 
-/* A script that the server did not know was sent once more, as text. */
+/* If the server did not know a script, the call was sent again as text, behind the WAIT. */
 static bool was_sent_after(const dlock_call *call, const dlock_call *confirmation)
 {
 	return confirmation && confirmation->sent && confirmation->generation == call->generation
@@ -93,11 +93,11 @@ bool dlock_is_confirmed(const dlock_call *call, const dlock_call *confirmation, 
 }
 
 typedef enum {
-	ANSWER_FINAL,    /* by a master */
-	ANSWER_MOVED,    /* the slot is at another address, */
-	ANSWER_ASK,      /* or its keys are on their way to it */
-	ANSWER_LATER,    /* no server serves it at the moment, */
-	ANSWER_UNSERVED, /* since no master has the slot */
+	ANSWER_FINAL,    /* a master has answered */
+	ANSWER_MOVED,    /* the slot is at another address */
+	ANSWER_ASK,      /* the slot's keys are moving to another address */
+	ANSWER_LATER,    /* no server serves the slot at the moment */
+	ANSWER_UNSERVED, /* no master has the slot */
 	ANSWER_REPLICA,  /* the server is no master */
 	ANSWER_NONE
 } answer;
@@ -117,10 +117,10 @@ static bool has_any(const char *text, const char *const *words, size_t count)
 	return false;
 }
 
-/* Of an answered call. `address`, of MOVED and ASK, lives as long as the call. */
+/* Reads an answered call. `address`, for MOVED and ASK, lives as long as the call. */
 static answer read_answer(const dlock_call *call, const char **address)
 {
-	/* In a script, some versions put more around these. */
+	/* If these come from a script, some versions put more text around them. */
 	static const char *const later[] = { "TRYAGAIN ", "NOREPLICAS " };
 	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ",
 		"with replica instances" };
@@ -145,7 +145,7 @@ static answer read_answer(const dlock_call *call, const char **address)
 
 /* ---- the whole way ---- */
 
-/* Where the time is over, what has come while the process stood still counts. */
+/* When the time is over, replies that came while the process was stopped still count. */
 static bool is_time(const dlock_route *own, dlock_loop *loop, dlock_nanos now)
 {
 	bool over = dlock_loop_is_time(loop, own->until, now);
@@ -156,7 +156,7 @@ static bool is_time(const dlock_route *own, dlock_loop *loop, dlock_nanos now)
 	return over;
 }
 
-/* What was cancelled before it was sent is not. */
+/* A call that was cancelled before it was sent has ended, too. */
 static bool has_ended(const dlock_call *call)
 {
 	return !call || call->state != DLOCK_CALL_PENDING || (!call->sent && !call->wanted);
@@ -176,7 +176,7 @@ static void discard(dlock_call **call)
 	}
 }
 
-/* It may be others', too. */
+/* Does not cancel the WAIT, which other routes may share. */
 static void discard_confirmation(dlock_route *own)
 {
 	dlock_call_release(own->confirmation);
@@ -222,7 +222,7 @@ void dlock_route_send(dlock_route *own, dlock_call *call, dlock_call *after_conf
 	own->after_confirm = after_confirm;
 }
 
-/* A WAIT for all that is sent in this turn. */
+/* One WAIT serves all calls that are sent in this turn. */
 static dlock_call *share_wait(dlock_conn *conn, int replicas)
 {
 	if (conn->last && conn->last_replicas == replicas) {
@@ -235,7 +235,6 @@ static dlock_call *share_wait(dlock_conn *conn, int replicas)
 	return call;
 }
 
-/* To one server. */
 static void send_to(dlock_route *own, dlock_endpoint *server)
 {
 	const dlock_masters *masters = own->masters;
@@ -260,7 +259,8 @@ static dlock_endpoint *known_master(const dlock_route *own)
 	return master ? dlock_endpoint_retain(master) : NULL;
 }
 
-/* Where two know different masters, the one that was given knows better, or the question tells. NULL: not known. */
+/* If the topology does not agree with the hint, the route tries the hint first, while the topology asks. NULL: no
+ * master is known. */
 static dlock_endpoint *first_server(dlock_route *own, dlock_nanos now)
 {
 	dlock_endpoint *server = known_master(own), *hint = own->hint;
@@ -280,7 +280,8 @@ static void begin_discovery(dlock_route *own, dlock_error *error)
 	own->discovery = (dlock_discovery) { .topology = own->masters->topology, .until = own->until, .error = error };
 }
 
-/* DLOCK_CONNECTION: no node has said who has the slot, but another one may. */
+/* DLOCK_CONNECTION is the status until a server answers. If no node has named the slot's master, another node may do so
+ * later. */
 static dlock_status take_discovered(dlock_route *own)
 {
 	own->server = own->found == DLOCK_OK ? known_master(own) : NULL;
@@ -291,7 +292,7 @@ static dlock_status take_discovered(dlock_route *own)
 	return DLOCK_CONNECTION;
 }
 
-/* NULL when out of memory. */
+/* False, with no call, when out of memory. */
 static bool renew_call(dlock_call **call)
 {
 	dlock_call *again = *call ? dlock_call_again(*call) : NULL;
@@ -325,7 +326,8 @@ static dlock_status not_now(const dlock_route *own, bool is_fixed)
 	return dlock_fail(own->error, DLOCK_CONNECTION, "Redis at %s: %s", own->conn->server->label, reason);
 }
 
-/* True: it is the master's. Otherwise `said` is why not, and `next` the server to ask then, if it names one. */
+/* True: the answer is the master's. Otherwise `said` is the reason, and `next` the server to ask, if the answer names
+ * one. */
 static bool take_answer(dlock_route *own, dlock_nanos now)
 {
 	const char *address = NULL;
@@ -342,7 +344,7 @@ static bool take_answer(dlock_route *own, dlock_nanos now)
 	own->said = answered ? not_now(own, is_fixed) : no_answer(own);
 	own->transient = answered || (own->conn && !own->conn->refused && !is_fixed);
 	if (own->answer == ANSWER_REPLICA) {
-		dlock_conn_close(own->conn); /* behind its address, there may be another server by now */
+		dlock_conn_close(own->conn); /* another server may be at its address by now */
 	}
 	own->asks = own->answer == ANSWER_ASK;
 	if (own->answer == ANSWER_MOVED && own->hops < MOST_HOPS) {
@@ -354,8 +356,8 @@ static bool take_answer(dlock_route *own, dlock_nanos now)
 	return false;
 }
 
-/* True: it is to be asked who is the master now. Once more where the server that failed is named again: the Sentinel or
- * node that said so may be behind the others. */
+/* True: the topology must ask who is the master now. It asks once more if the server that failed is named again,
+ * because the Sentinel or node that named it may lag behind. */
 static bool begin_finding_out(dlock_route *own)
 {
 	return (own->answer == ANSWER_REPLICA || own->answer == ANSWER_UNSERVED || own->answer == ANSWER_NONE)
@@ -373,7 +375,7 @@ static void take_found(dlock_route *own)
 	own->next = master;
 }
 
-/* To the next server; the call is sent again, as it was made. */
+/* Continues with the next server, and a copy of the call as it was made. */
 static void go_on(dlock_route *own)
 {
 	bool may_run = !is_answered(own->call) && own->call && own->call->sent;
@@ -421,7 +423,7 @@ dlock_status dlock_route_step(dlock_route *own, dlock_loop *loop, dlock_nanos no
 
 /* ---- what replicas say ---- */
 
-/* A script that the server did not know was sent once more, as text. */
+/* If the server did not know a script, the call was sent again as text, behind the WAIT: another WAIT follows. */
 static void have_confirmation(dlock_route *own)
 {
 	if (!was_sent_after(own->call, own->confirmation) && own->call->generation == own->conn->generation) {
@@ -465,7 +467,7 @@ dlock_status dlock_route_confirm(dlock_route *own, dlock_loop *loop, dlock_nanos
 	DLOCK_AWAIT(&own->confirming, has_ended(own->confirmation) || dlock_loop_is_time(loop, own->until, now));
 	own->found = DLOCK_OK;
 	if (!dlock_is_confirmed(own->call, own->confirmation, own->replicas)) {
-		if (!own->cancelled) { /* a master that was replaced may go on without replicas for a while */
+		if (!own->cancelled) { /* a replaced master may run without replicas for a while */
 			begin_discovery(own, &own->masters->pool->unheard);
 			DLOCK_JOIN(&own->confirming, own->found, dlock_discovery_step(&own->discovery, loop, now));
 		}
@@ -475,7 +477,8 @@ dlock_status dlock_route_confirm(dlock_route *own, dlock_loop *loop, dlock_nanos
 	return own->found;
 }
 
-/* What was sent before the confirmation, or over another connection, says nothing: it is sent once more. */
+/* If the call was sent before the confirmation, or over another connection, its answer says nothing: it is sent
+ * again. */
 static void send_after_confirm(dlock_route *own)
 {
 	if (!was_sent_after(own->confirmation, own->after_confirm) && own->confirmation->generation == own->conn->generation

@@ -46,7 +46,7 @@ static bool grow(dlock_slot_map *map)
 	return true;
 }
 
-/* NONE when out of memory. */
+/* NONE when out of memory, or if there are MOST_SERVERS. */
 static int number_of(dlock_slot_map *map, dlock_endpoint *server)
 {
 	for (int i = 0; i < map->count; i++) {
@@ -117,7 +117,7 @@ static bool has_slot(const dlock_slot_map *map, int number)
 	return false;
 }
 
-/* The last server takes the place and the number of one that is dropped. */
+/* The last server gets the place and the number of the dropped one. */
 static void drop(dlock_slot_map *map, int number)
 {
 	int last = --map->count;

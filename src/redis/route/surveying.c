@@ -5,9 +5,9 @@
 
 #include "../wire/info.h"
 
-/* No client waits longer than this for one round of answers: where the nodes cannot be reached, locks wait for the
- * guard, and what was asked is asked again later. The master is asked over a connection of its own, too: on that for
- * locks a WAIT may be under way. */
+/* No client waits longer than this for one round of answers. If the nodes cannot be reached, locks wait for the guard,
+ * and the nodes are asked again later. The master, too, is asked over a separate connection, because a WAIT may be
+ * under way on the one for locks. */
 #define LIMIT (500 * DLOCK_MS)
 
 static dlock_call *command(const char *first, const char *second)
@@ -26,7 +26,7 @@ static void discard(dlock_call **call)
 	}
 }
 
-/* What the master has to say of attached replicas comes first. */
+/* The master counts its attached replicas first, so that the count shows if one attaches later. */
 static void ask(dlock_surveying *own, dlock_conn *conn, dlock_nanos now)
 {
 	dlock_asked_node *node = &own->asked[own->count];
@@ -55,7 +55,7 @@ static bool is_over(const dlock_call *call)
 	return !call || call->state != DLOCK_CALL_PENDING;
 }
 
-/* Notes when each was read. True: all are. */
+/* Notes when the answers of each node were read. True: all nodes have answered, or failed. */
 static bool note_answers(dlock_surveying *own, dlock_nanos now)
 {
 	bool all = true;
@@ -69,8 +69,8 @@ static bool note_answers(dlock_surveying *own, dlock_nanos now)
 	return all;
 }
 
-/* "ip=10.0.0.2,port=6379,state=online,...". False: there is none of this number. A tool that takes a copy has no
- * port. */
+/* "ip=10.0.0.2,port=6379,state=online,...". False: there is no replica of this number. A tool that copies the data has
+ * no port. */
 static bool find_replica(const char *info, int number, char *address, size_t size)
 {
 	char name[16];

@@ -7,20 +7,20 @@
 #include "cluster.h"
 #include "sentinel.h"
 
-/* One that has not answered for so long gets company: the next one is asked as well. */
+/* If a source has not answered for this long, the next one is asked as well. */
 #define HEDGE (200 * DLOCK_MS)
 
-/* Between two questions, unless the first has changed something. A fail-over takes seconds. */
+/* The pause between two questions, unless the first has changed something. A failover takes seconds. */
 #define PAUSE (50 * DLOCK_MS)
 
-/* One that has failed is asked last for so long. */
+/* A source that has failed is asked last for this long. */
 #define AVOID (5 * DLOCK_SECOND)
 
-/* Tells the connections for questions from those for locks, on which a WAIT may be under way. */
+/* The timeout keeps connections for questions apart from those for locks, on which a WAIT may be under way. */
 #define QUESTION_TIMEOUT (10 * DLOCK_SECOND)
 
-/* A question not advanced by its thread for so long, as after a request's end, is put again. Longer than the above:
- * until then timers wake a thread. */
+/* If its thread has not advanced a question for this long, for example after the end of a request, the question is
+ * asked again. Until QUESTION_TIMEOUT, timers wake a thread, so this is longer. */
 #define FORGOTTEN (15 * DLOCK_SECOND)
 
 enum { MOST_SOURCES = DLOCK_MOST_SERVERS };
@@ -30,9 +30,9 @@ typedef struct {
 	dlock_endpoint *server;
 	bool is_seed;
 	unsigned long asked; /* the number of the last question that it was asked; 0: none */
-	unsigned long turn;  /* how many had been asked before, so that they take turns */
-	dlock_nanos avoided; /* it has failed: until then others come first */
-	dlock_conn *conn;    /* with `call` */
+	unsigned long turn;  /* grows with each asking, so that sources take turns */
+	dlock_nanos avoided; /* it has failed: until then other sources come first */
+	dlock_conn *conn;    /* of `call` */
 	dlock_call *call;    /* NULL: it is not being asked */
 } source;
 
@@ -44,15 +44,15 @@ struct dlock_topology {
 	source sources[MOST_SOURCES];
 	int source_count;
 	bool asking;
-	unsigned long question; /* its number, or that of the last */
+	unsigned long question; /* the number of this question, or of the last one */
 	unsigned long turns;
 	unsigned long answers;
 	dlock_nanos next;  /* while asking: when to ask the next source; else: the earliest time of the next question */
-	dlock_nanos seen;  /* when it was looked at last */
-	bool hurried;      /* the last question was put without a pause because of what the one before had changed */
+	dlock_nanos seen;  /* when its thread advanced it last */
+	bool hurried;      /* the last question had no pause before it, because the one before had changed something */
 	bool begun;        /* while asking: the pause is over */
-	dlock_nanos began; /* the last question */
-	dlock_error error; /* of this question: who has failed, and why */
+	dlock_nanos began; /* when the last question began */
+	dlock_error error; /* of this question: which sources have failed, and why */
 	dlock_adopted question_task;
 	dlock_owned *owned;
 	dlock_topology *successor;
@@ -105,7 +105,7 @@ static bool has_source(const dlock_topology *topology, const dlock_endpoint *ser
 	return false;
 }
 
-/* Takes the reference over. */
+/* Takes over the reference. */
 static void add_source(dlock_topology *topology, dlock_endpoint *server, bool is_seed)
 {
 	if (topology->source_count == MOST_SOURCES || has_source(topology, server)) {
@@ -222,7 +222,7 @@ dlock_endpoint *dlock_topology_server_at(
 	return dlock_cluster_server_at(address, topology->service, from, &topology->map);
 }
 
-/* Its idle connections in the pool. They stay there closed: others may have noted where they are. */
+/* Closes idle connections to the server. They stay in the pool, because their users may have noted their addresses. */
 static void close_unless_master(const dlock_topology *topology, const dlock_endpoint *server)
 {
 	if (dlock_slot_map_find(&topology->map, server->host, server->port)) {
@@ -247,7 +247,7 @@ static void replace_map(dlock_topology *topology, const dlock_slot_map *map)
 	dlock_slot_map_end(&old);
 }
 
-/* A cluster's masters are asked as well: all seeds may be gone some day. */
+/* A cluster's masters are sources, too, because all seeds may be gone one day. */
 static void update_sources(dlock_topology *topology)
 {
 	int kept = 0;
@@ -278,7 +278,7 @@ static void update_sources(dlock_topology *topology)
 
 /* ---- asking ---- */
 
-/* Another service with the same Sentinels may have a question on the same connection. */
+/* If another service with the same Sentinels has a question on this connection, the connection stays open. */
 static void hang_up(source *source)
 {
 	const dlock_call_queue *calls = &source->conn->calls;
@@ -289,8 +289,8 @@ static void hang_up(source *source)
 	drop_call(source);
 }
 
-/* In a child of fork(), what was under way is the parent's. What its thread has not advanced for long is answered with
- * what was true then. */
+/* In a child of fork(), a question under way is the parent's. If its thread has not advanced a question for long, an
+ * answer tells what was true then. */
 static void drop_outdated(dlock_topology *topology, dlock_nanos now)
 {
 	bool inherited = topology->process != dlock_process_current();
@@ -353,7 +353,7 @@ static void answered(dlock_topology *topology, source *source, dlock_nanos now)
 	update_sources(topology);
 }
 
-/* A server that was not asked yet: those that have not failed recently first, then the one asked longest ago. */
+/* A source that was not asked yet: sources that have not failed recently come first, then the one asked longest ago. */
 static source *next_source(dlock_topology *topology, dlock_nanos now)
 {
 	source *best = NULL;
@@ -424,9 +424,9 @@ static void begin_question(dlock_topology *topology, dlock_nanos now)
 	}
 }
 
-/* Takes what has been answered. One that does not answer, answers late or does not know is followed by the next, once
- * each; the one that was asked longest ago comes first, since one that is cut off goes on naming the old master.
- * Connections to servers that are no longer masters are closed unless something is under way there. */
+/* Takes the answers that have come. If a source does not answer, answers late or does not know, the next one is asked;
+ * each is asked once. The source asked longest ago comes first, because a source that is cut off continues to name the
+ * old master. Connections to servers that are no longer masters are closed unless a call is under way there. */
 static void advance(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);
@@ -467,7 +467,7 @@ static dlock_status question_step(void *task, dlock_loop *loop, dlock_nanos now)
 	return DLOCK_PENDING;
 }
 
-/* What is known may be out of date: it is asked for in the next turn of the loop. */
+/* What is known may be out of date: the topology asks in the next turn of the loop. */
 static void doubt(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);
@@ -522,7 +522,7 @@ unsigned long dlock_topology_answers(const dlock_topology *topology)
 
 /* ---- waiting for it ---- */
 
-/* Takes what has come already. */
+/* Takes the answers that have already come. */
 static void take_answers(dlock_topology *topology, dlock_nanos now)
 {
 	drop_outdated(topology, now);
@@ -559,7 +559,7 @@ static dlock_status explain(const dlock_topology *topology, dlock_error *error)
 dlock_status dlock_discovery_step(dlock_discovery *own, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->task);
-	take_answers(own->topology, now); /* at the answer to an earlier question: it may have been here for long */
+	take_answers(own->topology, now); /* the answer to an earlier question may have come long ago */
 	own->before = own->topology->answers;
 	dlock_topology_ask(own->topology, now);
 	DLOCK_AWAIT(&own->task,

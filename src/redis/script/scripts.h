@@ -3,7 +3,7 @@
 
 #include "scripts_lua.h"
 
-/* The scripts in lua/, each with its keys, arguments, reply and cost. */
+/* The scripts in lua/. The head of each file has its keys, arguments, reply and cost. */
 typedef struct {
 	const char *name;
 	char sha1[41];

@@ -29,7 +29,7 @@ static uint16_t crc_step(uint16_t crc, unsigned char byte)
 	return (uint16_t) (crc << 4 ^ of_nibble[(crc >> 12 ^ byte) & 15]);
 }
 
-/* What is between the first { and the first } after it, unless that is nothing. */
+/* The part between the first { and the first } after it, unless that part is empty; otherwise the whole key. */
 static const char *find_tag(const char *key, size_t *len)
 {
 	const char *open = memchr(key, '{', *len), *end = key + *len;
@@ -72,5 +72,5 @@ void dlock_slot_tag(int slot, char tag[DLOCK_SLOT_TAG_LEN + 1])
 			}
 		}
 	}
-	tag[0] = '\0'; /* no slot */
+	tag[0] = '\0'; /* this is no slot */
 }

@@ -14,7 +14,7 @@ static dlock_arg lineage_of(dlock_redis_stock *stock, int slot)
 	return DLOCK_ARG(stock->lineage.text);
 }
 
-/* Sent behind each call where replicas confirm. */
+/* If replicas confirm, this call follows each other call. */
 static dlock_call *lineage_call(const dlock_stock_question *own, int begin)
 {
 	return own->stock->masters.replicas > 0
@@ -89,18 +89,17 @@ static dlock_call *plain_call(const char *command, dlock_arg key, const char *fi
 	dlock_call *call = dlock_call_command(args, *second ? 4 : 3);
 
 	if (call) {
-		call->once = true; /* over another connection, it could be another server's */
+		call->once = true; /* over another connection it could reach another server */
 	}
 	return call;
 }
 
-/* Writes over the connection that the answer came over, so that WAIT answers for all that its server had written
- * before. */
+/* Writes over the connection of the answer, so that WAIT covers all that its server had written before. */
 static void write_behind(dlock_stock_question *own, dlock_arg key)
 {
 	static const char mark[] = "$asked";
 	dlock_route *route = &own->route;
-	bool asks = dlock_topology_has_slots(route->masters->topology); /* the slot may be on its way there */
+	bool asks = dlock_topology_has_slots(route->masters->topology); /* the slot may be moving there */
 
 	own->add = plain_call("ZADD", key, "1", mark);
 	own->remove = plain_call("ZREM", key, mark, "");
@@ -129,7 +128,7 @@ static bool is_write_confirmed(const dlock_stock_question *own)
 		&& dlock_is_confirmed(own->remove, route->confirmation, route->replicas);
 }
 
-/* For so long replicas' word holds for refusals over the same connection: one of a master that was replaced is no
+/* After a confirmation, refusals over the same connection count for this time. A refusal by a replaced master is no
  * older. */
 #define CONFIRMED_FOR DLOCK_SECOND
 
@@ -164,9 +163,9 @@ static dlock_status explain_unconfirmed(dlock_stock_question *own)
 		own->route.conn->server->label, own->route.replicas);
 }
 
-/* ---- what its server may have forgotten ---- */
+/* ---- what the server may have forgotten ---- */
 
-/* Nodes that could not show that nothing is missing are asked again after this time at the earliest. */
+/* If the nodes have not shown that nothing is missing, the client asks them again after this time at the earliest. */
 #define ASK_AGAIN (500 * DLOCK_MS)
 
 static bool has_ended(const dlock_call *call)
@@ -174,7 +173,7 @@ static bool has_ended(const dlock_call *call)
 	return !call || call->state != DLOCK_CALL_PENDING;
 }
 
-/* Was it answered by the slot's master, behind the answer? Keys of a slot that moves may be on either side. */
+/* Did the slot's master tell its lineage behind the answer? The keys of a slot that moves may be on either side. */
 static bool is_lineage_told(dlock_stock_question *own)
 {
 	const dlock_call *call = own->route.after_confirm;
@@ -187,7 +186,7 @@ static void begin_telling(dlock_stock_question *own, dlock_call *call)
 	dlock_route_end(&own->telling);
 	dlock_route_begin(&own->telling, own->route.masters, own->route.slot, own->route.error);
 	own->telling.until = own->route.until;
-	own->telling.replicas = 0; /* what is lost with the master says less than what is found without it */
+	own->telling.replicas = 0; /* if it is lost with the master, the next one reports more as missing */
 	dlock_route_send(&own->telling, call, NULL);
 }
 
@@ -230,7 +229,8 @@ static dlock_call *survey_call(const dlock_stock_question *own)
 		own->surveying.named, own->stock->enough);
 }
 
-/* Asks the nodes, where that is to be decided. What cannot be asked stays uncertain. */
+/* Finds out what the server may have forgotten, and asks the nodes if that is still open. If they cannot be asked, it
+ * stays uncertain. */
 static dlock_status look_step(dlock_stock_question *own, dlock_arg key, dlock_loop *loop, dlock_nanos now)
 {
 	DLOCK_BEGIN(&own->looking);

@@ -7,10 +7,10 @@
 #include "question.h"
 #include "stocks_internal.h"
 
-/* Reserving units, and waiting in turn for those that others have reserved. Where the outcome is not known, nothing is
- * taken back: the order has a name, and a second call finds it. */
+/* Reserves units, and waits in turn for units that other buyers have reserved. If the outcome is unknown, this cancels
+ * nothing: the order has a name, and a second call finds it. */
 
-/* What the servers said, as an answer. */
+/* The server's reply as an answer. */
 static dlock_stock_answer answer_of(const dlock_reserve_response *response, const dlock_call *call)
 {
 	dlock_stock_answer answer = { .item = response->item,
@@ -53,15 +53,15 @@ static dlock_answer_kind kind_of(const dlock_reserve_response *response)
 
 /* ---- the queue ---- */
 
-/* A turn that may wait for units. */
+/* A turn, which may wait for units. */
 typedef struct {
 	dlock_redis_stock *stock;
 	const dlock_stock_turn *wants;
 	dlock_products products;
 	dlock_waiter waiter;
-	bool may_wait;              /* there was time left for it when the call under way began */
-	bool queued;                /* it may be in the queue */
-	dlock_stock_answer *answer; /* of the call under way */
+	bool may_wait;              /* there was time left to wait when the call under way began */
+	bool queued;                /* the order may be in the queue */
+	dlock_stock_answer *answer; /* for the call under way */
 	dlock_task task;
 	dlock_stock_question asked;
 	dlock_reserve_response response;
@@ -76,7 +76,7 @@ static reserving *turn_of(dlock_waiter *waiter)
 static dlock_stock_attempt attempt_of(const reserving *turn, bool queue)
 {
 	return (dlock_stock_attempt){ .id = turn->wants->order->id.text,
-		.units = turn->wants->order->units[0], /* of one product */
+		.units = turn->wants->order->units[0], /* used for one product only */
 		.ttl = turn->wants->ttl,
 		.limit = turn->wants->limit,
 		.strict = turn->wants->strict,
@@ -90,7 +90,7 @@ static dlock_arg key_of(const reserving *turn)
 	return dlock_stock_key(turn->stock, DLOCK_STOCK_TURNS_PLACE, turn->wants->order->skus[0]);
 }
 
-/* Of all its products. */
+/* Makes the keys of all products of the order. */
 static void make_keys(const reserving *turn, dlock_arg keys[DLOCK_STOCKS_MAX])
 {
 	const dlock_order *order = turn->wants->order;
@@ -147,7 +147,7 @@ static void read_attempt(reserving *turn)
 	}
 }
 
-/* There is more to do than one script does. True: it asks again, with the ticket that it has meanwhile. */
+/* True: there is more to do than one script does, so the turn asks again, with the ticket that it has by now. */
 static bool goes_on(reserving *turn, dlock_nanos now)
 {
 	dlock_waiter *waiter = &turn->waiter;
@@ -167,8 +167,8 @@ static bool goes_on(reserving *turn, dlock_nanos now)
 	return true;
 }
 
-/* Where no buyer has reserved any, none can become available: there is nothing to wait for. That is known once it has
- * asked to be in the queue. */
+/* If no buyer has reserved any units, none can become available, and the turn does not wait. It knows that once it has
+ * asked to join the queue. */
 static bool has_to_wait(const reserving *turn)
 {
 	return turn->said == DLOCK_OK && turn->response.result == DLOCK_RESERVE_SHORT
@@ -249,7 +249,7 @@ static dlock_status leave_queue(dlock_waiter *waiter, dlock_loop *loop, dlock_na
 	return turn->said;
 }
 
-/* What was granted has a short time, and no replica confirms it: it is asked for again. */
+/* A grant has a short time, and no replica confirms it: the turn asks again. */
 static bool accept_hint(dlock_waiter *waiter, const dlock_grant *grant, dlock_nanos now)
 {
 	(void) now;
@@ -277,7 +277,7 @@ void dlock_stock_give_back(const dlock_stock_turn *turn, const dlock_stock_answe
 	cancel(dlock_redis_stock_of(turn->stock), turn, answer->generation);
 }
 
-/* In the middle of an attempt: what that may get is given back, if it had been refused before. */
+/* Ends an attempt under way. If the turn had been refused before, cancels what that attempt may reserve. */
 static void drop_attempt(reserving *turn)
 {
 	dlock_route_cancel(&turn->asked.route);
@@ -287,7 +287,7 @@ static void drop_attempt(reserving *turn)
 	dlock_stock_end(&turn->asked);
 }
 
-/* Whether it is reserved or not: it is in no queue any more. */
+/* Leaves the queue, whether the order was reserved or not, and frees the turn. */
 static void leave(reserving *turn)
 {
 	dlock_conn *conn = turn->queued ? dlock_masters_conn(&turn->stock->masters, turn->waiter.slot) : NULL;

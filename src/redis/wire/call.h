@@ -11,9 +11,8 @@
 #include "../../base/text.h"
 #include "../script/scripts.h"
 
-/* One command and its reply, and the calls of one connection, in order. A call is shared by the caller and the
- * connection that carries it: the caller may leave early, and the connection still knows which reply belongs to which
- * command. */
+/* One command and its reply, and the calls of one connection, in order. The caller and the connection that carries the
+ * call share it. If the caller leaves early, the connection still knows which reply belongs to which command. */
 
 /* Room for a number as an argument. */
 typedef struct {
@@ -24,76 +23,76 @@ dlock_arg dlock_number_arg(dlock_number *out, int64_t value);
 
 typedef enum {
 	DLOCK_CALL_PENDING,
-	DLOCK_CALL_ANSWERED, /* `reply` is there; it may be an error of the server's */
+	DLOCK_CALL_ANSWERED, /* `reply` is there; it may be the server's error */
 	DLOCK_CALL_FAILED    /* no reply will come; the connection's error says why */
 } dlock_call_state;
 
-/* As many words as a call has at most; of those that are numbers, dlock_add_ints() in arguments.h. */
+/* The most words of a call, and of an array to which dlock_add_ints() in arguments.h appends numbers. */
 enum { DLOCK_CALL_MOST_WORDS = 256, DLOCK_CALL_WORDS = 40 };
 
 typedef struct dlock_call {
 	unsigned references;
 	dlock_call_state state;
-	bool wanted;       /* still worth sending, over a new connection or as the script's text */
-	bool once;         /* not to be sent again, since another call that follows undoes it */
-	bool sent;         /* handed to the connection: the server may execute it, now or later */
-	bool background;   /* no caller waits for it */
-	bool repeated;     /* has been sent again over a new connection */
-	bool needs_uptime; /* its connection has to ask for the server's uptime; see handshake.h */
-	dlock_nanos useful_until;   /* in the background: sent again over any number of connections until then */
-	dlock_nanos sent_at;        /* just before it was sent last: its reply is to that */
-	/* just before it was sent first: without a reply, it may have been executed since then */
+	bool wanted;              /* still worth sending, over a new connection or as the script's text */
+	bool once;                /* never sent again, because its place among the other calls matters */
+	bool sent;                /* handed to the connection: the server may execute it, now or later */
+	bool background;          /* no caller waits for it */
+	bool repeated;            /* it was sent again over a new connection */
+	bool needs_uptime;        /* its connection must ask for the server's uptime; see handshake.h */
+	dlock_nanos useful_until; /* of a background call: it is sent again over any number of connections until then */
+	dlock_nanos sent_at;      /* just before it was last sent; its reply answers that sending */
+	/* just before it was first sent; without a reply, it may have been executed since then */
 	dlock_nanos first_sent_at;
-	/* when it had been written: the server owes its reply since then; DLOCK_FOREVER: it has yet to be */
+	/* when it was written, and the server began to owe its reply; DLOCK_FOREVER: it is not written yet */
 	dlock_nanos owed_since;
-	unsigned long generation; /* of the connection that it was sent over last */
-	unsigned long sequence;   /* its place among all that was sent there */
+	unsigned long generation;   /* of the connection that it was last sent over */
+	unsigned long sequence;     /* its place among all calls sent over that connection */
 	dlock_nanos server_started; /* of an answered call: its server was started then or before; see info.h */
 	redisReply *reply;
 	const dlock_script *script; /* NULL: sent as text, or no script */
 	const dlock_script *origin; /* NULL: no script */
-	int keys; /* of a script */
+	int keys;                   /* the number of a script's keys */
 	int words;
 	size_t *word_len;
-	const char *word[]; /* behind them their lengths and texts */
+	const char *word[]; /* their lengths and texts follow */
 } dlock_call;
 
-/* EVALSHA of a script, with words that are copied: the first `keys` of them are its keys. Words that are empty are left
- * out at the end, except for the first `least`. NULL when out of memory. */
+/* An EVALSHA of a script, with copies of the words, the first `keys` of which are its keys. Empty words at the end are
+ * left out, except among the first `least`. NULL when out of memory, or with more than DLOCK_CALL_MOST_WORDS. */
 dlock_call *dlock_call_script(dlock_script_id script, int keys, const dlock_arg *words, int count, int least);
-/* The same of a script that takes one key or more. */
+/* The same for a script that takes one or more keys. */
 dlock_call *dlock_call_script_on(
 	dlock_script_id script, const dlock_arg *keys, int key_count, const dlock_arg *args, int count, int least);
 /* A plain command. */
 dlock_call *dlock_call_command(const dlock_arg *args, int count);
 
-/* The same once more, as it was made. NULL when out of memory. */
+/* A copy of the call, as it was made. NULL when out of memory. */
 dlock_call *dlock_call_again(const dlock_call *call);
 
-/* Uses the script's full text, which the server then keeps. */
+/* Makes the call send the script's full text, which the server then keeps. */
 void dlock_call_use_source(dlock_call *call);
 
-/* No caller waits for it any more: it is sent however late that is, and again over new connections, while it is
+/* No caller waits for the call any more. It is sent however late, and again over new connections, while it is
  * useful. */
 void dlock_call_to_background(dlock_call *call, dlock_nanos useful_until);
 
 dlock_call *dlock_call_retain(dlock_call *call);
 void dlock_call_release(dlock_call *call);
 
-/* The caller needs it no longer: it is not sent, if it was not yet, nor sent again. */
+/* The caller no longer needs the call: it is not sent, neither for the first time nor again. */
 void dlock_call_cancel(dlock_call *call);
 
-/* A call follows on the same connection that undoes this one, and must stay after it: so this one is not sent from now
- * on, neither for the first time nor again, over a new connection or as text. The reply to what was sent is still
- * waited for. */
+/* A later call on the same connection undoes this one, and must stay behind it. So this one is not sent from now on,
+ * neither for the first time nor again, over a new connection or as text. The connection still waits for the reply to
+ * an earlier sending. */
 void dlock_call_cancel_sending(dlock_call *call);
 
-/* Ends it, once. Takes over the reply. */
+/* Each ends the call, once. dlock_call_answer() takes over the reply. */
 void dlock_call_answer(dlock_call *call, redisReply *reply);
 void dlock_call_fail(dlock_call *call);
 
-/* The calls of one connection, oldest first: the order in which they are sent, and in which their replies come. The
- * queue has a reference to each. */
+/* The calls of one connection, oldest first: they are sent in this order, and their replies come in it. The queue has a
+ * reference to each. */
 typedef struct {
 	dlock_call **ring;
 	size_t first, count, capacity;
@@ -104,22 +103,22 @@ dlock_call *dlock_call_queue_at(const dlock_call_queue *queue, size_t index);
 /* False when out of memory. */
 bool dlock_call_queue_push(dlock_call_queue *queue, dlock_call *call);
 
-/* Takes the oldest one out, with the queue's reference. */
+/* Removes the oldest call, and passes on the queue's reference. */
 dlock_call *dlock_call_queue_shift(dlock_call_queue *queue);
 
-/* Puts a call that has just been taken out at the end, with its reference: for that there is room. */
+/* Appends a call that has just been removed, with its reference: there is still room for it. */
 void dlock_call_queue_requeue(dlock_call_queue *queue, dlock_call *call);
 
-/* Their connection is gone: fails all but those for the next one. Background calls are kept while they
- * are useful: a lock that a server gave late must be released there, also after it was out of reach for a while. With
- * `resend`, so are calls that were sent for the first time: the connection may have died while it was idle, and every
- * command may be repeated. */
+/* The connection is gone: fails all calls except those for the next connection. Background calls are kept while they
+ * are useful. A lock that a server granted late must be released there, even after the server was out of reach for a
+ * while. With `resend`, calls that were sent for the first time are kept, too. The connection may have died while it
+ * was idle, and every command may be repeated. */
 void dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend);
 
-/* Fails all of them. */
+/* Fails all calls. */
 void dlock_call_queue_clear(dlock_call_queue *queue);
 
-/* Clears it and frees its memory. */
+/* Clears the queue and frees its memory. */
 void dlock_call_queue_dispose(dlock_call_queue *queue);
 
 #endif

@@ -1,19 +1,20 @@
 /* Which calls survive which end of a connection:
  *
- *   It was ready, and the peer or the network ends it, or it has owed a reply for the read timeout:
- *     those that were sent for the first time. They are sent again over a new one: it may have died while it was idle,
- *     and each command may be repeated (replace_connection()).
- *   It was not ready yet; the login is refused; what the peer says cannot be read:
- *     none of these (end_and_fail_calls()).
+ *   The connection was ready, and the peer or the network ends it, or it has owed a reply for the read timeout:
+ *     Calls that were sent for the first time survive. They are sent again over a new connection. The old one may have
+ *     died while it was idle, and each command may be repeated (replace_connection()).
+ *   The connection was not ready yet, the login is refused, or what the peer says cannot be read:
+ *     No call survives (end_and_fail_calls()).
  *   The server has changed its address:
- *     it is replaced where no call is under way.
+ *     The connection is replaced if no call is under way.
  *   A reply does not come in time:
- *     the calls fail, but stay in the queue: their replies may still come, and belong to no other call.
- *   dlock_conn_close(); a fork, in the child:
- *     none.
+ *     The calls fail, but stay in the queue: their replies may still come, and belong to no other call.
+ *   dlock_conn_close(), or a fork, in the child:
+ *     No call survives.
  *
- * Background calls that are still useful survive all but the last. A call that is cancelled, or that may be sent but
- * once, survives none. What was not sent yet when the connection ended is not sent later: dlock_channel_abort(). */
+ * Exceptions: background calls that are still useful survive all except the last. A call that is cancelled, or that may
+ * be sent only once, survives none. If a connection ends with unsent calls, they are not sent later:
+ * dlock_channel_abort(). */
 
 #include "conn.h"
 
@@ -24,7 +25,7 @@
 
 #include "../../base/wait.h"
 
-/* A server that owes this many replies, the oldest for this long, counts as stuck until it answers. */
+/* If a server owes this many replies, the oldest for this long, it counts as stuck until it answers. */
 #define STUCK_CALLS 64
 #define STUCK_TIME (50 * DLOCK_MS)
 
@@ -47,7 +48,7 @@ dlock_conn *dlock_conn_new(dlock_endpoint *server)
 	return conn;
 }
 
-/* Once the channel is closed. */
+/* The channel must be closed by now. */
 static void forget_connection(dlock_conn *conn)
 {
 	dlock_resp_end(&conn->resp);
@@ -97,7 +98,7 @@ void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server)
 	conn->node = dlock_endpoint_retain(server);
 }
 
-/* After a fork: closes the child's copy of the descriptor and fails the child's copies of the parent's calls. */
+/* After a fork, closes the child's copy of the descriptor, and fails the child's copies of the parent's calls. */
 static void discard_inherited(dlock_conn *conn)
 {
 	if (dlock_channel_is_inherited(&conn->channel)) {
@@ -137,14 +138,14 @@ static bool open_connection(dlock_conn *conn)
 	return true;
 }
 
-/* Is this generation of the connection still open? A reply may end it, and even begin the next. */
+/* Is this generation of the connection still open? A reply may end it, and even begin the next one. */
 static bool is_open(const dlock_conn *conn, unsigned long generation)
 {
 	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
-/* The peer or the network has ended the connection. One that was ready is replaced, once, for the calls that may be
- * sent again; a new one is not. */
+/* The peer or the network has ended the connection. If it was ready, it is replaced once, for the calls that may be
+ * sent again. A connection that was not ready is not replaced. */
 static void replace_connection(dlock_conn *conn, const char *why)
 {
 	bool resend = conn->state == DLOCK_CONN_READY;
@@ -174,7 +175,8 @@ static bool append(dlock_conn *conn, dlock_call *call)
 
 static void drain(dlock_conn *conn);
 
-/* This process may have been stopped since they were collected: that is not the server's to answer for. */
+/* The server owes the replies only from now on, because this process may have been stopped after it collected the
+ * calls. */
 static void note_written(dlock_conn *conn)
 {
 	dlock_nanos now = 0;
@@ -198,7 +200,7 @@ static void flush(dlock_conn *conn)
 		note_written(conn);
 		return;
 	}
-	/* The peer has closed. What it sent before may answer calls, or say why it closed. */
+	/* The peer has closed. Bytes that it sent before may answer calls, or say why it closed. */
 	strcpy(problem, conn->channel.problem);
 	conn->cannot_write = true;
 	drain(conn);
@@ -207,7 +209,7 @@ static void flush(dlock_conn *conn)
 	}
 }
 
-/* Sends the calls that were queued meanwhile; cancelled ones fail instead. */
+/* Sends the calls that were queued meanwhile, and fails cancelled ones. */
 static void become_ready(dlock_conn *conn)
 {
 	conn->state = DLOCK_CONN_READY;
@@ -228,7 +230,7 @@ static bool is_handshake_over(const dlock_conn *conn)
 	return conn->state == DLOCK_CONN_HANDSHAKE && dlock_handshake_is_over(&conn->handshake);
 }
 
-/* For a call that needs it and was not sent yet. Only a ready connection has sent the calls in its queue. */
+/* For a call that needs the uptime and was not sent yet. Only a ready connection has sent the calls in its queue. */
 static bool ask_uptime_for(dlock_conn *conn, const dlock_call *call)
 {
 	if (!call->needs_uptime || !call->wanted) {
@@ -245,7 +247,7 @@ static const dlock_endpoint *described(const dlock_conn *conn)
 
 static void receive(dlock_conn *conn);
 
-/* Over a channel that has just been opened. */
+/* The channel has just been opened. */
 static void begin_handshake(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
@@ -266,7 +268,7 @@ static void begin_handshake(dlock_conn *conn)
 		flush(conn);
 	}
 	if (is_open(conn, generation) && conn->channel.tls) {
-		receive(conn); /* what came with the end of its handshake, poll() does not tell of */
+		receive(conn); /* poll() does not tell of bytes that came with the end of the TLS handshake */
 	}
 }
 
@@ -286,7 +288,7 @@ static void take_handshake(dlock_conn *conn, redisReply *reply)
 	}
 }
 
-/* At its limit of clients, a server says so without being asked, and closes. */
+/* A server at its limit of clients says so unasked, and closes the connection. */
 static bool is_turned_away(const redisReply *reply)
 {
 	return reply->type == REDIS_REPLY_ERROR && !strncmp(reply->str, "ERR max number of clients", 25);
@@ -294,7 +296,7 @@ static bool is_turned_away(const redisReply *reply)
 
 static void turned_away(dlock_conn *conn, redisReply *reply)
 {
-	for (size_t i = 0; i < conn->calls.count; i++) { /* it has read nothing: nothing needs to be undone */
+	for (size_t i = 0; i < conn->calls.count; i++) { /* the server has read nothing, so nothing needs to be undone */
 		dlock_call *call = dlock_call_queue_at(&conn->calls, i);
 		call->sent = call->repeated;
 	}
@@ -302,7 +304,7 @@ static void turned_away(dlock_conn *conn, redisReply *reply)
 	end_and_fail_calls(conn, "ERR max number of clients reached; see maxclients in its configuration");
 }
 
-/* The oldest call's. A script that the server does not know is sent as text, where that call may be sent again. */
+/* Answers the oldest call. If the server does not know a script, it is sent as text, if its call may be sent again. */
 static void take_answer(dlock_conn *conn, redisReply *reply)
 {
 	dlock_call *call = dlock_call_queue_shift(&conn->calls);
@@ -346,7 +348,7 @@ static void take_reply(dlock_conn *conn, redisReply *reply)
 	}
 }
 
-/* False: the connection is another one, or none, by now. */
+/* False: the connection has ended, or was replaced. */
 static bool take_replies(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
@@ -365,7 +367,7 @@ static bool take_replies(dlock_conn *conn)
 	return !problem;
 }
 
-/* Reads once what is there. */
+/* Reads the bytes that are there, once. */
 static void receive(dlock_conn *conn)
 {
 	char bytes[16 * 1024];
@@ -374,7 +376,7 @@ static void receive(dlock_conn *conn)
 	do {
 		long got = dlock_channel_read(&conn->channel, bytes, sizeof bytes, &more);
 		if (got < 0) {
-			/* An end is left to the next send, which can connect again. */
+			/* While peeking, the end is left to the next send, which can connect again. */
 			if (!conn->peeking) {
 				replace_connection(conn, conn->channel.problem);
 			}
@@ -388,8 +390,8 @@ static void receive(dlock_conn *conn)
 	flush(conn);
 }
 
-/* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so it ends,
- * whatever is sent. */
+/* Reads what has arrived. Each call has at most one read for its reply, and so has the handshake's INFO: so the loop
+ * ends, whatever the server sends. */
 static void drain(dlock_conn *conn)
 {
 	unsigned long generation = conn->generation;
@@ -472,7 +474,7 @@ void dlock_conn_expire(dlock_conn *conn)
 		go_on_connecting(conn);
 		return;
 	}
-	drain(conn); /* a process that was paused still finds replies that came in time */
+	drain(conn); /* a process that was stopped still finds replies that came in time */
 	if (dlock_now() < dlock_conn_timer(conn)) {
 		return;
 	}
@@ -496,7 +498,7 @@ void dlock_conn_expire(dlock_conn *conn)
 
 /* ---- using it ---- */
 
-/* Is the oldest reply overdue? A process that was stopped still finds those that came in time. */
+/* Is the oldest reply overdue? A process that was stopped still finds replies that came in time. */
 static bool is_overdue(dlock_conn *conn)
 {
 	if (!owes_since(conn, read_timeout(conn))) {
@@ -512,8 +514,8 @@ bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
 	discard_inherited(conn);
 	if (conn->state == DLOCK_CONN_READY) {
-		if (!conn->corked || conn->channel.out_len == 0) { /* the first of those that are collected */
-			receive(conn); /* detects, without a round trip, that it died while idle */
+		if (!conn->corked || conn->channel.out_len == 0) { /* the first of the collected calls */
+			receive(conn); /* detects, without a round trip, that the connection died while idle */
 		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
 		dlock_conn_expire(conn);
@@ -562,7 +564,7 @@ void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos 
 
 void dlock_conn_send_last(dlock_conn *conn, dlock_call *call, int replicas)
 {
-	if (conn->last) { /* it asks others */
+	if (conn->last) { /* it asks another number of replicas */
 		dlock_conn_send(conn, call);
 	} else {
 		conn->last = dlock_call_retain(call);

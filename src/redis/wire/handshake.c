@@ -11,7 +11,7 @@ void dlock_handshake_reset(dlock_handshake *handshake)
 	handshake->asks_uptime = false;
 	handshake->ahead = 0;
 	*handshake->uptime.run_id = '\0';
-	handshake->uptime.started = DLOCK_START_UNKNOWN; /* the problem stays: a vote may be about to be explained by it */
+	handshake->uptime.started = DLOCK_START_UNKNOWN; /* `problem` stays, because it may explain a vote */
 }
 
 static bool append(dlock_channel *channel, const char *verb, const char *first, const char *second)
@@ -43,8 +43,8 @@ bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, c
 	return !server->node_id || append(channel, "CLUSTER", "MYID", NULL);
 }
 
-/* Addresses are used again: what is there now would grant locks that the node's successor grants, too. Who may not ask
- * believes it. */
+/* Addresses are reused: another node at this one would grant locks that the expected node's successor grants, too. If
+ * the user may not ask for the id, the node is accepted. */
 static dlock_status check_node(const redisReply *reply, const dlock_endpoint *server, dlock_error *error)
 {
 	bool is_node = reply->type == REDIS_REPLY_STRING ? !strcmp(reply->str, server->node_id)

@@ -7,8 +7,8 @@
 
 typedef dlock_notice notice;
 
-/* What no waiter has taken, since it went before that came, is forgotten when there are more than these for each
- * that listens. */
+/* A waiter may leave before its notice comes. If there are more notices than LEAST_NOTICES and NOTICES_OF_EACH for each
+ * listener, the oldest is forgotten. */
 enum { LEAST_NOTICES = 64, NOTICES_OF_EACH = 4 };
 
 /* NULL: there is none. */
@@ -112,8 +112,8 @@ bool dlock_inbox_can_notify(const dlock_inbox *inbox)
 	return !inbox->refused && !inbox->silent;
 }
 
-/* The channel's name is as hard to guess as a token: with it and a waiter's token any client could make the waiter
- * believe in a grant that was never made. */
+/* The channel's name is as hard to guess as a token. With that name and a waiter's token, any client could make the
+ * waiter believe in a grant that was never made. */
 static bool name_channel(dlock_inbox *inbox)
 {
 	char id[DLOCK_TOKEN_PLAIN_LEN + 1];
@@ -149,7 +149,8 @@ void dlock_inbox_discard(dlock_inbox *inbox)
 	dlock_conn_close(inbox->conn);
 }
 
-/* Is the command, or the channel, refused for want of a right, or since it was renamed or switched off? */
+/* Does the server refuse the command or the channel, because the user lacks a right, or because it was renamed or
+ * switched off? */
 static bool is_refusal(const redisReply *reply)
 {
 	static const char *const words[] = { "NOPERM", "ACL failure", "user executing the script can't", "nknown command",
@@ -163,7 +164,7 @@ static bool is_refusal(const redisReply *reply)
 	return false;
 }
 
-/* To a channel that has no subscriber. */
+/* Publishes to a channel without subscribers. */
 void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn)
 {
 	char channel[sizeof inbox->channel + sizeof ":try"];
@@ -175,12 +176,12 @@ void dlock_inbox_try_publishing(dlock_inbox *inbox, dlock_conn *conn)
 	dlock_arg args[] = { DLOCK_ARG(channel) };
 	inbox->publishing = dlock_call_script(DLOCK_SCRIPT_PUBLISH, 0, args, 1, 1);
 	if (inbox->publishing) {
-		dlock_call_use_source(inbox->publishing); /* otherwise it could come after what is sent next */
+		dlock_call_use_source(inbox->publishing); /* otherwise it could come after the next call */
 		dlock_conn_send(conn, inbox->publishing);
 	}
 }
 
-/* Where it could not be asked, it is asked again. */
+/* If the server could not be asked, it is asked again. */
 static void note_publishing(dlock_inbox *inbox)
 {
 	dlock_call *call = inbox->publishing;
@@ -215,7 +216,7 @@ void dlock_inbox_update(dlock_inbox *inbox)
 	inbox->subscribing = NULL;
 }
 
-/* Notes the replies that have come. True: enough inboxes are open, or nothing is under way any more. */
+/* Notes the replies that have come. True: enough inboxes are open, or no subscription is under way any more. */
 static bool are_open(dlock_opening *own)
 {
 	int pending = 0;
@@ -242,7 +243,7 @@ static void begin_opening(dlock_opening *own)
 	}
 }
 
-/* They are of no use. */
+/* A refused inbox is of no use. */
 static void close_refused(const dlock_opening *own)
 {
 	for (int i = 0; i < own->count; i++) {
@@ -252,7 +253,7 @@ static void close_refused(const dlock_opening *own)
 	}
 }
 
-/* The time that servers which answer at all need at most, from the first to the last. */
+/* The time from the first to the last answer, if a server answers at all. */
 #define TOGETHER (20 * DLOCK_MS)
 
 dlock_status dlock_opening_step(dlock_opening *own, dlock_loop *loop, dlock_nanos now)
@@ -292,7 +293,7 @@ static dlock_inbox *inbox_of(const dlock_source *source)
 	return ((const dlock_conn *) ((const char *) source - offsetof(dlock_conn, source)))->push_context;
 }
 
-/* Also one that is being opened: it may be so now. */
+/* An inbox that is being opened is polled, too. */
 static bool is_polled(const dlock_inbox *inbox)
 {
 	return dlock_conn_busy(inbox->conn) || (inbox->listeners > 0 && dlock_inbox_is_open(inbox));

@@ -44,7 +44,7 @@ void dlock_info_text(const char *info, const char *field, char *out, size_t size
 
 #define LONGEST_UPTIME 4000000000 /* more than a century, and far from an overflow */
 
-/* Negative where there is none that can be right. */
+/* Negative: there is no plausible uptime. */
 static int64_t find_uptime(const char *info)
 {
 	int64_t seconds = 0;
@@ -53,7 +53,7 @@ static int64_t find_uptime(const char *info)
 	if (!at) {
 		return -1;
 	}
-	if (*at == '-') { /* its clock was set back since it was started, so it may be of any age */
+	if (*at == '-') { /* the clock was set back after the start, so the server may be of any age */
 		return 0;
 	}
 	if (*at < '0' || *at > '9') {
@@ -76,8 +76,8 @@ void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nano
 
 	snprintf(uptime->run_id, sizeof uptime->run_id, "%.*s", len < sizeof uptime->run_id ? (int) len : 0, id ? id : "");
 	if (seconds >= 0) {
-		/* The difference of two times in whole seconds: it may be up to one second more than has passed between
-		 * them. */
+		/* The uptime is the difference of two times in whole seconds: it may exceed the time between them by up to one
+		 * second. */
 		uptime->started = now - (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
 		return;
 	}

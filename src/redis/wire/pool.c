@@ -13,7 +13,7 @@ dlock_loop *dlock_pool_loop(dlock_pool *pool)
 	return pool->loop;
 }
 
-/* More than a RedLock has servers, or a process uses nodes of a cluster. */
+/* More than the servers of a RedLock, or the nodes of a cluster that a process uses. */
 #define MOST_UNUSED 128
 
 static bool is_unused(const dlock_conn *conn)
@@ -21,14 +21,14 @@ static bool is_unused(const dlock_conn *conn)
 	return conn->users == 0 && conn->state != DLOCK_CONN_CLOSED && !dlock_conn_busy(conn);
 }
 
-/* Not freed: a caller may keep the address for the time of a call. */
+/* The connection is not freed, because a caller may keep its address during a call. */
 static void retire(dlock_conn *conn)
 {
 	dlock_conn_close(conn);
 	conn->retired = true;
 }
 
-/* One is about to be opened. */
+/* A connection is about to be opened. */
 static void make_room(dlock_pool *pool)
 {
 	dlock_conn *oldest = NULL;
@@ -235,7 +235,7 @@ void dlock_pool_drain(dlock_pool *pool, dlock_nanos deadline)
 
 void dlock_pool_clear(dlock_pool *pool)
 {
-	if (pool->topologies) { /* first: their questions are on the connections */
+	if (pool->topologies) { /* first, because their questions are on the connections */
 		pool->free_topologies(pool->topologies);
 		pool->topologies = NULL;
 	}

@@ -6,7 +6,7 @@
 #define NEEDED_RIGHTS "; the user needs the commands, and the keys by their prefix, that docs/operations.md lists"
 #define NO_CLUSTER "; it is a cluster node: use cluster://host:port, or for RedLock servers without cluster mode"
 
-/* What a user can do about the errors that are not about the lock itself. */
+/* What a user can do about errors that are not about the lock itself. */
 static const char *advice(const dlock_call *call, const char *reply)
 {
 	static const struct {
@@ -19,7 +19,7 @@ static const char *advice(const dlock_call *call, const char *reply)
 		{ "ERR INFO: ", NEEDED_RIGHTS },
 		{ "ERR The user executing the script", NEEDED_RIGHTS },
 		{ "ERR ACL failure in script", NEEDED_RIGHTS }, /* Redis 7.2 and later, Valkey */
-		{ "READONLY", "; it is a replica: locks are taken on the master" },
+		{ "READONLY", "; it is a replica: locks are acquired on the master" },
 		{ "MOVED", NO_CLUSTER },
 		{ "CROSSSLOT", NO_CLUSTER },
 		{ "ERR unknown command", "; if it is a Sentinel, use sentinel://host:port/service" },
@@ -34,7 +34,7 @@ static const char *advice(const dlock_call *call, const char *reply)
 			return known[i].text;
 		}
 	}
-	/* ZMSCORE and ZADD LT */
+	/* The scripts use ZMSCORE and ZADD LT, which came with Redis 6.2. */
 	if (call->origin
 		&& (!strncmp(call->origin->name, "permits_", strlen("permits_"))
 			|| !strncmp(call->origin->name, "stock_", strlen("stock_")))

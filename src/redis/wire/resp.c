@@ -1,12 +1,12 @@
 #include "resp.h"
 
-/* Far more than any reply needs. An incomplete reply is kept in memory that PHP's limit does not count. */
+/* Far more than any reply needs. PHP's memory limit does not count an incomplete reply. */
 #define LONGEST_REPLY (1024 * 1024)
 /* An element takes four bytes at least. */
 #define MOST_ELEMENTS (LONGEST_REPLY / 4)
 
-/* hiredis allocates a pointer for each element that an array's head announces, before any comes: 16 GiB for 13
- * bytes. */
+/* hiredis allocates a pointer for each element that the head of an array announces, before any element comes: 16 GiB
+ * for 13 bytes. */
 static void *limited_array(const redisReadTask *task, dlock_element_count count)
 {
 	dlock_resp *resp = task->privdata;
@@ -40,7 +40,7 @@ void dlock_resp_end(dlock_resp *resp)
 
 void dlock_resp_feed(dlock_resp *resp, const char *bytes, size_t len)
 {
-	redisReaderFeed(resp->reader, bytes, len); /* where that fails, so does reading */
+	redisReaderFeed(resp->reader, bytes, len); /* if this fails, reading fails, too */
 	resp->partial += len;
 }
 

@@ -7,7 +7,7 @@
 
 #include "../../net/channel.h"
 
-/* Redis' protocol as a codec, by hiredis: commands as bytes, and bytes as replies. It knows no socket. */
+/* Redis' protocol as a codec, by hiredis: commands to bytes, and bytes to replies. It knows no socket. */
 
 #if HIREDIS_MAJOR >= 1
 typedef size_t dlock_element_count;
@@ -19,10 +19,10 @@ typedef void *dlock_make_array(const redisReadTask *task, dlock_element_count co
 /* Reads the replies of one connection. Its place in memory must not change. */
 typedef struct {
 	redisReader *reader;
-	redisReplyObjectFunctions make; /* hiredis', with a limit */
+	redisReplyObjectFunctions make; /* hiredis' functions, with a limit */
 	dlock_make_array *make_array;
-	size_t partial;   /* the number of bytes of a reply that is not complete yet */
-	size_t announced; /* the number of elements that its arrays say they have */
+	size_t partial;   /* the number of bytes of an incomplete reply */
+	size_t announced; /* the number of elements that its arrays announce */
 } dlock_resp;
 
 /* False when out of memory. */
@@ -31,10 +31,10 @@ void dlock_resp_end(dlock_resp *resp);
 
 void dlock_resp_feed(dlock_resp *resp, const char *bytes, size_t len);
 
-/* The next reply; NULL: none is complete. With a problem: what was fed cannot be read. */
+/* The next reply; NULL: none is complete. If `problem` is set, the bytes cannot be read. */
 redisReply *dlock_resp_next(dlock_resp *resp, const char **problem);
 
-/* Appends a command to what the channel sends. `lens` may be NULL. False when out of memory. */
+/* Appends a command to the channel's output. `lens` may be NULL. False when out of memory. */
 bool dlock_resp_append(dlock_channel *channel, int words, const char *const *word, const size_t *lens);
 
 #endif

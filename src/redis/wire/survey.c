@@ -57,7 +57,7 @@ bool dlock_survey_begin(dlock_survey *survey, const dlock_call *stats)
 	return full >= 0 && partial >= 0;
 }
 
-/* Two addresses may lead to one node, and an address to another master's node. */
+/* Two addresses may lead to one node, and an address may lead to another master's node. */
 static bool counts(const dlock_node *nodes, int at)
 {
 	for (int i = 0; i < at; i++) {
@@ -68,7 +68,7 @@ static bool counts(const dlock_node *nodes, int at)
 	return !strcmp(nodes[at].replid, nodes[0].replid) && nodes[at].first >= 0 && nodes[at].uptime >= 0;
 }
 
-/* The uptime is the difference of two times in whole seconds. */
+/* The uptime is the difference of two times in whole seconds, so one second is added. */
 static int64_t too_young_for(const dlock_node *node, dlock_nanos guard)
 {
 	int64_t left = (guard + DLOCK_SECOND - 1) / DLOCK_SECOND + 1 - node->uptime;

@@ -6,23 +6,26 @@
 #include "../session/path.h"
 #include "claim.h"
 
-/* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), as Curator carries it out,
- * for locks, semaphores, readers and writers:
+/* ZooKeeper's lock recipe (zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks), in Curator's form, for
+ * locks, semaphores, readers and writers:
  *
- *  1. Create an ephemeral sequential node, root/resource/_c_<guid>-<label><number>, and list its siblings.
- *  2. Their names tell who holds what (rank.h): of a lock, the one with the lowest number holds it.
- *  3. Each other watches what has to go before its turn can come, and goes to 2 when one of these goes: of a lock, the
- * node before its own.
- *  4. To release, or to leave the queue, delete the node. If the session ends, the server deletes it.
+ *   1. The client creates an ephemeral sequential node, root/resource/_c_<guid>-<label><number>, and lists its
+ *      siblings.
+ *   2. The names of the nodes tell which of them hold what they ask for (rank.h). The lowest number holds a lock.
+ *   3. Every other client watches the nodes that must go before its turn can come: for a lock, the node before its own.
+ *      When one of them goes, the client continues with step 2.
+ *   4. To release, or to leave the queue, the client deletes its node. If the session ends, the server deletes it.
  *
- * For several locks one transaction creates a node in each queue, or in none. Transactions have an order, which is that
- * of their nodes in each queue that they share: so among claims that wait for each other one is the first, and there is
- * no circle. All are held when the claim is the first in all queues.
+ * For several locks, one transaction creates a node in each queue, or in none. Transactions have one order, and the
+ * nodes have the same order in every queue. So one of the claims that wait for each other is first, and no cycle is
+ * possible. A claim holds all its locks when it is first in all its queues.
  *
- * Where the response to 1 is lost, the guid finds the node. The names are Curator's, so that its locks and kazoo's
- * exclude ours. The session is the lease: a lock is held for as long as the session is known to live (session.h). */
+ * If the response to step 1 is lost, the client finds its node by the guid. The names are Curator's, so that its locks
+ * and kazoo's exclude those of dlock. The session is the lease: the client holds a lock for as long as it knows that
+ * the session lives (session.h). */
 
-/* The session's thread stops checking its nodes. Those that were found gone are not ours any more. */
+/* Ends the checks by the session's thread, and forgets the nodes that it found gone: the claim does not own them any
+ * more. */
 static void forget(dlock_zk_claim *claim)
 {
 	for (int i = 0; claim->parts && i < claim->base.count; i++) {
@@ -36,7 +39,7 @@ static void forget(dlock_zk_claim *claim)
 	}
 }
 
-/* Has it all its nodes? */
+/* True if the claim has all its nodes. */
 static bool is_whole(const dlock_zk_claim *claim)
 {
 	int i = 0;
@@ -47,7 +50,7 @@ static bool is_whole(const dlock_zk_claim *claim)
 	return i == claim->base.count;
 }
 
-/* Is one of them gone? */
+/* True if the session's thread has found one of the nodes gone. */
 static bool is_gone(const dlock_zk_claim *claim)
 {
 	bool gone = false;
@@ -70,7 +73,8 @@ static bool watch_nodes(dlock_zk_claim *claim)
 	return true;
 }
 
-/* The lock is ours; it can be relied upon once the session's bound says so, which it normally does already. */
+/* Waits until the holder can rely on the lock: until the session's bound lies in the future, as it normally does at
+ * once. */
 static dlock_status confirm(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_session *session = claim->session;
@@ -127,7 +131,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	forget(claim);
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
-		/* Connections that break again and again must not carry it on for ever. */
+		/* The wait must end even if connections break again and again. */
 		if (claim->session && dlock_now() >= until && dlock_now() >= wait->deadline) {
 			status = claim->phase >= DLOCK_ZK_NAMED || base->waited ? DLOCK_TIMEOUT
 																	: dlock_zk_no_response(claim->session, error);
@@ -135,7 +139,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		}
 		status = dlock_zk_claim_connect(claim, until, wait, error);
 		if (status == DLOCK_CONNECTION && claim->phase >= DLOCK_ZK_NAMED && dlock_now() >= wait->deadline) {
-			status = DLOCK_TIMEOUT; /* it was in the queue, and its time is up */
+			status = DLOCK_TIMEOUT; /* the claim was in the queue until its deadline */
 		}
 		if (status == DLOCK_OK) {
 			status = step(claim, wait, error);
@@ -151,8 +155,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	return status;
 }
 
-/* A lock that is lost by the clock is left: should the session live after all, its node would keep others out without a
- * holder. */
+/* If the deadline has passed, the claim leaves the lock. If the session lived on, the node would otherwise keep other
+ * clients out without a holder. */
 static void refresh(dlock_claim *base)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
@@ -194,7 +198,7 @@ static dlock_status extend(dlock_claim *base, dlock_nanos ttl, dlock_error *erro
 static dlock_status release(dlock_claim *base, dlock_error *error)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
-	/* One that is gone is not ours, though a node may have its name again. */
+	/* A node that was found gone does not belong to the claim, even if a new node has its name. */
 	forget(claim);
 	bool ours = claim->phase >= DLOCK_ZK_NAMED && is_whole(claim) && dlock_zk_claim_is_alive(claim);
 	dlock_status status = ours ? dlock_zk_claim_delete(claim, error) : DLOCK_LOST;
@@ -202,7 +206,7 @@ static dlock_status release(dlock_claim *base, dlock_error *error)
 	if (status == DLOCK_OK) {
 		dlock_zk_claim_clear_nodes(claim);
 	} else {
-		dlock_zk_claim_leave(claim); /* of several that were not all ours, the rest */
+		dlock_zk_claim_leave(claim); /* some of several nodes may still exist */
 	}
 	return status == DLOCK_LOST ? lost(base, error) : status;
 }

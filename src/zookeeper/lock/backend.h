@@ -7,12 +7,14 @@
 
 /* The back end on ZooKeeper, for locks and for permits. backend.c has the recipe. */
 
-/* Locks on an ensemble; with a capacity, semaphores of that many permits; with DLOCK_PERMITS_ALL, readers, whose claims
- * are for one permit, and writers, who ask for all of them. A resource's node is root/<prefix and resource, encoded>.
- * NULL when out of memory. Nothing is connected before the first use.
+/* Makes a back end for an ensemble. `capacity` 0: locks. Less than DLOCK_PERMITS_ALL: semaphores of that many permits.
+ * DLOCK_PERMITS_ALL: read/write locks. A reader's claim then asks for one permit, a writer's for all of them.
  *
- * A connection, and a response over it, is waited for as long as the session timeout at most, and for that long even
- * where the wait's deadline is earlier or past. */
+ * A resource's node is root/<prefix and resource, encoded>. The back end copies the options and the prefix, and
+ * connects on first use. Returns NULL if out of memory.
+ *
+ * The back end waits for a connection, and for a response over it, for at most the session timeout. It may wait that
+ * long even if the wait's deadline is earlier or past. */
 dlock_backend *dlock_zookeeper_new(
 	dlock_zk_pool *pool, const dlock_zk_options *options, const char *prefix, size_t prefix_len, int64_t capacity);
 

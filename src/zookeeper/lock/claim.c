@@ -109,7 +109,7 @@ dlock_status dlock_zk_claim_connect(
 				return DLOCK_CONNECTION;
 			}
 		}
-		/* Once it is in the queue there is nothing left to try. */
+		/* A claim that is in the queue waits no longer than its deadline: there is nothing left to try. */
 		bool all = wait && (claim->phase >= DLOCK_ZK_NAMED || wait->deadline > until);
 		dlock_nanos latest = all ? wait->deadline : until;
 		dlock_status status = dlock_zk_session_connect(claim->session, latest, wait, error);
@@ -129,7 +129,7 @@ static void label_of(const dlock_zk_claim *claim, char label[DLOCK_ZK_LABEL_SIZE
 	dlock_zk_label(dlock_zk_backend_of(&claim->base)->kind, claim->base.permits, claim->base.backend->capacity, label);
 }
 
-/* The paths of the nodes to be created. False: out of memory. */
+/* Makes the paths of the nodes to be created. Returns false if out of memory. */
 static bool name_nodes(const dlock_zk_claim *claim, char *paths[DLOCK_SEVERAL_MAX])
 {
 	char label[DLOCK_ZK_LABEL_SIZE];
@@ -143,8 +143,8 @@ static bool name_nodes(const dlock_zk_claim *claim, char *paths[DLOCK_SEVERAL_MA
 	return named;
 }
 
-/* Create and list go out together: the server keeps the order, so one round trip tells the name and whether it is
- * first. */
+/* The create and the lists go out together. The server keeps their order, so one round trip tells the node's name and
+ * whether it is first. */
 dlock_status dlock_zk_claim_create(dlock_zk_claim *claim, dlock_error *error)
 {
 	const char *said = claim->base.description ? dlock_description_text(claim->base.description) : "";
@@ -181,7 +181,7 @@ static dlock_status is_odd(const dlock_zk_claim *claim, const dlock_zk_part *par
 		claim->session->hosts, part->parent);
 }
 
-/* What the server says is ours is checked once, here: the name is taken apart later. */
+/* Checks the name that the server returned, once, here: other functions take it apart without a check. */
 static dlock_status adopt(dlock_zk_claim *claim, dlock_zk_part *part, const char *node, dlock_error *error)
 {
 	char label[DLOCK_ZK_LABEL_SIZE];
@@ -195,8 +195,8 @@ static dlock_status adopt(dlock_zk_claim *claim, dlock_zk_part *part, const char
 	return part->node ? DLOCK_OK : dlock_out_of_memory(error);
 }
 
-/* The transaction that has created the nodes, all at once: the order in each queue is that of these, and so is that of
- * the fencing tokens. */
+/* One transaction has created all nodes of the claim. Its number orders them in each queue, and so it is the fencing
+ * token. */
 static dlock_status take_number(
 	dlock_zk_claim *claim, const dlock_zk_part *part, const struct Stat *stat, dlock_error *error)
 {
@@ -223,7 +223,7 @@ static dlock_status take_nodes(dlock_zk_claim *claim, const dlock_zk_op *created
 	return status;
 }
 
-/* The lists that were asked for behind the creation tell which resources have no node. */
+/* The lists, which were requested behind the creation, tell which resources have no node. */
 static dlock_status make_parents(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_backend *backend = dlock_zk_backend_of(&claim->base);
@@ -247,7 +247,7 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 {
 	dlock_status status = DLOCK_OK;
 
-	for (int i = claim->base.count - 1; status == DLOCK_OK && i >= 0; i--) { /* the last comes last */
+	for (int i = claim->base.count - 1; status == DLOCK_OK && i >= 0; i--) { /* the last response comes last */
 		status = dlock_zk_response(claim->parts[i].listing, wait, error);
 	}
 	if (status == DLOCK_OK) {
@@ -273,7 +273,7 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 	return status;
 }
 
-/* The node of this claim's guid among the children is its part's. */
+/* The child with the claim's guid is the part's node. */
 static dlock_status find_node(
 	dlock_zk_claim *claim, dlock_zk_part *part, const dlock_zk_op *listing, dlock_error *error)
 {
@@ -288,7 +288,7 @@ static dlock_status find_node(
 	return DLOCK_OK;
 }
 
-/* With DLOCK_OK: *found tells how many nodes there are; negative: ask again. */
+/* DLOCK_OK: *found is the number of nodes, or negative if the caller must ask again. */
 static dlock_status find_nodes(
 	dlock_zk_claim *claim, dlock_zk_op *listings[], int *found, const dlock_wait *wait, dlock_error *error)
 {
@@ -308,8 +308,8 @@ static dlock_status find_nodes(
 	return DLOCK_OK;
 }
 
-/* After a loss within the session. The sync brings the server up to date with the leader, where an earlier create was
- * either executed or is refused from now on, since the session has moved to this connection. */
+/* After a connection loss within the session. The sync brings the server up to date with the leader. There an earlier
+ * create was executed, or it is refused from now on, because the session has moved to this connection. */
 dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_op *listings[DLOCK_SEVERAL_MAX];
@@ -335,7 +335,8 @@ dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wai
 	return status;
 }
 
-/* One that is not there, or not ours, is left alone; then so are the others, and it begins anew. */
+/* If a node is missing, or the session does not own it, the claim leaves that node alone. It discards its other nodes
+ * and begins anew. */
 dlock_status dlock_zk_claim_identify(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_zk_op *stats[DLOCK_SEVERAL_MAX];
@@ -383,9 +384,9 @@ static dlock_zk_op *send_delete(const dlock_zk_claim *claim)
 	return dlock_zk_delete(claim->session, paths, claim->base.count);
 }
 
-/* The nodes are ephemeral ones of our session, so while that lives they go by an explicit delete only. A delete that
- * finds nothing after one of ours had no response is therefore the second of the two; where a client has deleted one of
- * several, the others are left. */
+/* The nodes are ephemeral nodes of the claim's session. While the session lives, only an explicit delete removes them.
+ * So if an earlier delete had no response and this one finds nothing, the earlier one was executed. If another client
+ * has deleted one of several nodes, the claim discards the rest. */
 dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 {
 	dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);

@@ -1,4 +1,4 @@
-/* What is seen of locks from outside, and how one is broken. */
+/* What an operator sees of locks, and how an operator breaks one. */
 
 #include "claim.h"
 
@@ -7,10 +7,10 @@
 
 #include "../session/path.h"
 
-/* The children of a node; `path` NULL: out of memory. */
+/* Lists the children of a node. `path` NULL means out of memory. */
 static dlock_status list_at(dlock_zk_backend *backend, const char *path, dlock_zk_op **listing, dlock_error *error)
 {
-	/* It never creates anything: by it the session is found as for others. */
+	/* This claim creates no node. It finds the session in the way that every claim does. */
 	dlock_zk_claim claim = { .base = { .backend = &backend->base } };
 	dlock_nanos until = dlock_after(dlock_now(), backend->options.session_timeout);
 	dlock_status status = path ? DLOCK_OK : dlock_out_of_memory(error);
@@ -43,7 +43,8 @@ dlock_status dlock_zk_list(
 
 /* ---- parties ---- */
 
-/* Of the name of a node that this or an older version has made; "": of another client. */
+/* Reads the id from the name of a node that this version of dlock, or an older one, has made. Returns its length. The
+ * id of another client's node is "". */
 static size_t id_of(const char *name, char id[DLOCK_TOKEN_ID_LEN + 1])
 {
 	char token[DLOCK_TOKEN_LEN + 1] = "";
@@ -53,8 +54,8 @@ static size_t id_of(const char *name, char id[DLOCK_TOKEN_ID_LEN + 1])
 	return dlock_token_id(token, id) ? strlen(id) : 0;
 }
 
-/* What its node says: of another client, whose data may be anything, only since when it is there. A node that is gone,
- * or may not be read, says nothing. */
+/* Describes a party by its node. Another client's data may be anything, so this does not read it. A node that is gone,
+ * or that the client may not read, tells nothing. */
 static void describe(dlock_party *party, bool holds, const dlock_zk_op *node)
 {
 	if (!node->done || node->rc != ZOK) {
@@ -96,8 +97,8 @@ static dlock_status add_party(const dlock_zk_backend *backend, const dlock_zk_in
 	return DLOCK_OK;
 }
 
-/* All of them are counted; of the first holder, and of no more than `most` holders and waiters each, the nodes are
- * read, in one round trip. */
+/* Counts all parties. Reads the nodes of the first holder and of at most `most` holders and `most` waiters, in one
+ * round trip. */
 static dlock_status add_parties(const dlock_zk_backend *backend, const dlock_zk_op *listing, const char *parent,
 	int most, dlock_inspection *out, dlock_error *error)
 {
@@ -143,7 +144,8 @@ dlock_status dlock_zk_inspect(dlock_backend *base, const char *resource, size_t 
 
 enum { MOST_LISTED = 1000, BATCH = 256 };
 
-/* Is it a name of this prefix? Then *resource is what follows it, to be freed. False also when out of memory. */
+/* True if the name has the back end's prefix. Then *resource is the rest, which the caller frees. False also if out of
+ * memory. */
 static bool read_name(const dlock_zk_backend *backend, const char *name, char **resource, size_t *len)
 {
 	size_t prefix = backend->base.prefix.len;
@@ -160,7 +162,7 @@ static bool read_name(const dlock_zk_backend *backend, const char *name, char **
 	return true;
 }
 
-/* Without a prefix ZkLock has one root with semaphores and read/write locks. */
+/* Without a prefix, ZkLock shares its root with semaphores and read/write locks. */
 static bool has_locks(const dlock_zk_backend *backend, const dlock_zk_op *listing)
 {
 	for (int i = 0; i < listing->children_count; i++) {
@@ -195,7 +197,7 @@ static dlock_status add_resource(const dlock_zk_backend *backend, const char *na
 	return add_parties(backend, listing, path, 1, &one->inspection, error);
 }
 
-/* Some children of the root, whose own children are asked for in one round trip. */
+/* Adds some children of the root. One round trip lists the children of all of them. */
 static dlock_status add_resources(const dlock_zk_backend *backend, const dlock_zk_op *all, int first,
 	dlock_listing *out, dlock_error *error)
 {
@@ -258,7 +260,7 @@ static dlock_status delete_node(
 	return status;
 }
 
-/* The session learns it by its watch, or by its next probe. */
+/* Waiters learn it from their watches, the holder's session from its next probe. */
 dlock_status dlock_zk_break(dlock_backend *base, const char *resource, size_t resource_len, const dlock_break *how,
 	dlock_nanos *left, dlock_error *error)
 {

@@ -1,11 +1,11 @@
-/* The nodes above a claim's, which the first claims make: chroot, root and the resource's own. */
+/* The nodes above a claim's nodes, which the first claims create: chroot, root and the resource's node. */
 
 #include "claim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* DLOCK_OK: look at *rc. */
+/* DLOCK_OK: *rc is the result. */
 static dlock_status make(dlock_zk_session *session, const char *path, const struct ACL_vector *acl, int mode,
 	const dlock_wait *wait, int *rc, dlock_error *error)
 {
@@ -17,8 +17,8 @@ static dlock_status make(dlock_zk_session *session, const char *path, const stru
 	return status;
 }
 
-/* Every component of `path`, from the top. Where making one is not allowed it may be there all the same: what comes
- * next shows it. The last result is in *rc. */
+/* Creates every component of `path`, from the top. A component may exist even if the client has no right to create it:
+ * the next request shows that. *rc is the last result. */
 static dlock_status make_path(dlock_zk_session *session, const char *path, const dlock_wait *wait, int *rc,
 	dlock_error *error)
 {
@@ -47,7 +47,8 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 	return status;
 }
 
-/* Seen from within a chroot that does not exist nothing can be made, so this takes a session from outside. */
+/* A client cannot create anything from within a chroot that does not exist, so this uses a session without the
+ * chroot. */
 static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, const dlock_wait *wait,
 	dlock_error *error)
 {
@@ -68,11 +69,11 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 		status = make_path(outside, chroot, wait, &rc, error);
 	}
 	if (status == DLOCK_LOST) {
-		status = DLOCK_OK; /* again */
+		status = DLOCK_OK; /* the caller tries again */
 	} else if (status == DLOCK_OK && rc != ZOK && rc != ZNODEEXISTS) {
 		status = dlock_zk_failure(outside, rc, chroot, error);
 	}
-	if (outside->process == dlock_process_current() && outside->references <= 2) { /* the pool's and ours */
+	if (outside->process == dlock_process_current() && outside->references <= 2) { /* the pool's and this function's */
 		dlock_zk_pool_discard(pool, outside);
 	}
 	dlock_zk_session_release(outside);

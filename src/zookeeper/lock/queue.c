@@ -1,4 +1,4 @@
-/* Where a claim stands in its queues, and what it waits for there: that the nodes go which keep it from its turn. */
+/* A claim's position in its queues, and how the claim waits until the nodes in its way are gone. */
 
 #include "claim.h"
 
@@ -8,22 +8,22 @@
 #include "../session/path.h"
 #include "../session/watches.h"
 
-/* Of a semaphore as many nodes have to be watched as it has permits, since its holders end in any order. Where these
- * are more, the list of the nodes is watched instead: it costs a waiter less, but each that comes or goes wakes them
- * all. Of several locks it is one node in each queue. */
+/* A semaphore's waiter must watch as many nodes as there are permits, because holders end in any order. If these are
+ * more, the waiter watches the list of the nodes instead. That costs a waiter less, but each node that comes or goes
+ * wakes all waiters. For several locks, a waiter watches one node in each queue. */
 enum { MOST_WATCHED = 32 };
 
-/* Where a claim stands. A part's listing is there as long as its rank. */
+/* A claim's position in its queues. A part's listing exists as long as its rank. */
 typedef struct {
 	dlock_zk_rank ranks[DLOCK_SEVERAL_MAX];
 	int obstacles, looked_at;
-	bool gone, again; /* a node is; a response is missing */
+	bool gone, again; /* a node is gone; a response is missing, so look again */
 } standing;
 
 /* One node to be watched, and the request for it. */
 typedef struct {
 	char *path;
-	dlock_zk_op *op; /* NULL: it has been watched all the time */
+	dlock_zk_op *op; /* NULL: the node is watched already */
 } obstacle;
 
 static bool is_among(const char *name, const dlock_zk_op *listing)
@@ -42,7 +42,7 @@ static dlock_status await_news(dlock_zk_claim *claim, unsigned long seen, const 
 		claim->session, (dlock_zk_rest) { .news = &claim->news, .seen = seen }, wait->deadline, wait);
 }
 
-/* Are the obstacles all on the list, which is watched from now on? */
+/* Sets *there if the list has all obstacles. The server watches the list from now on. */
 static dlock_status finish_list(const dlock_zk_claim *claim, const char *parent, const dlock_zk_rank *rank,
 	dlock_zk_op *watch, const dlock_wait *wait, bool *there, dlock_error *error)
 {
@@ -56,7 +56,7 @@ static dlock_status finish_list(const dlock_zk_claim *claim, const char *parent,
 		? dlock_zk_failure(claim->session, watch->rc, parent, error) : status;
 }
 
-/* Waits until a list of nodes changes, if the obstacles are all on them. */
+/* Waits until a list of nodes changes, if the lists have all obstacles. */
 static dlock_status await_lists(
 	dlock_zk_claim *claim, const standing *own, const dlock_wait *wait, dlock_error *error)
 {
@@ -84,7 +84,7 @@ static dlock_status await_lists(
 	return status == DLOCK_OK && there ? await_news(claim, seen, wait) : status;
 }
 
-/* Asks for the watches that are missing. False: out of memory. */
+/* Requests the watches that are missing. Returns false if out of memory. */
 static bool send_watches(dlock_zk_claim *claim, const standing *own, obstacle obstacles[])
 {
 	char *paths[DLOCK_SEVERAL_MAX];
@@ -109,7 +109,7 @@ static bool send_watches(dlock_zk_claim *claim, const standing *own, obstacle ob
 	return true;
 }
 
-/* With DLOCK_OK: *rc is ZOK where all are watched, or says why one is not. */
+/* DLOCK_OK: *rc is ZOK if all obstacles are watched. Otherwise it tells why one is not. */
 static dlock_status finish_watches(const dlock_zk_claim *claim, const obstacle obstacles[], int count,
 	const dlock_wait *wait, int *rc, dlock_error *error)
 {
@@ -144,11 +144,12 @@ static dlock_status await_obstacles(
 		free(obstacles[i].path);
 	}
 	if (status != DLOCK_OK || rc != ZOK) {
-		/* some of them are not watched, or not known to be */
+		/* Some obstacles are not watched, or not known to be. */
 		dlock_zk_watch_only(claim->session, &claim->news, NULL, 0);
 	}
 	if (status == DLOCK_OK && rc == ZNOAUTH) {
-		/* Another user's node. The server tells nothing of what we may not read, not even to a watch by exists(). */
+		/* This is another user's node. The server tells a client nothing of a node that it may not read, not even to a
+		 * watch by exists(). */
 		return await_lists(claim, own, wait, error);
 	}
 	return status == DLOCK_OK && rc == ZOK ? await_news(claim, seen, wait) : status;
@@ -179,7 +180,7 @@ static dlock_status look_at(dlock_zk_claim *claim, int i, standing *own, const d
 	return DLOCK_OK;
 }
 
-/* At those in which its turn was not yet. */
+/* Looks at the queues in which the turn had not come yet. */
 static dlock_status look(dlock_zk_claim *claim, standing *own, const dlock_wait *wait, dlock_error *error)
 {
 	dlock_status status = DLOCK_OK;
@@ -202,7 +203,8 @@ static dlock_status look(dlock_zk_claim *claim, standing *own, const dlock_wait 
 	return status;
 }
 
-/* Its turn has come in each, in some of them before the last look: there a node may have been deleted meanwhile. */
+/* The turn has come in each queue, in some of them before the last look. A client may have deleted a node there
+ * meanwhile, so the claim looks at all of them once more. */
 static void finish(dlock_zk_claim *claim, const standing *own)
 {
 	for (int i = 0; own->looked_at < claim->base.count && i < claim->base.count; i++) {
@@ -217,9 +219,9 @@ dlock_status dlock_zk_queue_wait(dlock_zk_claim *claim, const dlock_wait *wait, 
 	dlock_status status = look(claim, &own, wait, error);
 
 	if (status != DLOCK_OK || own.again) {
-		/* again */
+		/* The caller calls again. */
 	} else if (own.gone) {
-		dlock_zk_claim_leave(claim); /* deleted by a client, perhaps with the whole resource */
+		dlock_zk_claim_leave(claim); /* a client deleted a node, perhaps with the whole resource */
 	} else if (own.obstacles == 0) {
 		finish(claim, &own);
 	} else if (dlock_now() >= wait->deadline) {

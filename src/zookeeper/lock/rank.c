@@ -9,8 +9,8 @@
 
 typedef struct {
 	const char *name;
-	int64_t permits, capacity; /* as it asks for them */
-	int32_t distance;          /* of its number from another one's: only that counts, since numbers run over */
+	int64_t permits, capacity; /* as the name states them */
+	int32_t distance;          /* of its number from a reference number: only that counts, because numbers overflow */
 } contender;
 
 void dlock_zk_label(dlock_zk_kind kind, int64_t permits, int64_t capacity, char label[DLOCK_ZK_LABEL_SIZE])
@@ -22,7 +22,8 @@ void dlock_zk_label(dlock_zk_kind kind, int64_t permits, int64_t capacity, char 
 	}
 }
 
-/* A whole number from 1 to less than DLOCK_PERMITS_ALL at *text, which is moved behind it; 0: there is none. */
+/* Reads a whole number from 1 to less than DLOCK_PERMITS_ALL at *text, and moves *text behind it. Returns 0 if there is
+ * none. */
 static int64_t read_number(const char **text)
 {
 	int64_t number = 0;
@@ -39,7 +40,7 @@ static int64_t read_number(const char **text)
 	return number;
 }
 
-/* Is the rest of a name the server's number and nothing else? */
+/* True if the rest of a name is the server's number and nothing else. */
 static bool is_number(const char *rest)
 {
 	rest += *rest == '-';
@@ -79,7 +80,7 @@ bool dlock_zk_is_lock(const char *name)
 		&& !ends_with_label(name, "__rlock__");
 }
 
-/* False: it takes no part. */
+/* Returns false if the node does not count. */
 static bool read_contender(dlock_zk_kind kind, const char *name, int32_t from, contender *out)
 {
 	int32_t sequence;
@@ -106,7 +107,8 @@ static int by_distance(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The contenders in line, counted from the number `from`; NULL: out of memory. */
+/* Makes the line of contenders in the order of their numbers, counted from the number `from`. Returns NULL if out of
+ * memory. */
 static contender *line_up(dlock_zk_kind kind, char *const *children, int count, int32_t from, int *length)
 {
 	contender *line = malloc(((size_t) count + 1) * sizeof *line);
@@ -121,7 +123,7 @@ static contender *line_up(dlock_zk_kind kind, char *const *children, int count, 
 	return line;
 }
 
-/* How many of the line hold what they ask for: the first ones. *held is what they hold. */
+/* Returns how many contenders, from the first on, hold what they ask for. *held is the sum of their permits. */
 static int holders_of(const contender *line, int length, int64_t *held)
 {
 	int i = 0;
@@ -132,8 +134,8 @@ static int holders_of(const contender *line, int length, int64_t *held)
 	return i;
 }
 
-/* Those before line[waiter] that alone leave it too little: from the back, until they are enough, or until one is so by
- * itself. */
+/* Collects nodes before line[waiter] that leave it too few permits, from the back, until they are enough. If one node
+ * alone is enough, it is the only one. */
 static void find_obstacles(dlock_zk_rank *rank, const contender *line, int waiter)
 {
 	int64_t slack = line[waiter].capacity - line[waiter].permits, taken = 0;
@@ -183,7 +185,8 @@ bool dlock_zk_rank_find(dlock_zk_rank *rank, dlock_zk_kind kind, char *const *ch
 			free(line);
 			return false;
 		}
-		/* Where it would fit itself, it waits for one before it that says that there are fewer permits in all. */
+		/* If the waiter itself would fit, it waits for line[first], which states that there are fewer permits in
+		 * all. */
 		bool fits = permits_before(line, me) + line[me].permits <= line[me].capacity;
 		find_obstacles(rank, line, fits ? first : me);
 		if (fits) {
@@ -200,7 +203,7 @@ void dlock_zk_rank_free(dlock_zk_rank *rank)
 	*rank = (dlock_zk_rank) { .present = false };
 }
 
-/* From the number of any of them. */
+/* Makes the line, counted from the number of any child. */
 static contender *line_of(dlock_zk_kind kind, char *const *children, int count, int *length)
 {
 	int32_t from = 0;

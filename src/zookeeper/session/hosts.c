@@ -19,11 +19,11 @@
 
 typedef struct {
 	unsigned addresses; /* of all hosts */
-	unsigned odd;       /* hosts with an odd number of them */
-	char twice[NI_MAXHOST + NI_MAXSERV]; /* "host:port" which makes the number odd */
+	unsigned odd;       /* hosts with an odd number of addresses */
+	char twice[NI_MAXHOST + NI_MAXSERV]; /* "host:port" that, named twice, makes the number odd */
 } survey;
 
-/* Adds the addresses of "host:port", which has `len` characters, as the library finds them. */
+/* Adds the addresses of the "host:port" of `len` characters, as the library finds them. */
 static void count(survey *all, const char *host, size_t len)
 {
 	struct addrinfo hints = { .ai_flags = AI_ADDRCONFIG, .ai_socktype = SOCK_STREAM, .ai_protocol = IPPROTO_TCP };
@@ -50,7 +50,7 @@ static void count(survey *all, const char *host, size_t len)
 		all->addresses++;
 	}
 	if ((all->addresses - before) % 2 == 1) {
-		/* Any of them, lest all processes prefer the same server. */
+		/* Chooses one of these hosts at random, so that not all processes prefer the same server. */
 		if (dlock_jitter(++all->odd) == 0) {
 			memcpy(all->twice, host, len);
 			all->twice[len] = '\0';
@@ -104,7 +104,7 @@ char *dlock_zk_hosts_odd(const char *hosts)
 /* ---- in a thread ---- */
 
 struct dlock_zk_look {
-	_Atomic int users; /* its owner and its thread: the last one frees it */
+	_Atomic int users; /* its owner and its thread; the last of them frees it */
 	_Atomic bool ended;
 	char *given, *hosts;
 	char *odd;
@@ -159,7 +159,8 @@ bool dlock_zk_look_ended(const dlock_zk_look *look, char **odd)
 	return true;
 }
 
-/* A server that has too many connections of this client accepts another one and closes it before anything was said. */
+/* A server that has too many connections from this client accepts another one, and closes it before it sends
+ * anything. */
 static const char closes[] =
 	"closes connections as soon as they are made, perhaps because there are too many from this address: "
 	"see maxClientCnxns, 60 by default, in the server's configuration";
@@ -194,13 +195,14 @@ static bool begin(dlock_zk_diagnosis *own, const char *hosts, dlock_nanos budget
 	return dlock_channel_open(&own->channel, own->server, DLOCK_FOREVER);
 }
 
-/* It may be closed before its result is looked at; a connection that was never made has other problems. */
+/* The server may close the connection before the client looks at the result. A connection that was never made has other
+ * problems. */
 static bool is_closed(const dlock_channel *channel)
 {
 	return !strcmp(channel->problem, strerror(ECONNRESET)) || !strcmp(channel->problem, strerror(EPIPE));
 }
 
-/* NULL: not known yet. */
+/* Returns NULL if the fault is not known yet. */
 static const char *find_fault(dlock_zk_diagnosis *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_channel *channel = &own->channel;

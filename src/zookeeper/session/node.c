@@ -8,14 +8,14 @@
 #include "response.h"
 
 struct dlock_zk_node {
-	dlock_zk_node *next, **at; /* in a list of its session's */
+	dlock_zk_node *next, **at; /* in a list of its session */
 	dlock_zk_session *session;
 	/* Under the session's mutex. */
-	bool asked;                     /* a response about it is due, with this node as its context */
-	bool removed;                   /* of own ones, as the next two */
+	bool asked;                     /* a response about the node is due, with the node as its context */
+	bool removed;                   /* of own nodes, like the next two */
 	_Atomic bool gone;
 	const void *together;
-	char guid[DLOCK_TOKEN_LEN + 1]; /* of unowned ones: is looked for below `path`; "": that is the node */
+	char guid[DLOCK_TOKEN_LEN + 1]; /* of unowned nodes: the guid of a node below `path`; "": the node is `path` */
 	char path[];
 };
 
@@ -30,7 +30,7 @@ static dlock_zk_node *new_node(dlock_zk_session *session, const char *path)
 	return node;
 }
 
-/* With the mutex held, as all the following until the next line. */
+/* Callers of these functions, down to "own nodes", hold the mutex. */
 static void link_node(dlock_zk_node *node, dlock_zk_node **list)
 {
 	node->next = *list;
@@ -53,8 +53,8 @@ static void free_node(dlock_zk_node *node)
 	free(node);
 }
 
-/* What is left of several is given back at once, though their owner may not look for long. Where there is no memory for
- * it, the owner does so. */
+/* Discards the rest of several nodes at once, because their owner may not look for a long time. If there is no memory
+ * for it, the owner discards them. */
 static void give_rest_back(dlock_zk_session *session, const void *together)
 {
 	for (dlock_zk_node *node = session->own_nodes; node; node = node->next) {
@@ -83,7 +83,7 @@ static void looked(void *context, const dlock_zk_op *op)
 	}
 }
 
-/* With the response `rc`: frees the node, or leaves it for the next attempt. */
+/* Handles the response `rc`: frees the node, or keeps it for the next attempt. */
 static void take_result(dlock_zk_node *node, int rc)
 {
 	dlock_zk_session *session = node->session;
@@ -103,8 +103,8 @@ static void deleted(void *context, const dlock_zk_op *op)
 	take_result(context, op->rc);
 }
 
-/* The list was asked for after whatever may still create the node, on the same connection or after a sync. So a guid
- * that is not in it now never will be. */
+/* The list was requested after any request that may still create the node, on the same connection or after a sync. So
+ * if the guid is not in it now, it never will be. */
 static void listed(void *context, const dlock_zk_op *op)
 {
 	dlock_zk_node *node = context;
@@ -120,7 +120,7 @@ static void listed(void *context, const dlock_zk_op *op)
 		free(path);
 		if (found) {
 			link_node(found, &session->unowned_nodes);
-			dlock_wakeup_send(&session->thread_wakeup); /* which sends the delete */
+			dlock_wakeup_send(&session->thread_wakeup); /* its thread sends the delete */
 		} else {
 			rc = ZSYSTEMERROR;
 		}
@@ -173,12 +173,12 @@ void dlock_zk_own_nodes_ask(dlock_zk_session *session)
 		if (node->asked || node->gone) {
 			continue;
 		}
-		node->asked = true; /* so it stays until its response has come */
+		node->asked = true; /* so the node stays until its response has come */
 		pthread_mutex_unlock(&session->mutex);
 		int rc = dlock_zk_ask_then(session, DLOCK_ZK_EXISTS, node->path, looked, node);
 		pthread_mutex_lock(&session->mutex);
 		if (rc != ZOK) {
-			node->asked = false; /* not this time */
+			node->asked = false; /* the next probe asks again */
 			if (node->removed) {
 				free_node(node);
 			}
@@ -194,7 +194,7 @@ static int send_about(dlock_zk_node *node)
 	if (!*node->guid) {
 		return dlock_zk_ask_then(node->session, DLOCK_ZK_DELETE, node->path, deleted, node);
 	}
-	/* Where the sync is lost, so is the list after it. */
+	/* If the sync is lost, so is the list after it. */
 	int rc = dlock_zk_ask_then(node->session, DLOCK_ZK_SYNC, node->path, NULL, NULL);
 	return rc == ZOK ? dlock_zk_ask_then(node->session, DLOCK_ZK_LIST, node->path, listed, node) : rc;
 }
@@ -204,7 +204,7 @@ void dlock_zk_unowned_nodes_send(dlock_zk_session *session)
 	int rc = ZOK;
 
 	pthread_mutex_lock(&session->mutex);
-	while (rc == ZOK) { /* otherwise it is out of memory, or dead: the session's thread comes back to it */
+	while (rc == ZOK) { /* otherwise out of memory or a dead session: the session's thread tries again */
 		dlock_zk_node *node = session->state == DLOCK_ZK_CONNECTED ? session->unowned_nodes : NULL;
 		while (node && node->asked) {
 			node = node->next;

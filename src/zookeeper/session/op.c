@@ -7,8 +7,8 @@
 #include "../../lock/inspection.h"
 #include "watches.h"
 
-/* A new op, with a reference for the caller and one for the library. No handle: another strand may have discarded the
- * session since this one has looked, and the handle is closed then. */
+/* Makes an op with two references, for the caller and for the library. *handle is NULL if another strand has discarded
+ * the session after this strand looked: the session's thread then closes the handle. */
 static dlock_zk_op *new_op(dlock_zk_session *session, dlock_zk_then *then, void *context, zhandle_t **handle)
 {
 	dlock_zk_op *op = calloc(1, sizeof *op);
@@ -50,7 +50,7 @@ void dlock_zk_op_release(dlock_zk_op *op)
 	}
 }
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static void complete(dlock_zk_op *op, int rc)
 {
 	if (op->done) {
@@ -98,8 +98,8 @@ static void responded(int rc, const void *context)
 	finish((dlock_zk_op *) context, rc);
 }
 
-/* The names in one block: pointers first, then the text. NULL also where the response has no such names, or the library
- * no memory for them. */
+/* Copies the names into one block: pointers first, then the text. Returns NULL if out of memory, here or in the
+ * library, or if the response has no names. */
 static char **copy_names(const struct String_vector *names)
 {
 	if (names->count < 0 || (names->count > 0 && !names->data)) {
@@ -132,13 +132,13 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
 	if (rc == ZOK) {
 		op->paths = copy_names(&(struct String_vector) { 1, &(char *) { (char *) path } });
 		op->stat = *stat;
-		/* Without a name, or memory for it: as if there were no response, then it is found by its guid. */
+		/* Without a name, or memory for it, the request counts as lost: the client then finds the node by its guid. */
 		rc = op->paths ? ZOK : ZCONNECTIONLOSS;
 	}
 	finish(op, rc);
 }
 
-/* To a transaction. The others of one that is refused have an error of their own. */
+/* The response to a transaction. If the server refuses one part, the other parts have an error of their own. */
 static void responded_to_several(int rc, const void *context)
 {
 	dlock_zk_op *op = (dlock_zk_op *) context;
@@ -165,7 +165,7 @@ static void got(int rc, const char *value, int value_len, const struct Stat *sta
 	responded(rc, context);
 }
 
-/* A response may have a length of -1, or one that is beyond any sense. */
+/* A response may state a length of -1, or a length beyond any sense. */
 static void read_data(int rc, const char *value, int value_len, const struct Stat *stat, const void *context)
 {
 	dlock_zk_op *op = (dlock_zk_op *) context;
@@ -203,12 +203,12 @@ static void listed(int rc, const struct String_vector *names, const void *contex
 
 /* ---- requests ---- */
 
-/* What the library has said to it. ZOK: there is, or was, a response. */
+/* Handles what the library returned when the request was sent. Returns ZOK if a response will come or has come. */
 static int sent(dlock_zk_op *op, int rc)
 {
 	if (rc == ZMARSHALLINGERROR) {
-		/* Out of memory somewhere inside: whether the library keeps the op is not known. So it keeps its reference,
-		 * until it responds after all or the handle is closed. */
+		/* The library is out of memory, and it is not known whether it keeps the op. So its reference stays until it
+		 * responds after all, or until the handle is closed. */
 		pthread_mutex_lock(&op->session->mutex);
 		rc = op->done ? ZOK : rc;
 		op->then = NULL;
@@ -244,10 +244,10 @@ static int send_request(dlock_zk_op *op, zhandle_t *handle, dlock_zk_request req
 	}
 }
 
-/* What the server puts behind the path of a node: a number with its sign. */
+/* The server appends a number with its sign to the path of a node. */
 enum { SUFFIX = sizeof "-2147483648" };
 
-/* Room for the paths of the nodes, which the library fills in. False: out of memory. */
+/* Makes room for the paths of the nodes, which the library fills in. Returns false if out of memory. */
 static bool make_room(dlock_zk_op *op, char *const *paths, int count)
 {
 	size_t size = (size_t) count * sizeof *op->paths;
@@ -332,7 +332,7 @@ dlock_zk_op *dlock_zk_ask_watching(
 	dlock_zk_op *op = dlock_zk_watches_add(session, path, news) ? dlock_zk_ask(session, request, path) : NULL;
 
 	if (!op) {
-		dlock_zk_watch_only(session, news, NULL, 0); /* this one is not, and a waiter starts anew */
+		dlock_zk_watch_only(session, news, NULL, 0); /* the node is not watched, and the waiter starts anew */
 	}
 	return op;
 }

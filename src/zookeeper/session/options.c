@@ -7,7 +7,8 @@
 
 #include "../../net/endpoint/dsn.h"
 
-/* Absolute, without empty, "." and ".." components; `path` runs to its end. NULL if so, else what it must do. */
+/* Checks the rest of a path: it must be absolute, without control characters and empty, "." or ".." components. Returns
+ * NULL if it is good, otherwise what it must do. */
 static const char *path_fault(const char *path)
 {
 	if (*path != '/') {
@@ -34,7 +35,7 @@ static const char *path_fault(const char *path)
 	return NULL;
 }
 
-/* What is wrong is not repeated: it may be credentials that belong elsewhere. */
+/* The message does not repeat what is wrong: it may be credentials that belong elsewhere. */
 static bool host_check(const char *host, size_t len, dlock_error *error)
 {
 	const char *name;
@@ -115,7 +116,8 @@ char *dlock_zk_hosts_expand(const char *hosts)
 		int port = DLOCK_ZK_PORT;
 		dlock_error error;
 
-		/* The library looks for the last colon and hands what is before it to the resolver, which knows no brackets. */
+		/* The library looks for the last colon, and hands the text before it to the resolver, which knows no
+		 * brackets. */
 		dlock_dsn_host(host, host + len, &name, &name_len, &port, &error);
 		out += sprintf(out, "%.*s:%d", (int) name_len, name, port);
 		host += len;
@@ -167,7 +169,7 @@ static bool parse_login(dlock_zk_options *options, const dlock_dsn *dsn, dlock_e
 	return good;
 }
 
-/* session_timeout=2.5 is all that there is. */
+/* The only option is session_timeout, in seconds. */
 static bool read_option(void *target, const char *name, const char *value, dlock_error *error)
 {
 	dlock_zk_options *options = target;

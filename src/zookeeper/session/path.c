@@ -11,7 +11,7 @@ static bool is_plain(unsigned char c)
 	return c >= 0x20 && c < 0x7f && c != '%' && c != '/';
 }
 
-/* Names that mean something to the server as a whole: one encoded byte is enough to make them ordinary. */
+/* These names mean something to the server as a whole. One encoded byte is enough to make them ordinary. */
 static bool is_reserved(const char *root, const char *resource, size_t len)
 {
 	return (len == 1 && *resource == '.') || (len == 2 && memcmp(resource, "..", 2) == 0)
@@ -88,8 +88,9 @@ static size_t trailing_digits(const char *name, size_t len)
 }
 
 /* The server writes the number with "%010d": ten digits, or a minus and at least nine. A minus before ten digits may
- * also be the end of the name's own part ("lock-"). Padding tells most of them apart, since a negative number of ten
- * digits starts with 1 or 2; the rest is told by what comes before: another separator, then this is the sign. */
+ * also be the end of the name's own part ("lock-"). Padding tells most of them apart, because a negative number of ten
+ * digits begins with 1 or 2. In the other cases the character before the minus decides: if it is another separator, the
+ * minus is the sign. */
 bool dlock_zk_sequence(const char *name, int32_t *sequence)
 {
 	size_t len = strlen(name), digits = trailing_digits(name, len);

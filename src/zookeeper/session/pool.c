@@ -8,15 +8,16 @@
 struct dlock_zk_pool {
 	dlock_loop *loop;
 	dlock_zk_session *sessions;
-	dlock_zk_session *closing; /* their threads are closing them */
+	dlock_zk_session *closing; /* their threads close them */
 	unsigned long opened;
 };
 
-/* The library's own bounds for closing a session add up to some 5 s. */
+/* The library's own time limits for closing a session add up to about 5 s. */
 #define CLOSE_TIME (8 * DLOCK_SECOND)
 
-/* Sessions that are left alone for good, and only kept reachable: those that came over a fork, which belong to the
- * parent with all that the library's threads own; and those whose thread does not come back from the library. */
+/* Sessions that this process leaves alone for good, and only keeps reachable. A session that came over a fork belongs
+ * to the parent, with all that the library's threads own. The thread of any other session here does not return from the
+ * library. */
 static dlock_zk_session *left_alone;
 static pthread_mutex_t left_alone_mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -43,7 +44,7 @@ unsigned long dlock_zk_pool_sessions_opened(const dlock_zk_pool *pool)
 	return pool->opened;
 }
 
-/* Those that came over a fork. */
+/* Leaves sessions that came over a fork alone. */
 static void leave_inherited(dlock_zk_session **list)
 {
 	while (*list) {
@@ -53,7 +54,7 @@ static void leave_inherited(dlock_zk_session **list)
 			continue;
 		}
 		*list = session->next;
-		/* These descriptors are our copies, and no thread of ours sleeps on them. */
+		/* These descriptors are this process's own copies, and none of its threads sleeps on them. */
 		dlock_loop_remove_source(session->loop, &session->bell.source);
 		dlock_wakeup_close(&session->owner_wakeup);
 		dlock_wakeup_close(&session->thread_wakeup);
@@ -61,7 +62,7 @@ static void leave_inherited(dlock_zk_session **list)
 	}
 }
 
-/* Joins the threads of those that are closed by now. */
+/* Joins the threads of the sessions that are closed by now. */
 static void join_closed(dlock_zk_pool *pool)
 {
 	for (dlock_zk_session **at = &pool->closing; *at;) {
@@ -115,7 +116,7 @@ void dlock_zk_pool_discard(dlock_zk_pool *pool, dlock_zk_session *session)
 	pthread_mutex_lock(&session->mutex);
 	session->stop = true;
 	if (session->state < DLOCK_ZK_EXPIRED) {
-		session->state = DLOCK_ZK_EXPIRED; /* as good as: nothing may be asked of it any more */
+		session->state = DLOCK_ZK_EXPIRED; /* no request may use it any more */
 	}
 	dlock_wakeup_send(&session->thread_wakeup);
 	pthread_mutex_unlock(&session->mutex);

@@ -27,7 +27,7 @@ void dlock_zk_session_release(dlock_zk_session *session)
 	}
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int start(dlock_zk_session *session)
 {
 	return dlock_wakeup_open(&session->owner_wakeup) && dlock_wakeup_open(&session->thread_wakeup)
@@ -49,7 +49,7 @@ dlock_zk_session *dlock_zk_session_new(
 	session->process = dlock_process_current();
 	session->asked = timeout;
 	session->owner_wakeup = session->thread_wakeup = (dlock_wakeup) { -1, -1 };
-	/* The server creates the session later than this. */
+	/* The server creates the session later than this, so the bound can count from here. */
 	session->cut_off = session->lived = session->before_sent = session->probe_sent = dlock_now();
 	pthread_mutex_init(&session->mutex, NULL);
 	session->hosts = strdup(hosts);
@@ -114,7 +114,7 @@ unsigned long dlock_zk_session_events(dlock_zk_session *session, const dlock_zk_
 	return events;
 }
 
-/* With the mutex held. */
+/* The caller holds the mutex. */
 static bool is_over(const dlock_zk_rest *rest)
 {
 	unsigned long events = rest->session->events + (rest->news ? rest->news->events : 0);
@@ -134,7 +134,8 @@ static dlock_status look(void *task, dlock_loop *loop, dlock_nanos now)
 	return over ? DLOCK_OK : DLOCK_PENDING;
 }
 
-/* Those that came first are woken first: loops that resume in the order of the bells keep the order of the waits. */
+/* The wait that began first is woken first. So loops that resume strands in the order of their bells keep the order of
+ * the waits. */
 static void begin_rest(dlock_zk_session *session, dlock_zk_rest *rest)
 {
 	dlock_zk_rest **end = &session->rests;
@@ -176,7 +177,7 @@ static bool is_interrupted(void *context)
 	return wait->interrupted && wait->interrupted(wait->context);
 }
 
-/* The thread that has news for a strand rings that strand's bell: no other strand is woken for it. */
+/* The thread with news for a strand rings that strand's bell, and so wakes no other strand. */
 static dlock_suspension suspend(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
 {
 	dlock_zk_rest *own = context;
@@ -247,12 +248,12 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: %s", session->hosts, why);
 }
 
-/* Until when a call waits for the connection. */
+/* Returns the time until which a call waits for the connection. */
 static dlock_nanos connect_limit(dlock_zk_session *session, const dlock_wait *wait)
 {
 	dlock_nanos callers = wait ? wait->deadline : 0, again = dlock_after(dlock_now(), session->asked);
 
-	/* A process that has stood still meanwhile, as one does while the machine sleeps, has not tried. */
+	/* A process that stood still meanwhile, for example while the machine slept, has not tried. */
 	pthread_mutex_lock(&session->mutex);
 	bool tried = session->awaited || session->reason[0];
 	dlock_nanos first = tried ? dlock_after(session->cut_off, session->asked) : again;

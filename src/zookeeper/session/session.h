@@ -13,32 +13,32 @@
 
 /* A ZooKeeper session: what its threads know of it, and how its owner waits for news.
  *
- * Threads: the owner (the PHP thread, which sleeps only in its loop), the session's own thread (session_thread.c: opens
- * the handle, probes, deletes unowned nodes, closes the handle; it sleeps in a loop of its own) and the library's two,
- * which run watchers and completions. All share the session's mutex. It is never held while the library is called: the
- * library calls some completions with its own locks held.
+ * Threads: the owner is the PHP thread, which sleeps only in its loop. The session's own thread (session_thread.c)
+ * opens the handle, probes, deletes unowned nodes and closes the handle; it sleeps in a loop of its own. The library's
+ * two threads run watchers and completions. All share the session's mutex. No thread holds it while it calls the
+ * library, because the library calls some completions with its own locks held.
  *
  * What is promised about the life of a session, and so about every lock held in it:
  *
- * A session lives on the server until the negotiated timeout has passed since the server last heard of it. The client
- * library pings by itself but does not report when it was answered, so each session has a thread of its own that asks
- * for a `sync` every quarter of the timeout. When such a probe is answered, the session is good until
+ * A session lives on the server until the negotiated timeout has passed since the server last heard from it. The client
+ * library pings by itself, but does not report when the server answered. So each session has a thread of its own, which
+ * requests a `sync` every quarter of the timeout. When such a probe is answered, the session is good until
  *
  *     send time of the probe BEFORE the answered one + negotiated timeout - drift (1 % + 2 ms)
  *
- * by a clock that goes on during suspend. So the bound needs no event to arrive: a process that was stopped, or whose
- * threads did not get to run, finds the deadline passed when it first looks.
+ * by a clock that continues during suspend. So the bound needs no event to arrive. If a process was stopped, or its
+ * threads did not run, it finds the deadline passed when it first looks.
  *
- * Why a sync: a plain read is answered by the server that the client is connected to, even while that server is cut off
- * from its leader, which alone decides about expiry. A sync is answered by the leader, and only for a session that
- * lives. Why the probe before: the leader hears of a follower's sessions with the next ping between the two (every half
- * tick), not with the request itself. Ping and sync go over the same ordered channel, and a probe is at least a quarter
- * of the timeout (by default at least half a tick) younger than the one before it. If that one failed, a reconnection
- * lies between the two, which the leader counts as a sign of life by itself. The creation of the session counts as a
- * probe.
+ * Why a sync: the client's server answers a plain read even while it is cut off from its leader, which alone decides
+ * about expiry. The leader answers a sync, and only for a session that lives.
  *
- * Not promised: anything where minSessionTimeout was configured below two ticks, or where the clocks of client and
- * leader differ in speed by more than 1 %. For that there are fencing tokens. */
+ * Why the probe before: a request does not tell the leader of a follower's sessions. The next ping between the two
+ * servers does (every half tick). Ping and sync use the same ordered channel. A probe follows the one before it by at
+ * least a quarter of the timeout (by default at least half a tick). If the probe before failed, a reconnection lies
+ * between the two, which the leader counts as a sign of life by itself. The creation of the session counts as a probe.
+ *
+ * Nothing is promised if minSessionTimeout is below two ticks, or if the clocks of client and leader differ in speed by
+ * more than 1 %. Fencing tokens cover these cases. */
 
 typedef struct dlock_zk_session dlock_zk_session;
 
@@ -46,77 +46,81 @@ typedef enum {
 	DLOCK_ZK_OPENING,
 	DLOCK_ZK_CONNECTED,
 	DLOCK_ZK_DISCONNECTED,
-	/* From here on the session is dead and the next use opens another one. */
+	/* From here on the session is dead, and the next use opens another one. */
 	DLOCK_ZK_EXPIRED,
 	DLOCK_ZK_AUTH_FAILED,
-	DLOCK_ZK_REFUSED /* the library did not even start: see reason */
+	DLOCK_ZK_REFUSED /* the library did not even start: see `reason` */
 } dlock_zk_state;
 
 struct dlock_zk_session {
-	/* The owner's alone. */
+	/* For the owner alone. */
 	dlock_zk_session *next;
 	unsigned references; /* of the pool and of claims */
-	dlock_loop *loop;    /* in which it sleeps */
-	dlock_bell bell;     /* a source of it while a caller waits */
+	dlock_loop *loop;    /* the loop in which the owner sleeps */
+	dlock_bell bell;     /* a source of the loop while a caller waits */
 
 	/* Fixed when the threads start. */
-	char *hosts;    /* as the user wrote them; for messages too */
-	char *expanded; /* as the library wants them */
-	char *auth;     /* or NULL */
-	dlock_nanos asked;
+	char *hosts;    /* as the user wrote them; also for messages */
+	char *expanded; /* in the form that the library needs */
+	char *auth;     /* NULL: no credentials */
+	dlock_nanos asked; /* the session timeout that the user asked for */
 	dlock_process process;
 	pthread_t thread;
 	dlock_wakeup owner_wakeup, thread_wakeup;
 	pthread_mutex_t mutex;
 
-	dlock_loop thread_loop; /* its thread's alone; here it stays reachable in a child of fork() */
-	char *given;             /* the hosts that the library has; likewise */
-	bool auth_given;        /* the library's completion thread's alone */
+	dlock_loop thread_loop; /* for its thread alone; as a member it stays reachable in a child of fork() */
+	char *given;             /* the hosts that the library uses; likewise */
+	bool auth_given;        /* for the library's completion thread alone */
 
-	/* Below: under the mutex. */
-	zhandle_t *handle; /* usable by the owner until it discards the session */
+	/* The members below are under the mutex. */
+	zhandle_t *handle; /* the owner may use it until it discards the session */
 	dlock_zk_state state;
-	bool stop, ended;       /* the owner wants the thread to end; it has */
+	bool stop, ended;       /* the owner wants the thread to end; the thread has ended */
 	int64_t id;
 	dlock_nanos timeout;    /* negotiated; 0 before the first connection */
-	dlock_nanos cut_off;    /* since when there is no connection, or none that answers */
-	bool awaited;           /* a call has waited for one since, without success */
-	char reason[256];       /* why there is none, as far as known */
+	dlock_nanos cut_off;    /* the time from which there is no connection, or none that answers */
+	bool awaited;           /* a call has waited for a connection after that, without success */
+	char reason[256];       /* why there is no connection, as far as known */
 
 	bool probing;
 	dlock_nanos probe_due;
-	dlock_nanos probe_sent;  /* of the probe under way or, if none is, of the last one */
-	dlock_nanos before_sent; /* of the one before */
+	dlock_nanos probe_sent;  /* of the probe under way; otherwise of the last probe */
+	dlock_nanos before_sent; /* of the probe before */
 	dlock_nanos lived;       /* the bound counts from here */
 
-	struct dlock_zk_rest *rests; /* what the owner's strands wait for */
-	/* Changes of state, a bound that had passed, the last unowned node's end. */
+	struct dlock_zk_rest *rests; /* the waits of the owner's strands */
+	/* Counts changes of the state, probes answered after the bound had passed, own nodes found gone, and the end of the
+	 * last unowned node. */
 	unsigned long events;
-	struct dlock_zk_watch *watches; /* what waits under way are for */
-	struct dlock_zk_op *ops; /* those that the library still owes a response */
+	struct dlock_zk_watch *watches; /* the watches of the waits under way */
+	struct dlock_zk_op *ops; /* the ops that the library still owes a response */
 	struct dlock_zk_node *own_nodes, *unowned_nodes;
-	struct dlock_zk_node *own_next; /* to be asked for in the round under way */
-	bool own_lost;                  /* one was found gone */
+	struct dlock_zk_node *own_next; /* the next node to ask for in the round under way */
+	bool own_lost;                  /* an own node was found gone */
 };
 
-/* Opens a session, with one reference. NULL: *problem is an errno. */
+/* Opens a session, with one reference. Returns NULL if that fails; *problem is an errno. */
 dlock_zk_session *dlock_zk_session_new(
 	dlock_loop *loop, const char *hosts, dlock_nanos timeout, const char *auth, int *problem);
 
-void dlock_zk_session_release(dlock_zk_session *session); /* NULL is fine */
+void dlock_zk_session_release(dlock_zk_session *session); /* `session` may be NULL */
 
-/* Waits for the connection, until `latest` or until interrupted. One that has just been opened or cut off gets the
- * session timeout for it, whatever the caller's: there may be servers to go through. After that had no success, only a
- * caller that has time waits again. DLOCK_LOST without a message: the session is dead, get another one. */
+/* Waits for the connection, until `latest` at most. If the session was just opened or cut off, the wait may last for
+ * the session timeout, whatever the caller's deadline. The library may have several servers to try. After such a wait
+ * without success, a call waits only until the caller's deadline.
+ *
+ * DLOCK_CONNECTION: with a message. DLOCK_INTERRUPTED: `wait` ended the wait. DLOCK_LOST, without a message: the
+ * session is dead, and the caller needs another one. */
 dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
 	dlock_error *error);
 
-/* What is told to one waiter alone: that a node has gone, or changed, which it has watched. Zeroed at first. */
+/* News for one waiter: a node that it watches has gone or changed. Zeroed at first. */
 typedef struct {
 	unsigned long events; /* under the mutex */
 } dlock_zk_news;
 
-/* A consistent picture of the session, and until when it can be relied upon to live. */
+/* A consistent picture of the session, which lives at least until `deadline`. */
 typedef struct {
 	dlock_zk_state state;
 	dlock_nanos deadline;
@@ -127,39 +131,39 @@ typedef struct {
 
 dlock_zk_view dlock_zk_session_view(dlock_zk_session *session);
 
-/* Until when the session lives at least, with the mutex held. */
+/* Until when the session lives at least. The caller holds the mutex. */
 dlock_nanos dlock_zk_session_deadline(const dlock_zk_session *session);
 
-/* How many events there were of the session, and of the news; NULL: none. */
+/* The number of events of the session and of the news. `news` may be NULL. */
 unsigned long dlock_zk_session_events(dlock_zk_session *session, const dlock_zk_news *news);
 
-/* What is waited for: *done, which is under the mutex; or, without a `done`, other events than `seen`. */
+/* What a strand waits for: *done, which is under the mutex. If `done` is NULL: events other than `seen`. */
 typedef struct dlock_zk_rest {
 	const bool *done;
 	const dlock_zk_news *news; /* NULL: the session's events alone */
 	unsigned long seen;
-	/* Set while it is waited for. */
+	/* Set during the wait. */
 	dlock_zk_session *session;
 	const dlock_wait *wait;
-	const dlock_wakeup *bell; /* of the suspended strand; NULL: the owner's is rung. Under the mutex, as the next */
+	const dlock_wakeup *bell; /* of the suspended strand; NULL: the owner's bell rings. Under the mutex, like `next` */
 	struct dlock_zk_rest *next;
 } dlock_zk_rest;
 
-/* Waits for it. DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
+/* Waits for `rest` until `until`. Returns DLOCK_OK, DLOCK_TIMEOUT or DLOCK_INTERRUPTED. */
 dlock_status dlock_zk_session_await(
 	dlock_zk_session *session, dlock_zk_rest rest, dlock_nanos until, const dlock_wait *wait);
 
-/* No waiting strand goes on. */
+/* Forgets all waits: no waiting strand continues. */
 void dlock_zk_session_forget_rests(dlock_zk_session *session);
 
-/* Starts its thread, which closes the handle when session->stop is set. 0, or an errno. */
+/* Starts the session's thread, which closes the handle when session->stop is set. Returns 0 or an errno. */
 int dlock_zk_session_start(dlock_zk_session *session);
 
-/* With the mutex held: counts an event, of the news, or where they are NULL of the session, and wakes the owner if it
- * waits for one. */
+/* Counts an event of the news, or of the session if `news` is NULL. Wakes the strands that wait for it. The caller
+ * holds the mutex. */
 void dlock_zk_session_event(dlock_zk_session *session, dlock_zk_news *news);
 
-/* The same for what is done. */
+/* Wakes the strands that wait for *done. The caller holds the mutex. */
 void dlock_zk_session_done(dlock_zk_session *session, const bool *done);
 
 #endif

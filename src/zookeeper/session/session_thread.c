@@ -1,5 +1,5 @@
-/* The session's own thread: it opens the handle, probes the session as session.h has it, has own nodes looked for and
- * unowned ones deleted, finds out why there is no connection, and in the end closes the handle. */
+/* The session's own thread. It opens the handle, probes the session (session.h), and in the end closes the handle. It
+ * has own nodes checked and unowned nodes deleted, and finds out why there is no connection. */
 
 #include "session.h"
 
@@ -18,15 +18,15 @@
 
 #define RETRY (250 * DLOCK_MS)
 
-/* What the thread's task works on. */
+/* The state of the thread's task. */
 typedef struct {
 	dlock_zk_session *session;
 	dlock_zk_diagnosis diagnosis;
-	dlock_zk_look *look; /* at the hosts' addresses; NULL: none is under way */
+	dlock_zk_look *look; /* at the addresses of the hosts; NULL: none is under way */
 	dlock_nanos recount_due;
 } worker;
 
-/* Since 3.7, which the headers do not let a preprocessor find out. */
+/* The library has it from 3.7 on, which the preprocessor cannot learn from the headers. */
 extern int zoo_set_servers_resolution_delay(zhandle_t *handle, int delay_ms) __attribute__((weak));
 
 static void silent(const char *message)
@@ -40,14 +40,16 @@ static void probed(void *context, const dlock_zk_op *op)
 
 	session->probing = false;
 	if (op->rc == ZOK && session->before_sent > session->lived) {
-		/* Of interest only to a call that waits for it: a waiter in the queue need not look again each time. */
+		/* Only a call that waits for the bound needs this event: a waiter in the queue need not look again after each
+		 * probe. */
 		bool had_passed = dlock_now() >= dlock_zk_session_deadline(session);
 		session->lived = session->before_sent;
 		if (had_passed) {
 			dlock_zk_session_event(session, NULL);
 		}
 	} else if (op->rc != ZOK && op->rc != ZCONNECTIONLOSS && op->rc != ZOPERATIONTIMEOUT) {
-		/* Refused somehow: not what the next response may build upon, as none comes after a reconnection. */
+		/* The server refused the probe. The next response may not build upon it, because no reconnection lies between
+		 * the two. */
 		session->probe_sent = session->before_sent;
 	}
 	dlock_wakeup_send(&session->thread_wakeup);
@@ -59,7 +61,7 @@ static void probe(dlock_zk_session *session, dlock_nanos now)
 	session->probing = true;
 	session->probe_due = dlock_after(now, session->timeout / 4);
 	session->before_sent = session->probe_sent;
-	session->probe_sent = now; /* before it is sent, never after */
+	session->probe_sent = now; /* the time before the sending, never after it */
 	pthread_mutex_unlock(&session->mutex);
 	if (dlock_zk_ask_then(session, DLOCK_ZK_SYNC, "/", probed, session) == ZOK) {
 		dlock_zk_own_nodes_ask(session);
@@ -85,8 +87,9 @@ static void open_handle(worker *own)
 		ms < 1 ? 1 : ms > INT_MAX ? INT_MAX : (int) ms, NULL, session, flags, silent);
 	int cause = errno;
 
-	/* By default the host names are looked up again with every request. That takes time, and a fork() that meets it
-	 * leaves the child with glibc's resolver locked for ever. With -1 it is done for each new connection only. */
+	/* By default, the library looks up the host names again with every request. That costs time, and a fork() during a
+	 * look-up leaves glibc's resolver locked in the child for good. With -1, it looks them up only for each new
+	 * connection. */
 	if (handle && zoo_set_servers_resolution_delay) {
 		zoo_set_servers_resolution_delay(handle, -1);
 	}
@@ -101,8 +104,8 @@ static void open_handle(worker *own)
 	pthread_mutex_unlock(&session->mutex);
 }
 
-/* When to find out why there is no connection, and whether the hosts have other addresses. Both take time, and
- * the first takes one of the connections that the server has room for, so they wait until no lease depends on the next
+/* When to find out why there is no connection, and whether the hosts have other addresses. Both take time, and the
+ * first uses one of the connections that the server has room for. So both wait until no lease depends on the next
  * connection any more. */
 static dlock_nanos care_due(const dlock_zk_session *session)
 {
@@ -111,7 +114,7 @@ static dlock_nanos care_due(const dlock_zk_session *session)
 	return due > bound ? due : bound;
 }
 
-/* For the owner's message. */
+/* Finds the reason for the owner's message. */
 static void diagnose(worker *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_zk_session *session = own->session;
@@ -133,7 +136,7 @@ static void end_look(worker *own)
 	own->look = NULL;
 }
 
-/* The hosts may have got more or fewer addresses. */
+/* The hosts may have more or fewer addresses now. */
 static void recount(worker *own, dlock_loop *loop, dlock_nanos now)
 {
 	dlock_zk_session *session = own->session;
@@ -150,7 +153,7 @@ static void recount(worker *own, dlock_loop *loop, dlock_nanos now)
 	own->recount_due = dlock_after(now, session->asked > DLOCK_SECOND ? session->asked : DLOCK_SECOND);
 	dlock_loop_wake_by(loop, own->recount_due);
 	if (odd && dlock_zk_session_view(session).state != DLOCK_ZK_CONNECTED) {
-		zoo_set_servers(session->handle, odd); /* which looks these names up once more */
+		zoo_set_servers(session->handle, odd); /* looks these names up once more */
 		free(session->given);
 		session->given = odd;
 	} else {
@@ -167,7 +170,7 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 	pthread_mutex_lock(&session->mutex);
 	bool stop = session->stop, lost = session->own_lost;
 	session->own_lost = false;
-	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes it */
+	if (session->state == DLOCK_ZK_CONNECTED && !session->probing) { /* otherwise the response wakes the thread */
 		probe_due = session->probe_due;
 	} else if (session->state < DLOCK_ZK_CONNECTED || session->state == DLOCK_ZK_DISCONNECTED) {
 		dlock_nanos due = care_due(session);
@@ -189,7 +192,7 @@ static dlock_status work(void *task, dlock_loop *loop, dlock_nanos now)
 		probe(session, now);
 	}
 	if (recount_due == DLOCK_FOREVER) {
-		end_look(own); /* there is a connection: next time the addresses may be others again */
+		end_look(own); /* there is a connection: the next time, the addresses may have changed */
 	} else if (dlock_loop_is_time(loop, recount_due, now)) {
 		recount(own, loop, now);
 	}
@@ -215,7 +218,7 @@ static void *thread_main(void *context)
 	end_look(&own);
 	dlock_loop_end(&session->thread_loop);
 	zookeeper_close(session->handle);
-	dlock_zk_ops_discard(session); /* those that the library has not responded to when it closed */
+	dlock_zk_ops_discard(session); /* the ops that the library left without a response */
 	dlock_zk_unowned_nodes_send(session);
 	dlock_zk_watch_none(session);
 	pthread_mutex_lock(&session->mutex);

@@ -14,7 +14,7 @@ struct dlock_zk_watch {
 
 /* ---- the list; with the mutex held ---- */
 
-/* The first one from there on. */
+/* Finds the first watch of the node from `at` on. `news` NULL: for any news. */
 static watch **find(watch **at, const char *path, const dlock_zk_news *news)
 {
 	while (*at && ((news && (*at)->news != news) || strcmp((*at)->path, path) != 0)) {
@@ -41,7 +41,7 @@ static bool is_among(const char *path, char *const *paths, int count)
 	return i < count;
 }
 
-/* NULL: of all news. */
+/* `news` NULL: the watches for all news. */
 static void retain_only(dlock_zk_session *session, const dlock_zk_news *news, char *const *paths, int count)
 {
 	for (watch **at = &session->watches; *at;) {
@@ -53,7 +53,7 @@ static void retain_only(dlock_zk_session *session, const dlock_zk_news *news, ch
 	}
 }
 
-/* ---- the owner's ---- */
+/* ---- for the owner ---- */
 
 bool dlock_zk_watches_add(dlock_zk_session *session, const char *path, dlock_zk_news *news)
 {
@@ -85,7 +85,7 @@ bool dlock_zk_is_watched(dlock_zk_session *session, const char *path, const dloc
 
 void dlock_zk_watch_only(dlock_zk_session *session, const dlock_zk_news *news, char *const *paths, int count)
 {
-	if (session->process != dlock_process_current()) { /* a wait went on in a child of fork() */
+	if (session->process != dlock_process_current()) { /* a wait continued in a child of fork() */
 		return;
 	}
 	pthread_mutex_lock(&session->mutex);
@@ -98,7 +98,7 @@ void dlock_zk_watch_none(dlock_zk_session *session)
 	dlock_zk_watch_only(session, NULL, NULL, 0);
 }
 
-/* ---- the library's ---- */
+/* ---- for the library ---- */
 
 static void change_state(dlock_zk_session *session, zhandle_t *handle, int state)
 {
@@ -110,25 +110,26 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 		session->state = DLOCK_ZK_CONNECTED;
 		session->id = zoo_client_id(handle)->client_id;
 		session->timeout = zoo_recv_timeout(handle) * DLOCK_MS;
-		session->probe_due = 0; /* only a response tells that the session came over */
+		session->probe_due = 0; /* only a response shows that the session has moved here */
 		session->reason[0] = '\0';
 		session->awaited = false;
-		retain_only(session, NULL, NULL, 0); /* whatever the library has made of them */
+		retain_only(session, NULL, NULL, 0); /* even if the library sets them again */
 	} else if (state == ZOO_EXPIRED_SESSION_STATE) {
 		session->state = DLOCK_ZK_EXPIRED;
 	} else if (state == ZOO_AUTH_FAILED_STATE) {
 		session->state = DLOCK_ZK_AUTH_FAILED;
 	} else if (session->state == DLOCK_ZK_CONNECTED) {
 		session->state = DLOCK_ZK_DISCONNECTED;
-		/* A server that hangs is left only when it has said nothing for two thirds of the timeout. */
+		/* The library leaves a server that hangs only after two thirds of the timeout without a word. */
 		session->cut_off = session->probing ? session->probe_sent : dlock_now();
 	}
 	dlock_zk_session_event(session, NULL);
 	dlock_wakeup_send(&session->thread_wakeup);
 }
 
-/* Hands the credentials to the library, which sends them ahead of all else on each connection. It takes them on a
- * connection only, so this is done on the first one, before anyone hears of it. False: the connection is gone again. */
+/* Hands the credentials to the library, which sends them ahead of everything else on each connection. The library
+ * accepts them only on a connection. So this happens on the first one, before the owner learns of it. Returns false if
+ * the connection is gone again. */
 static bool have_credentials(dlock_zk_session *session, zhandle_t *handle)
 {
 	if (!session->auth || session->auth_given) {
@@ -146,7 +147,7 @@ void dlock_zk_watcher(zhandle_t *handle, int type, int state, const char *path, 
 	dlock_zk_session *session = context;
 
 	if (type == ZOO_SESSION_EVENT && state == ZOO_CONNECTED_STATE && !have_credentials(session, handle)) {
-		return; /* the next connection is a new chance */
+		return; /* the next connection is another chance */
 	}
 	pthread_mutex_lock(&session->mutex);
 	if (type == ZOO_SESSION_EVENT) {

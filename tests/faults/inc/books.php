@@ -1,5 +1,6 @@
 <?php
-/* What a pool of permits or a stock looks like on its server: one sorted set, as src/redis/script/lua/permits/permits_pool.lua and stock_pool.lua have it. */
+/* How a pool of permits or a stock is stored on its server: in one sorted set, by permits_pool.lua in
+ * src/redis/script/lua/permits, and stock_pool.lua. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/setting.php';
@@ -7,15 +8,15 @@ require_once __DIR__ . '/setting.php';
 final class Books
 {
     private const READ = "return {redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES'), redis.call('PTTL', KEYS[1]), redis.call('TIME')}";
-    // As in those.
+    // As in those scripts.
     private const SOLD = 1e13, ENDED = 2e13, ALONE = 5e15;
 
-    /** @var array<string, array<string, int>> by kind, the first letter, and name */
+    /** @var array<string, array<string, int>> by kind, which is the first letter, and name */
     private array $entries = ['$' => [], 'h' => [], 'w' => [], 'b' => [], 'r' => [], 'q' => [], 's' => [], 'u' => [], 'v' => [], 'a' => []];
     public readonly int $ttl;
     private readonly int $now;
 
-    /** All of one moment. */
+    /** Reads all entries at one moment. */
     public function __construct(RedisRaw $server, private readonly string $key)
     {
         [$list, $this->ttl, $time] = $server->cmd('EVAL', self::READ, 1, $key);
@@ -25,7 +26,11 @@ final class Books
         $this->now = (int) $time[0] * 1000 + intdiv((int) $time[1], 1000);
     }
 
-    /** What is left of a key that should not be: a pool goes by itself, some time after its last lease, and a stock stays; but nobody holds or waits. @return list<string> */
+    /**
+     * What is left of a key and should not be: live permits, waiters, and wrong books. A pool itself expires some time
+     * after its last lease, and a stock stays.
+     * @return list<string>
+     */
     public static function left(RedisRaw $server, string $key, int $capacity): array
     {
         if (!str_contains($key, Setting::PREFIX)) {
@@ -57,13 +62,13 @@ final class Books
         return array_map($this->permits(...), self::names(array_filter($this->entries['h'], fn (int $ends) => $ends >= self::SOLD && $ends < self::ENDED)));
     }
 
-    /** @return array<string, int> permits that were given and not given back, by id */
+    /** @return array<string, int> permits that were acquired and not released, by id */
     public function held(): array
     {
         return array_map($this->permits(...), self::names(array_filter($this->entries['h'], fn (int $ends) => $ends < self::SOLD)));
     }
 
-    /** Permits whose lease is not over. */
+    /** Permits whose lease has not ended. */
     public function live(): int
     {
         return array_sum(array_map($this->permits(...), self::names(array_filter($this->entries['h'], fn (int $ends) => $ends >= $this->now && $ends < self::SOLD))));
@@ -80,7 +85,7 @@ final class Books
         return count($this->entries['q']) + count($this->entries['s']);
     }
 
-    /** @return list<string> what contradicts itself, or what is promised. @param int $capacity 0: a stock */
+    /** @param int $capacity 0: a stock  @return list<string> what contradicts itself or a promise */
     public function errors(int $capacity): array
     {
         $sold = array_sum($this->sold());
@@ -119,7 +124,7 @@ final class Books
         return $this->entries['w'][$id] ?? 1;
     }
 
-    /** @return array<string, string> names by themselves */
+    /** @return array<string, string> each name by itself */
     private static function names(array $entries): array
     {
         $names = array_map('strval', array_keys($entries));

@@ -1,7 +1,7 @@
 <?php
 declare(strict_types=1);
 
-/** Choices by a seed: the same seed and name make the same choices, on every machine. */
+/** Choices by a seed: the same seed and name give the same choices on every machine. */
 final class Chance
 {
     private Random\Engine\Mt19937 $engine;

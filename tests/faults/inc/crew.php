@@ -3,16 +3,16 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/servers.php';
 
-/** The client processes. One that ends is replaced; each is the leader of a process group, with its children in it. */
+/** The client processes. A client that ends is replaced. Each leads a process group with its children. */
 final class Crew
 {
     /** @var array<int, array{process: resource, pid: int, name: string, killed: bool, status?: array}> by place */
     private array $clients = [];
-    /** @var array<int, int> by place: how many there have been */
+    /** @var array<int, int> by place: how many clients it has had */
     private array $incarnations = [];
     private Chance $chance;
 
-    /** @param bool $wrongClocks half of them have one */
+    /** @param bool $wrongClocks half of the clients have wrong clocks */
     public function __construct(private readonly int $size, private readonly array $config, private readonly Journal $journal, private readonly Servers $servers,
         private readonly bool $wrongClocks = true)
     {
@@ -26,7 +26,7 @@ final class Crew
         }
     }
 
-    /** Notes who has ended, and how. */
+    /** Logs which clients have ended, and how. */
     public function reap(): void
     {
         foreach ($this->clients as $place => $client) {
@@ -45,7 +45,7 @@ final class Crew
         return count($this->clients);
     }
 
-    /** The name of who has the place, null for nobody. */
+    /** The name of the client at the place; null: none. */
     public function name(int $place): ?string
     {
         return $this->clients[$place]['name'] ?? null;
@@ -59,14 +59,14 @@ final class Crew
         }
     }
 
-    /** PHP tells once how a process ended. */
+    /** PHP reports only once how a process ended. */
     private function status(int $place): array
     {
         $client = &$this->clients[$place];
         return $client['status'] ?? (($status = proc_get_status($client['process']))['running'] ? $status : $client['status'] = $status);
     }
 
-    /** The end of all that are still there: those of the places given by SIGKILL, the others in their own way. */
+    /** Ends all clients that still run: by SIGKILL at the places in $killed, by SIGTERM at all other places. */
     public function dismiss(array $killed): void
     {
         foreach (array_keys($this->clients) as $place) {
@@ -75,7 +75,7 @@ final class Crew
         }
     }
 
-    /** Once more, to those that are still there. PHP loses a signal that comes while a call runs that ends by an exception. */
+    /** Sends SIGTERM again to all clients that still run. PHP loses a signal that arrives during a call that throws. */
     public function remind(): void
     {
         foreach ($this->clients as $place => $client) {
@@ -91,7 +91,10 @@ final class Crew
         }
     }
 
-    /** Kills all, and waits until nobody is left: who was not yet the leader of a group is not hit the first time. */
+    /**
+     * Kills all clients and waits for their end. It repeats the signal, because a new client may not lead its group
+     * yet.
+     */
     public function end(): void
     {
         wait_for(function () {
@@ -106,7 +109,7 @@ final class Crew
         $incarnation = $this->incarnations[$place] = ($this->incarnations[$place] ?? -1) + 1;
         $name = "c$place-$incarnation";
         $kind = $place === 0 ? 'steady' : ($place % 2 ? 'busy' : 'sleepy');
-        // Most come by way of the proxy; some meet the servers' own faults only. Half of them know servers by name.
+        // Most clients use the proxy. The rest meet only the servers' own faults. Half of all know servers by name.
         $straight = $place > 0 && $this->chance->happens(0.2);
         $named = $this->chance->happens(0.5) && $this->servers->names() !== null;
         $clock = $this->chance->fraction();

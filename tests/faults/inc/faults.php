@@ -1,12 +1,12 @@
 <?php
 declare(strict_types=1);
 
-/** What happens to clients and servers during a run. */
+/** The faults of clients and servers during a run. */
 interface Faults
 {
-    /** Called all the time. */
+    /** Called again and again. */
     public function tick(): void;
 
-    /** Ends all that goes on. */
+    /** Ends all active faults. */
     public function stop(): void;
 }

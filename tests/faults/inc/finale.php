@@ -5,14 +5,14 @@ require_once __DIR__ . '/crew.php';
 require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/setting.php';
 
-/** What is looked at when the faults are over. */
+/** The checks after the faults. */
 final class Finale
 {
-    /** What is waited for, and who waited and died, Redis forgets after this: two minutes at most. */
+    /** Seconds after which Redis has forgotten queues, and waiters that died. It needs at most two minutes. */
     private const FORGOTTEN = 125;
     /** Of five servers. */
     private const MINORITY = [3, 4];
-    /** Of those that compete for a lock: how wrong their wall clocks are, in seconds. More than those of the clients before. */
+    /** How wrong the contenders' wall clocks are, in seconds: more than those of the clients before. */
     private const CLOCKS = [0.0, 1200.0, -1200.0, 0.0, 30.0, -30.0];
 
     public function __construct(private readonly string $class, private readonly Servers $servers, private readonly Journal $journal, private readonly string $dir)
@@ -39,7 +39,7 @@ final class Finale
         }
         foreach ($probes as $resource => [$process, $input, $output]) {
             $entry = json_decode((string) fgets($output), true) ?? ['ok' => false, 't0' => 0, 't1' => 0, 'e' => 'the probe said nothing'];
-            // A session that has expired is noticed with a tick of the leader.
+            // The leader notices an expired session only at its next tick.
             $this->journal->write('probe', ['r' => $resource, 'what' => $what,
                 'limit' => max(Setting::leaseOver($this->class), Setting::SESSION_TIMEOUT) + Setting::MARGIN] + $entry);
             fclose($input);
@@ -47,7 +47,7 @@ final class Finale
         }
     }
 
-    /** The same while two of five servers do not answer. */
+    /** A contest while two of five servers do not answer. */
     private function contestWithoutMinority(): void
     {
         foreach (self::MINORITY as $server) {
@@ -71,7 +71,7 @@ final class Finale
         $entries = fn (string $name, string $kind) => substr_count((string) @file_get_contents("$this->dir/history/$name.jsonl"), $kind);
         wait_for(fn () => min(array_map(fn (string $name) => $entries($name, '"o":"ask"'), $names)) > 0, 30, 'all contenders');
         try {
-            // The first turn takes a connection, too. One that gets none has to wait all the more.
+            // The first turn also opens a connection. If a contender gets none in time, the contest shows that.
             wait_for(fn () => min(array_map(fn (string $name) => $entries($name, '"ok":true'), $names)) > 0, Setting::CONTEST);
         } catch (RuntimeException) {
         }
@@ -79,7 +79,7 @@ final class Finale
         $from = nanoseconds();
         usleep((int) (Setting::CONTEST * 1e6));
         try {
-            // Where the machine is busy it takes longer until there are enough turns to tell.
+            // On a busy machine, it takes longer until there are enough turns to judge.
             wait_for(fn () => array_sum(array_map(fn (string $name) => $entries($name, '"ok":true'), $names)) >= 2 * count($names) * Setting::LEAST_TURNS, 30);
         } catch (RuntimeException) {
         }
@@ -102,7 +102,7 @@ final class Finale
     private function beginNames(): array
     {
         $process = $this->start('names', 'names', true);
-        fgets($process[2]); // the leases are held, and have been renewed
+        fgets($process[2]); // the leases are held and have been renewed
         foreach (self::MINORITY as $server) {
             $this->servers->names()->trouble($server, 4 * Setting::RENEWED_TTL, true);
             $this->servers->links()->order($server, ['cut' => true]);
@@ -123,7 +123,10 @@ final class Finale
         proc_close($process);
     }
 
-    /** A lock that was taken while two servers were late, and released before they heard of it, must not appear there later. */
+    /**
+     * Two servers are late while a lock is acquired, and hear of it only after its release. It must not appear there
+     * then.
+     */
     private function releaseOverLateLinks(): void
     {
         $late = self::MINORITY;
@@ -139,7 +142,7 @@ final class Finale
         $key = Setting::PREFIX . 'late';
         $began = nanoseconds();
         try {
-            // Until the late acquire has been there, it cannot be seen whether the release comes after it.
+            // The late acquire has to arrive first: only then it is clear whether the release follows it.
             usleep(1_000_000);
             wait_for(fn () => array_sum(array_map(fn (int $i) => $this->servers->servers[$i]->raw()->cmd('EXISTS', $key), $late)) === 0, Setting::MARGIN);
         } catch (RuntimeException) {

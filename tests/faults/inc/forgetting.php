@@ -7,15 +7,15 @@ require_once __DIR__ . '/setting.php';
 /** Makes one server of several forget a single key, as DEL or an eviction does. */
 final class Forgetting
 {
-    /** How long a server is given to answer, in seconds: others are under faults of their own. */
+    /** Seconds for which a server may take to answer: other servers have faults of their own. */
     private const ANSWER = 0.05;
     private const LOOK = "local found = {}
         for i, key in ipairs(KEYS) do found[i] = {redis.call('GET', key) or '', redis.call('PTTL', key)} end
         return found";
-    /** Not if it has been changed, or prolonged, since it was looked at. */
+    /** Keeps the key if it was changed or extended after the look. */
     private const FORGET = "if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then return 0 end
         return redis.call('DEL', KEYS[1])";
-    /** Who has a lock for 0.3 s, the shortest lease time in use, relies on it for 5 ms less. */
+    /** ns. A holder for 0.3 s, the shortest lease time in use, relies on the lock for 5 ms less. */
     private const TOLERANCE = 3_000_000;
     private const STRANGER = 'a client of no interest';
 
@@ -27,9 +27,9 @@ final class Forgetting
     }
 
     /**
-     * A key that no lease rests on, since a quorum of the other servers has it too: with the same token, and for at least as long.
-     * A prolongation that comes between the look and the forgetting is harmless: either the key has been prolonged on this server, and
-     * is kept, or it is gone, and this server says no. False: there was none.
+     * Forgets a key on which no lease depends, because a quorum of the other servers also has it: with the same token,
+     * for at least as long. An extension between the look and the deletion is harmless: if it came first, the key
+     * stays; if it comes later, this server refuses it. False: there was no such key.
      */
     public function spareKey(float $seconds): bool
     {
@@ -45,8 +45,8 @@ final class Forgetting
     }
 
     /**
-     * A key that a lease rests on: no more than a quorum was had, since somebody else had the lock on the other servers. He goes, and
-     * these and the one that forgets are a quorum, too.
+     * Forgets a key on which a lease depends. The holder has only a quorum, because a stranger has the lock on the
+     * other servers. The stranger then releases it. These servers and the server that forgets are a quorum, too.
      */
     public function neededKey(float $seconds, int $server): bool
     {
@@ -68,7 +68,7 @@ final class Forgetting
         return $done;
     }
 
-    /** Who waits for a lock, in which order, or what else a server knows of them. */
+    /** Forgets the queue of a lock, or what else a server knows of its waiters. */
     public function waiters(int $server, float $detail): void
     {
         $key = self::keys()[(int) ($detail * count(self::keys()))];
@@ -90,7 +90,7 @@ final class Forgetting
         }
     }
 
-    /** Looks at all locks until $forget was true for one, or the time is over. */
+    /** Reads all locks until $forget was true for one, or the time has passed. */
     private function seek(float $seconds, callable $forget): bool
     {
         $until = nanoseconds() + (int) ($seconds * 1e9);
@@ -108,8 +108,8 @@ final class Forgetting
     }
 
     /**
-     * @return array<string, array<string, array<int, array{least: int, most: int, left: int}>>> by key, token, and server: when it ends
-     *     there (ns, at least and at most), and in how many ms that was
+     * @return array<string, array<string, array<int, array{least: int, most: int, left: int}>>> by key, token, and
+     * server: when it expires there (ns, at least and at most), and in how many ms that was
      */
     private function look(): array
     {

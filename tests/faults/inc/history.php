@@ -4,7 +4,7 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/journal.php';
 
-/** One question for a lock, and what came of it. */
+/** One request for a lock, and its outcome. */
 final class Attempt
 {
     public int $asked = 0;
@@ -12,26 +12,29 @@ final class Attempt
     public bool $held = false;
     public ?int $fence = null;
     public ?string $error = null;
-    /** The last moment for which the client knows that it held the lock: when a look that said yes, or a release that did, began. */
+    /**
+     * The last moment at which the client knows that it held the lock: the start of the last isHeld() or release() that
+     * returned true.
+     */
     public ?int $believed = null;
-    /** What ended it: answers of no by isHeld(), refusals by the record. */
+    /** When the record first refused the lease. */
     public ?int $refused = null;
     public int $updates = 0;
-    /** What a buyer asked for: "reserve", "confirm", … Null: a lock, or permits. */
+    /** A buyer's call: "reserve", "confirm", … Null: a request for a lock, or for permits. */
     public ?string $what = null;
-    /** The reservation that it is about, or the name of a change of the stock. */
+    /** The reservation, or the name of a change of the stock. */
     public ?string $id = null;
-    /** @var array<string, int> by article */
+    /** @var array<string, int> by product */
     public array $pieces = [];
     public mixed $result = null;
 
-    /** @param int $permits how many, of so many that there are: one of one is a lock. 0: of a stock */
+    /** @param int $permits how many permits, of $of: one of one is a lock, 0 a call for a stock */
     public function __construct(public readonly string $client, public readonly int $number, public readonly string $resource,
         public readonly float $timeout, public readonly int $permits = 1, public readonly int $of = 1)
     {
     }
 
-    /** Did it rely on having it, and for how long? */
+    /** Did the client rely on the lock for any time? */
     public function believes(): bool
     {
         return $this->believed !== null && $this->believed >= $this->answered;
@@ -47,17 +50,17 @@ final class History
 {
     /** @var list<Attempt> */
     public array $attempts = [];
-    /** @var list<Attempt> those of them that are about stocks */
+    /** @var list<Attempt> the calls for stocks among them */
     public array $trade = [];
-    /** @var array<string, array{string, Attempt}> by id: resource of each update that was answered with yes */
+    /** @var array<string, array{string, Attempt}> by id: the resource of each accepted update, and the attempt */
     public array $accepted = [];
-    /** @var list<array{Attempt, int}> looks that said yes and began after the record had refused the lease */
+    /** @var list<array{Attempt, int}> when isHeld() began that returned true after the record had refused the lease */
     public array $heldAfterRefusal = [];
-    /** @var list<array> what children said about their parents' leases */
+    /** @var list<array> what children reported about their parents' leases */
     public array $children = [];
     /** @var array<string, list<array>> by client */
     public array $resources = [];
-    /** @var list<array{string, array}> processes that found open sockets when they began; that crashed */
+    /** @var list<array{string, array}> processes that found open sockets when they began; processes that crashed */
     public array $inherited = [], $crashes = [];
     /** @var list<array> by kind */
     public array $faults = [], $ended = [], $probes = [], $left = [], $stuck = [], $reminded = [], $contests = [], $lostByName = [];
@@ -66,15 +69,18 @@ final class History
     /** @var array<string, int> */
     public array $values = [];
     public int $looks = 0, $attached = 0, $attachedTwice = 0;
-    /** @var array<string, int> how often locks were broken, readers became writers, and the other way round */
+    /** @var array<string, int> how often locks were broken, readers became writers, and writers became readers */
     public array $done = ['broke' => 0, 'upgrade' => 0, 'downgrade' => 0];
-    /** How often the pools were looked at on the server, and what was wrong there. */
+    /** How often the pools were read on the server. The errors that were found follow. */
     public int $audits = 0;
     /** @var list<string> */
     public array $wrongBooks = [];
-    /** @var array<string, array{stock: int, sold: array<string, int>, changes: array<string, int>, reserved: int}> by article, at the end */
+    /**
+     * @var array<string, array{stock: int, sold: array<string, int>, changes: array<string, int>, reserved: int}> by
+     * product, at the end
+     */
     public array $stocks = [];
-    /** How often a replica was seen to be a master. */
+    /** How often a replica became a master. */
     public int $failOvers = 0;
 
     public static function read(string $dir): self
@@ -194,7 +200,10 @@ final class History
         }
     }
 
-    /** ns within [from, to] for which a fault had stopped the client: by the name that its process had then, or has since another program took it over. */
+    /**
+     * ns within [from, to] for which a fault stopped the client's process. The rest of a name does not count: children,
+     * strands and exec() add it.
+     */
     public function stopped(string $client, int $from, int $to): int
     {
         $sum = 0;

@@ -1,6 +1,6 @@
 <?php
-/* What happened, one JSON object per line, by the machine's one monotonic clock (ns). Each line is one write() to a file
-   opened for appending: SIGKILL takes nothing that was completed, and no line is torn. */
+/* What happened, one JSON object per line, by the machine's one monotonic clock (ns). Each line is one write() to a
+ * file opened for appending, so SIGKILL loses no completed line and tears none. */
 declare(strict_types=1);
 
 function nanoseconds(): int
@@ -26,7 +26,7 @@ final class Journal
     }
 }
 
-/** The entries of a journal, in order. A last line that is torn all the same (a full disk) is left out. */
+/** The entries of a journal, in order, without a torn last line, as a full disk leaves it. */
 function journal_entries(string $path): Generator
 {
     $file = fopen($path, 'rb');

@@ -1,5 +1,5 @@
 <?php
-/* The calls of all classes in one form: so many permits of a resource, of so many. Of a lock there is one. */
+/* The calls of all classes in one form: a number of permits of a resource with a capacity. A lock has one permit. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/setting.php';
@@ -31,7 +31,10 @@ final class Locks
         return $this->call('acquire', $permits, $resource, $timeout, $ttl);
     }
 
-    /** As by "dlock break": takes it from one that holds it. Null: nobody does, or it cannot be done in this way. */
+    /**
+     * Breaks the lock of one holder, as "dlock break" does. Null: there is no holder, the class has no such call, or it
+     * failed.
+     */
     public function takeFromHolder(string $resource, callable $choose): ?bool
     {
         $locks = $this->manager instanceof Dlock\ReadWriteLock ? $this->manager->writeLock() : $this->manager;
@@ -83,14 +86,14 @@ final class Locks
     }
 }
 
-/** Pieces of a stock, with a lease's calls: reserved for somebody who never buys. */
+/** Units of a stock, with a lease's calls: reserved for a buyer that never buys. */
 final class Pieces
 {
     private function __construct(private readonly Dlock\Reservation $reservation, public readonly int $fencingToken)
     {
     }
 
-    /** @param int $pieces 0: all that have not been sold; of a stock that is sold out, some that are put in */
+    /** @param int $pieces 0: all units that are not sold; if the stock is sold out, it adds some */
     public static function reserve(Dlock\Stock $stock, string $article, int $pieces, float $timeout, ?float $ttl): self
     {
         $until = nanoseconds() + (int) ($timeout * 1e9);
@@ -105,7 +108,7 @@ final class Pieces
         return $reservation ? new self($reservation, $reservation->fencingToken) : throw new Dlock\AcquireTimeoutException("no $pieces pieces of $article");
     }
 
-    /** As with a lock, which asks again by itself; each change here has a name, and is made once. */
+    /** Repeats the call, as a lock does by itself. Each change has a name here, so it counts once. */
     private static function insist(int $until, callable $ask): mixed
     {
         for (;;) {

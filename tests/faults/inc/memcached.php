@@ -47,7 +47,7 @@ final class MemcachedProcess
         }
     }
 
-    /** It keeps nothing anyway. */
+    /** memcached keeps no data anyway. */
     public function forget(): void
     {
     }
@@ -57,7 +57,7 @@ final class MemcachedProcess
         return $this->process !== null && proc_get_status($this->process)['running'];
     }
 
-    /** Throws when it has ended by itself. */
+    /** Throws if memcached has ended by itself. */
     public function check(): void
     {
         $this->process === null || $this->runs() || throw new RuntimeException('memcached ended: ' . file_get_contents($this->log));
@@ -77,7 +77,7 @@ final class MemcachedProcess
     }
 }
 
-/** One, which forgets all locks when it is restarted. */
+/** One memcached, which forgets all locks when it restarts. */
 final class MemcachedServers implements Servers
 {
     use ServerProcesses;

@@ -10,16 +10,19 @@ require_once __DIR__ . '/network.php';
 require_once __DIR__ . '/replicated_faults.php';
 require_once __DIR__ . '/setting.php';
 
-/** Injects faults, by seed: what, where, how long, and after what time. Storms are followed by calm, so that work goes on. */
+/**
+ * Injects faults by a seed: what, where, how long, and after what time. A calm follows each storm, so that work
+ * continues.
+ */
 final class Nemesis implements Faults
 {
     private readonly Chance $chance;
-    /** @var array<string, array{float|int, callable, 2?: int, 3?: float}> kind => [weight, function that begins it and returns what ends it,
-        how much longer than others it lasts, or how long in seconds] */
+    /** @var array<string, array{float|int, callable, 2?: int, 3?: float}> kind => [weight, function that begins it and
+     * returns what ends it, how many times longer than other kinds it lasts, or how long in seconds] */
     private readonly array $kinds;
     /** @var list<array{at: int, what: string, undo: callable, entry: array}> */
     private array $active = [];
-    /** @var array<string, true> what is under a fault at present: another one must not end it early */
+    /** @var array<string, true> what is under a fault now: another fault must not end it early */
     private array $busy = [];
     private int $next;
     private readonly int $start;
@@ -28,7 +31,7 @@ final class Nemesis implements Faults
      * @param ?string $special a kind of fault that is off by default
      * @param bool $alone that kind only
      * @param array{interval: float, storm: float, calm: float} $weather
-     * @param float $stretch how much longer faults last, where lease times are longer
+     * @param float $stretch how many times longer faults last, if lease times are longer
      */
     public function __construct(int $seed, private readonly Servers $servers, private readonly Crew $crew, private readonly int $clients,
         private readonly Journal $journal, ?string $special, bool $alone, private readonly array $weather,
@@ -70,16 +73,18 @@ final class Nemesis implements Faults
 
     private function inject(): void
     {
-        // Always the same number of choices, whatever comes of them: so that they do not depend on timing.
+        // Always the same number of choices, whether they are used or not, so that timing does not change later
+        // choices.
         $kind = $this->chance->weighted(array_map(fn (array $kind) => $kind[0], $this->kinds));
         $place = $this->chance->fraction();
         $length = $this->chance->fraction();
         $detail = $this->chance->fraction();
-        $seconds = (0.05 + 2.7 * $length ** 2) * $this->stretch * ($this->kinds[$kind][2] ?? 1); // up to more than the longest lease
+        // Up to more than the longest lease.
+        $seconds = (0.05 + 2.7 * $length ** 2) * $this->stretch * ($this->kinds[$kind][2] ?? 1);
         $seconds = $this->kinds[$kind][3] ?? $seconds;
         $target = str_starts_with($kind, 'client') ? (int) ($place * $this->clients) : (int) ($place * $this->servers->count());
         if ($kind === 'client kill' || $kind === 'client group kill') {
-            $target = 1 + (int) ($place * ($this->clients - 1)); // not the steady one
+            $target = 1 + (int) ($place * ($this->clients - 1)); // not the steady client
         }
         $what = (str_starts_with($kind, 'client') ? 'client ' : (str_starts_with($kind, 'link') ? 'link ' : 'server ')) . $target;
         if (isset($this->busy[$what])) {
@@ -122,7 +127,7 @@ final class Nemesis implements Faults
             'server stop' => [2, fn (int $i) => $this->stopServer($i)],
         ];
         $names = [
-            // For longer than anybody may be late, and when connections have to be made.
+            // For longer than any call may be late, and while connections have to be opened.
             'link name hangs' => [0.7, fn (int $i) => $this->name($i, true), 1, Setting::MARGIN + 2.0],
             'link name not known' => [1, fn (int $i) => $this->name($i, false)],
         ];
@@ -159,10 +164,10 @@ final class Nemesis implements Faults
                 }],
             ];
             if ($this->servers->permits !== null) {
-                unset($kinds['server forgets who waits']); // and who holds: it is one key
+                unset($kinds['server forgets who waits']); // holders are in the same key as waiters
             }
             if ($this->servers->count() > 1) {
-                // Not always is there one that is had by so many: it is looked for a few times.
+                // Not always do enough servers have one key, so it looks for one a few times.
                 $kinds['server forgets a spare key'] = [3, fn () => (new Forgetting($this->servers))->spareKey(0.1) ? fn () => null : null];
             }
         } elseif ($this->servers instanceof ZooKeeperServers) {
@@ -176,7 +181,7 @@ final class Nemesis implements Faults
             return $replicated->kinds() + array_map(fn (array $kind) => [$kind[0] / 2] + $kind, $kinds);
         } else {
             $kinds += $names;
-            unset($kinds['server kill and restart']); // it forgets all
+            unset($kinds['server kill and restart']); // memcached forgets all locks
         }
         if (Network::mayLosePackets()) {
             $network = new Network();
@@ -193,10 +198,10 @@ final class Nemesis implements Faults
         return $kinds;
     }
 
-    /** What not every class survives. */
+    /** Faults that some classes do not survive. */
     private function specials(): array
     {
-        // Of several servers only a minority forgets.
+        // If there are several servers, only a minority forgets.
         $minority = max(1, intdiv($this->servers->count() - 1, 2));
         return [
             'server restart without data' => [1, fn (int $i) => $this->killServer($i % $minority, true)],
@@ -219,7 +224,7 @@ final class Nemesis implements Faults
         return $this->toClient($place, SIGSTOP, $group) ? fn () => $this->crew->signal($place, SIGCONT, $group) : null;
     }
 
-    /** @param bool $late what was held up arrives late; else it never does */
+    /** @param bool $late the relay delivers late what it held back; otherwise never */
     private function link(int $link, array $order, bool $late = true): callable
     {
         $this->servers->links()->order($link, $order);
@@ -237,7 +242,9 @@ final class Nemesis implements Faults
         return fn () => $this->servers->names()->end($link);
     }
 
-    /** Some clients are stopped until grants made to them have run out, and hear of these only when they have asked again. */
+    /**
+     * Stops some clients until grants to them have expired. They learn of these grants only after their next request.
+     */
     private function lateGrants(int $link, float $detail): callable
     {
         $this->servers->links()->order($link, ['down' => false, 'only' => 'inbox']);

@@ -2,8 +2,9 @@
 declare(strict_types=1);
 
 /**
- * Loses packets, by nftables: unlike the proxy, which only holds them up. A connection that ends meanwhile stays half open, and
- * what was lost comes late, when TCP repeats it. Only in a network namespace of this run's own, which faults.sh makes where it may.
+ * Loses packets, by nftables, while the proxy only holds them back. A connection that ends meanwhile stays half open,
+ * and TCP delivers lost data late, by repeating it. It needs a network namespace of its own, which faults.sh creates if
+ * it may.
  */
 final class Network
 {
@@ -24,7 +25,7 @@ final class Network
 
     /**
      * @param list<int> $ports of servers
-     * @return ?callable what ends it; null: they are under such a fault already
+     * @return ?callable what ends it; null: some are already under such a fault
      */
     public function lose(array $ports, bool $requests, bool $replies): ?callable
     {
@@ -49,9 +50,10 @@ final class Network
 }
 
 /**
- * The same between any two, where each server has an address of its own and makes its connections from there. Clients have two addresses: connections
- * that they make from 127.0.0.1 are led to the relay of that server, but one in five, and the relay makes its own from 127.0.0.2. So nobody needs to be
- * told about relays: neither Sentinels nor nodes of a cluster, which tell clients where servers are. The run itself uses 127.0.0.3, and always gets through.
+ * Loses packets between any two hosts. Each server has an address of its own and makes its connections from there.
+ * Clients have two addresses. Four in five connections from 127.0.0.1 are redirected to the server's relay, and the
+ * relay connects from 127.0.0.2. So neither Sentinels nor nodes of a cluster, which tell clients where servers are,
+ * need to know relays. The run itself uses 127.0.0.3, and its packets are never lost.
  */
 final class Partitions
 {
@@ -59,10 +61,10 @@ final class Partitions
     public const RELAY = '127.0.0.2';
     private const RUN = '127.0.0.3';
 
-    /** @var array<string, int> by "from . to": how many faults have these packets lost now */
+    /** @var array<string, int> by "from . to": how many active faults lose these packets */
     private array $lost = [];
 
-    /** For all connections that this process makes from now on. */
+    /** From now on, no fault affects new connections of this process. */
     public static function pass(): void
     {
         stream_context_set_default(['socket' => ['bindto' => self::RUN . ':0']]);
@@ -78,7 +80,10 @@ final class Partitions
                 . " numgen random mod 5 != 0 dnat ip to $relay", array_keys($detours), $detours));
     }
 
-    /** Packets from all of these to all of those. @param list<string> $from addresses  @param list<string> $to  @return callable what ends it */
+    /**
+     * Loses packets from all of $from to all of $to. @param list<string> $from addresses  @param list<string> $to
+     * @return callable what ends it
+     */
     public function lose(array $from, array $to, bool $both = true): callable
     {
         $pairs = [];

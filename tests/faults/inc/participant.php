@@ -1,5 +1,5 @@
 <?php
-/* What all client processes have in common: a journal, signals, children, and what is left in the process. */
+/* What all client processes share: a journal, signals, children, and the check of what is left in the process. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/journal.php';
@@ -24,7 +24,7 @@ abstract class Participant
     protected bool $waiting = false;
     protected bool $isChild = false;
     public bool $goesOn = true;
-    public bool $isInterrupted = false; // where it is one of several strands: its wait is to end
+    public bool $isInterrupted = false; // as one of several strands: its wait must end
 
     public function __construct(protected readonly array $config)
     {
@@ -54,16 +54,16 @@ abstract class Participant
         return $this->waiting;
     }
 
-    /** Is it the process's first or only one, which speaks for it? */
+    /** Is it the first or only client of the process, which reports for it? */
     protected function isFirst(): bool
     {
         return !$this->isChild && ($this->config['strand'] ?? 0) === 0;
     }
 
-    /** What it needs to begin with. */
+    /** Prepares the client for its first turn. */
     abstract protected function begin(): void;
 
-    /** What it does again and again. */
+    /** One operation; the client repeats them. */
     abstract protected function turn(): void;
 
     public function run(?int $until = null): void
@@ -72,7 +72,7 @@ abstract class Participant
             $this->turn();
             while ($this->children > 0 && ($child = pcntl_waitpid(-1, $status, WNOHANG)) > 0) {
                 $this->children--;
-                // The last two: sent when the child no longer handled signals, at its end.
+                // A child that is ending no longer handles the last two signals.
                 if (pcntl_wifsignaled($status) && !in_array(pcntl_wtermsig($status), [SIGKILL, SIGTERM, SIGUSR1], true) || pcntl_wifexited($status) && pcntl_wexitstatus($status) !== 0) {
                     $this->journal->write('crash', ['t' => nanoseconds(), 'child' => $child, 'status' => $status]);
                 }
@@ -86,7 +86,10 @@ abstract class Participant
         $this->journal->write('end', ['t' => nanoseconds()]);
     }
 
-    /** A child stops this process shortly, about when it is answered, for up to more than a lease, a grant or a session lasts. */
+    /**
+     * A child soon stops this process, about when the reply arrives, for up to more than a lease, a grant or a session
+     * lasts.
+     */
     protected function arrangeStop(string $kind): void
     {
         $after = $this->chance->happens(0.7) ? $this->chance->between(0, 0.003) : $this->chance->between(0, 0.3);
@@ -104,10 +107,10 @@ abstract class Participant
             posix_kill($parent, SIGCONT);
             $this->journal->write('fault', ['kind' => $kind, 'name' => $this->isChild ? $this->name : $this->config['process'] ?? $this->name, 't0' => $from, 't1' => nanoseconds()]);
         }
-        posix_kill(getmypid(), SIGKILL); // no destructors
+        posix_kill(getmypid(), SIGKILL); // so that no destructors run
     }
 
-    /** In a child that has just been forked: a name and a journal of its own. */
+    /** Gives a child that was just forked its own name and journal. */
     protected function becomeChild(string $suffix): void
     {
         $parent = "$this->name/$this->number";
@@ -126,7 +129,7 @@ abstract class Participant
         return preg_match('/x(\d+)$/', $this->name, $found) ? (int) $found[1] : 0;
     }
 
-    /** The ZooKeeper client library does not close its socket on exec(): one for each time that may have happened. */
+    /** The ZooKeeper client library does not close its socket at exec(): at most one is left for each exec() before. */
     protected function socketsOfLibrary(): int
     {
         return Setting::isOnZooKeeper($this->class) ? min($this->executions(), $this->descriptors('socket:')) : 0;
@@ -153,7 +156,7 @@ abstract class Participant
         Strands::pause($seconds) || usleep((int) ($seconds * 1e6));
     }
 
-    /** Another program takes the process over. PHP's own sockets survive exec(); those of the extension must not. */
+    /** Replaces the process by another program. PHP's own sockets survive exec(); those of the extension must not. */
     protected function replace(string $script): never
     {
         $name = preg_replace('/x\d+$/', '', $this->name) . 'x' . ($this->executions() + 1);

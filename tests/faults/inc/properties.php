@@ -1,5 +1,5 @@
 <?php
-/* The properties that a history must have. Each function lists what violates its own. */
+/* The properties that a history must have. Each function lists the violations of one property. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/history.php';
@@ -23,18 +23,18 @@ const PROPERTIES = [
     'children leave their parents\' locks alone' => 'meddling_children',
     'no process crashes' => 'crashes',
 ];
-/** Of some classes only. */
+/** Properties of some classes only. */
 const LOCK = ['one holder at a time'];
 const PERMITS = ['never more permits out than there are'];
 const STOCK = ['never more sold and reserved than there is', 'what was bought is sold, once, and nothing else', 'buyers keep to their limit'];
 const BOOKS = ['the books are right at each look'];
-/** What can be told while a run goes on. */
+/** What can be checked during a run. */
 const SAFETY = [...LOCK, ...PERMITS, 'fencing tokens rise', 'never more sold and reserved than there is', 'buyers keep to their limit', ...BOOKS,
     'children leave their parents\' locks alone', 'no process crashes'];
-/** What can be told of a run after which nothing is looked at. */
+/** What can be checked of a run without checks after the faults. */
 const WITHOUT_FINALE = [...SAFETY, 'the record loses no update and takes none twice', 'waiters end in time'];
 
-/** What a class promises; of one that is not known, all. @return list<string> */
+/** What a class promises; all properties, if the class is unknown. @return list<string> */
 function properties_of(string $class): array
 {
     return array_values(array_diff(array_keys(PROPERTIES), match (Setting::kind($class)) {
@@ -45,7 +45,7 @@ function properties_of(string $class): array
     }, match (Setting::servers($class)) {
         'Memcached' => ['every waiter gets its turns'],
         'ZooKeeper' => BOOKS,
-        'Sentinel', 'Cluster' => BOOKS, // there may be more in a pool than are believed in
+        'Sentinel', 'Cluster' => BOOKS, // a pool may contain more permits than clients believe in
         default => [],
     }));
 }
@@ -55,7 +55,7 @@ function ms(int $ns): string
     return sprintf('%.3f ms', $ns / 1e6);
 }
 
-/** @return array<string, list<Attempt>> by resource: those that were had, by the time of the answer */
+/** @return array<string, list<Attempt>> by resource: attempts that acquired it, in the order of their replies */
 function holders(History $history): array
 {
     $holders = [];
@@ -70,7 +70,10 @@ function holders(History $history): array
     return $holders;
 }
 
-/** From the answer to the last look that said yes a client relied on the lock. Two that overlap are one too many. */
+/**
+ * A client relies on the lock from the reply that granted it to the last isHeld() or release() that returned true. No
+ * two clients may do so at once.
+ */
 function overlaps(History $history): array
 {
     $found = [];
@@ -93,13 +96,13 @@ function overlaps(History $history): array
     return $found;
 }
 
-/** The same, where several may have permits at a time. */
+/** The same if several clients may hold permits at a time. */
 function excess_permits(History $history): array
 {
     $found = [];
     foreach (holders($history) as $resource => $attempts) {
         $attempts = array_filter($attempts, fn (Attempt $attempt) => $attempt->of > 1 && $attempt->believes());
-        /** @var array<int, Attempt> $out those that still have theirs */
+        /** @var array<int, Attempt> $out attempts that still hold permits */
         $out = [];
         foreach ($attempts as $i => $attempt) {
             $out = array_filter($out, fn (Attempt $other) => $other->believed > $attempt->answered) + [$i => $attempt];
@@ -113,7 +116,10 @@ function excess_permits(History $history): array
     return $found;
 }
 
-/** A token is greater than that of all that were had before it was asked for, and of all that held before it was had. */
+/**
+ * A token is greater than those of all locks acquired before it was requested, and of all holders before it was
+ * acquired.
+ */
 function tokens_out_of_order(History $history): array
 {
     $found = [];
@@ -124,7 +130,7 @@ function tokens_out_of_order(History $history): array
                 $found[] = "$resource: $attempt has the token $attempt->fence, but $before had $before->fence, $why";
             }
         };
-        // In real time: had, then asked.
+        // In real time: acquired, then requested.
         $asked = $attempts;
         usort($asked, fn (Attempt $a, Attempt $b) => $a->asked <=> $b->asked);
         $highest = null;
@@ -137,7 +143,7 @@ function tokens_out_of_order(History $history): array
             }
             $greater($attempt, $highest, 'and had it before the other asked');
         }
-        // By holding, of those that exclude each other; by permits.
+        // By holding, among attempts that exclude each other; by permits.
         $before = [];
         foreach ($attempts as $attempt) {
             if ($attempt->of > 0 && $attempt->believes()) {
@@ -175,7 +181,7 @@ function lost_updates(History $history): array
         }
         ($history->values[$resource] ?? $value) === $value || $found[] = "$resource: the value is {$history->values[$resource]}, not $value";
     }
-    if ($history->record) { // it is read when the run is over
+    if ($history->record) { // the runner reads it at the end of the run
         foreach ($history->accepted as $id => [$resource]) {
             isset($journalled[$id]) || $found[] = "$resource: the update $id was accepted, and is lost";
         }
@@ -186,7 +192,7 @@ function lost_updates(History $history): array
     return $found;
 }
 
-/** ns by which an attempt exceeded its timeout while its process could run. */
+/** ns by which an attempt exceeded its timeout while its process was able to run. */
 function excess(History $history, Attempt $attempt): int
 {
     $excess = $attempt->answered - $attempt->asked - (int) ($attempt->timeout * 1e9);
@@ -207,7 +213,7 @@ function late_waiters(History $history): array
     return $found;
 }
 
-/** Of a contest: by name, when each had the lock. @return array<string, list<int>> */
+/** By name, when each client acquired the lock in a contest. @return array<string, list<int>> */
 function turns(History $history, array $contest): array
 {
     $turns = array_fill_keys($contest['names'], []);
@@ -220,8 +226,8 @@ function turns(History $history, array $contest): array
 }
 
 /**
- * Contests: clients that compete for one lock all the time, without faults. Each gets a fair share of the turns, and while one
- * waits no other gets turn after turn.
+ * Contests: clients compete for one lock all the time, without faults. Each client gets a fair share of the turns.
+ * While it waits, no other client gets turn after turn.
  */
 function unfair_turns(History $history): array
 {
@@ -248,7 +254,7 @@ function unfair_turns(History $history): array
     return $found;
 }
 
-/** The probe that holds leases while the names of some servers are not to be resolved. */
+/** From the probe that holds leases while the names of some servers cannot be resolved. */
 function leases_lost_by_name(History $history): array
 {
     return array_map(fn (array $entry) => $entry['what'], $history->lostByName);
@@ -274,7 +280,7 @@ function things_left(History $history): array
         $found[] = "$name began with $entry[sockets] open sockets: they survive exec()";
     }
     foreach ($history->resources as $name => $entries) {
-        // Where it has met every server once, nothing may grow any more but by some slack.
+        // After a third of the run, the client has met every server: nothing may grow further, except by some slack.
         $settled = $entries[intdiv(count($entries), 3)];
         $last = end($entries);
         foreach (['fds' => 8, 'threads' => 2, 'rss' => 8192] as $what => $slack) {
@@ -302,7 +308,7 @@ function crashes(History $history): array
 {
     $found = array_map(fn (array $crash) => "$crash[0]: " . json_encode($crash[1]), $history->crashes);
     foreach ($history->ended as $entry) {
-        // The last two: sent before the process could handle them.
+        // The last two signals may arrive before the process can handle them.
         if ($entry['signal'] !== 0 ? !in_array($entry['signal'], [SIGKILL, SIGTERM, SIGUSR1], true) : $entry['code'] !== 0) {
             $found[] = "$entry[name] ended by signal $entry[signal], code $entry[code]";
         }

@@ -1,6 +1,6 @@
 <?php
-/* The record that the locks protect, on a Redis server that no fault ever touches. It accepts a holder only with a fencing
-   token above all before, and then that holder's updates only. It keeps a journal of what it accepted. */
+/* The record that the locks protect, on a Redis server without faults. It accepts a holder only with a fencing token
+ * above all earlier ones, and then only that holder's updates. It keeps a journal of what it accepted. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../../inc/redis_raw.inc';
@@ -23,7 +23,7 @@ final class Record
     {
     }
 
-    /** The value, -1 when the token is not above all before. */
+    /** Returns the value; -1: the token is not above all earlier ones. */
     public function open(string $resource, int $fence, string $id): int
     {
         return $this->redis()->cmd('EVAL', self::OPEN, 2, "record:$resource", "journal:$resource", $fence, $id);
@@ -46,7 +46,7 @@ final class Record
         return $this->redis()->cmd('LRANGE', "journal:$resource", 0, -1);
     }
 
-    /** @return list<string> keys that are none of the record's: this server is asked for no lock */
+    /** @return list<string> keys that do not belong to the record: no client requests locks from this server */
     public function strangers(): array
     {
         return preg_grep('/^(record|journal):/', $this->redis()->cmd('KEYS', '*'), PREG_GREP_INVERT);
@@ -59,7 +59,7 @@ final class Record
         $this->owner = 0;
     }
 
-    /** A forked child has a connection of its own. */
+    /** A forked child opens a connection of its own. */
     private function redis(): RedisRaw
     {
         if ($this->owner !== getmypid()) {

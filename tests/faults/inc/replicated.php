@@ -1,5 +1,6 @@
 <?php
-/* Redis servers with replicas: behind Sentinels, and as a cluster. Each has an address of its own, and calls the others from there. */
+/* Redis servers with replicas: behind Sentinels, and as a cluster. Each server has an address of its own, and connects
+ * to the other servers from there. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/network.php';
@@ -33,21 +34,23 @@ abstract class ReplicatedServers implements Servers
     /** Of each master. */
     protected const REPLICAS = 0;
 
-    /** @var list<RedisProcess> those that have data, and then Sentinels */
+    /** @var list<RedisProcess> servers with data, then Sentinels */
     public readonly array $servers;
-    /** @var list<int> which of them have data */
+    /** @var list<int> the numbers of servers with data */
     public readonly array $data;
     public readonly ?Partitions $partitions;
     private readonly Relays $links;
     /** @var resource */
     private $watcher;
-    /** Seconds between the servers' wall clocks: less than the guard. From those of clients they may differ by minutes. */
+    /**
+     * Seconds between the servers' wall clocks: less than the guard. Clients' clocks may differ from them by minutes.
+     */
     private const SPREAD = 2.0;
     private readonly float $offset;
 
     /**
      * @param bool $confirmed false: no replica has to confirm anything, so that two holders are possible
-     * @param ?int $permits how many there are of each resource, where it is no lock that is on the servers
+     * @param ?int $permits how many each resource has; null: the servers have locks
      */
     public function __construct(protected readonly string $dir, private readonly bool $confirmed, protected readonly Chance $chance, private readonly ?int $permits = null)
     {
@@ -61,7 +64,10 @@ abstract class ReplicatedServers implements Servers
         $this->watcher = $this->launch('watcher');
     }
 
-    /** A process of ours that looks at all servers with data. @param ?resource $input what it is told @return resource */
+    /**
+     * Starts a script that watches or changes all servers with data. @param ?resource $input its standard input
+     * @return resource
+     */
     protected function launch(string $script, &$input = null)
     {
         $config = ['addresses' => array_map(fn (int $i) => $this->servers[$i]->address(), $this->data), 'dir' => $this->dir];
@@ -71,10 +77,13 @@ abstract class ReplicatedServers implements Servers
         return $process;
     }
 
-    /** Starts them. @return list<RedisProcess> */
+    /** Starts the servers. @return list<RedisProcess> */
     abstract protected function make(): array;
 
-    /** Is all as it should be, as far as the servers know, and does each master have its replicas? What does not become so by itself is mended. Throws where one does not answer. */
+    /**
+     * Do the servers agree on a sound state, in which each master has its replicas? It repairs what the servers do not.
+     * It throws if a server does not answer.
+     */
     abstract protected function settle(): bool;
 
     protected static function host(): string
@@ -90,7 +99,7 @@ abstract class ReplicatedServers implements Servers
             'enable-debug-command yes', ...$config], true, $host, $this->offset + $this->chance->between(-0.5, 0.5) * self::SPREAD);
     }
 
-    /** @return array<string, RedisRaw> by address; those that do not answer are left out */
+    /** @return array<string, RedisRaw> by address, without servers that do not answer */
     public function raws(float $timeout = 1): array
     {
         $raws = [];
@@ -103,7 +112,7 @@ abstract class ReplicatedServers implements Servers
         return $raws;
     }
 
-    /** "master", "slave", or null: it does not answer. */
+    /** "master", "slave", or null: the server does not answer. */
     public function role(int $server): ?string
     {
         try {
@@ -113,7 +122,7 @@ abstract class ReplicatedServers implements Servers
         }
     }
 
-    /** @return list<int> those with data that have that role now */
+    /** @return list<int> the servers with data that have that role now */
     public function having(string $role): array
     {
         return array_values(array_filter($this->data, fn (int $i) => $this->role($i) === $role));
@@ -125,10 +134,10 @@ abstract class ReplicatedServers implements Servers
         return array_map(fn (int $i) => $this->servers[$i]->host, $which);
     }
 
-    /** The one that has that key now. */
+    /** The master that has that key now. */
     abstract public function master(string $key): RedisRaw;
 
-    /** Where keys can be read: a replica of a cluster has to be asked for it. */
+    /** Where keys can be read; a replica of a cluster allows that only on request. */
     protected function reader(int $server): RedisRaw
     {
         return $this->servers[$server]->raw();
@@ -156,7 +165,7 @@ abstract class ReplicatedServers implements Servers
         return $this->permits === 0;
     }
 
-    /** Stocks have no guard: all replicas are to have what was answered. */
+    /** Stocks have no guard, so all replicas must have each acknowledged change. */
     private function confirmation(): string
     {
         return $this->haveStocks() ? 'replicas=' . static::REPLICAS : 'replicas=1&guard=' . Setting::GUARD;
@@ -209,7 +218,9 @@ final class SentinelServers extends ReplicatedServers
     public const SERVICE = 'mymaster';
     protected const REPLICAS = 2;
     private const DOWN_AFTER = 1000, FAILOVER_TIMEOUT = 3000;
-    /** ms between two looks of a Sentinel. With its usual ten seconds it takes as long until all follow a new master. */
+    /**
+     * ms between two looks of a Sentinel. With the default of 10 s, all servers need that long to follow a new master.
+     */
     private const LOOKS = 700;
 
     protected function make(): array
@@ -314,7 +325,10 @@ final class ClusterServers extends ReplicatedServers
         return $raw;
     }
 
-    /** Moves the slot of that resource's lock to another master: a process does that, one after the other, and to the end, whatever happens. */
+    /**
+     * Moves the slot of that resource's lock to another master. The mover does that, slot by slot, and completes each
+     * move.
+     */
     public function move(string $resource, float $pause): void
     {
         $this->moverHasEnded();
@@ -327,7 +341,8 @@ final class ClusterServers extends ReplicatedServers
             $server->waitUntilReady();
         }
         fclose($this->orders);
-        wait_for($this->moverHasEnded(...), 3 * Shards::GIVES_UP, 'the slots to arrive'); // it gives up by itself before
+        // The mover itself gives up before.
+        wait_for($this->moverHasEnded(...), 3 * Shards::GIVES_UP, 'the slots to arrive');
         try {
             parent::waitUntilReady();
         } catch (RuntimeException $e) {
@@ -335,7 +350,7 @@ final class ClusterServers extends ReplicatedServers
         }
     }
 
-    /** Throws when it has given up: nothing would be moved or mended any more. */
+    /** Throws if the mover has given up: no slot would be moved, and no master repaired, any more. */
     private function moverHasEnded(): bool
     {
         ['running' => $running, 'exitcode' => $code] = proc_get_status($this->mover);

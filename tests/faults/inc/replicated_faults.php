@@ -4,10 +4,13 @@ declare(strict_types=1);
 require_once __DIR__ . '/replicated.php';
 require_once __DIR__ . '/setting.php';
 
-/** Faults of servers with replicas: those that make a replica take over, or nearly. Who is hit depends on the role that it has now. */
+/**
+ * Faults of servers with replicas, which cause a failover, or nearly. The present role of a server decides whether it
+ * is hit.
+ */
 final class ReplicatedFaults
 {
-    /** Up to 2.75 s, times this: longer than it takes until a server is taken to be down. */
+    /** Times up to 2.75 s: longer than it takes until a server is considered down. */
     private const LONG = 1.8;
 
     /**
@@ -18,14 +21,14 @@ final class ReplicatedFaults
     {
     }
 
-    /** As Nemesis has them. */
+    /** Kinds as in Nemesis. */
     public function kinds(): array
     {
         $master = fn (callable $do) => $this->to('master', $do);
         $replica = fn (callable $do) => $this->to('slave', $do);
         $kinds = [
             'master kill and restart' => [2, $master(fn (int $i) => ($this->kill)($i, false)), self::LONG],
-            // Mostly before it is missed: then its replicas forget all, too.
+            // Mostly before a failover: then its replicas forget everything, too.
             'master restart without data' => [1.5, $master(fn (int $i) => ($this->kill)($i, true)), 0.4],
             'master restart without data, late' => [1, $master(fn (int $i) => ($this->kill)($i, true)), self::LONG],
             'master stop' => [2.5, $master(fn (int $i) => ($this->stop)($i)), self::LONG],
@@ -34,7 +37,7 @@ final class ReplicatedFaults
             'replica restart without data' => [0.7, $replica(fn (int $i) => ($this->kill)($i, true))],
             'replica stop' => [0.7, $replica(fn (int $i) => ($this->stop)($i)), self::LONG],
         ];
-        if ($this->servers->haveStocks()) { // which a server must not forget
+        if ($this->servers->haveStocks()) { // a server must not forget stocks
             unset($kinds['master restart without data'], $kinds['master restart without data, late'], $kinds['master FLUSHALL'], $kinds['replica restart without data']);
         }
         $kinds += $this->servers instanceof SentinelServers ? $this->ofSentinels($this->servers) : $this->ofClusters($this->servers);
@@ -55,9 +58,9 @@ final class ReplicatedFaults
     {
         $failOver = fn (string ...$how) => $this->to('slave', fn (int $i) => $this->say($i, 'CLUSTER', 'FAILOVER', ...$how));
         $kinds = ['CLUSTER FAILOVER' => [2, $failOver()], 'CLUSTER FAILOVER FORCE' => [2, $failOver('FORCE')]];
-        // What arrives by a slot's move is acknowledged by no replica: a master that ends then takes sales with it.
+        // No replica acknowledges what a slot's move brings: if the master ends then, sales are lost.
         return $servers->haveStocks() ? $kinds : $kinds + [
-            // Of a lock that is in use, with up to 0.5 s in which its keys are on neither side, or on both.
+            // The slot of a lock in use; for up to 0.5 s its keys are on neither side, or on both.
             'slot is to move' => [8, function (int $i, float $s, float $detail) use ($servers) {
                 $servers->move(Setting::RESOURCES[(int) ($detail * count(Setting::RESOURCES))], 0.5 * fmod($detail * 1000, 1) ** 2);
                 return fn () => null;
@@ -65,7 +68,7 @@ final class ReplicatedFaults
         ];
     }
 
-    /** Where packets are lost. "Others" are other servers, Sentinels among them. */
+    /** Faults that lose packets. "Others" are other servers, including Sentinels. */
     private function ofNetworks(): array
     {
         $others = fn (int $i) => $this->servers->hosts(array_diff(array_keys($this->servers->servers), [$i]));
@@ -94,7 +97,7 @@ final class ReplicatedFaults
         ];
     }
 
-    /** A master with a replica of its own on this side, all other servers on the other one; clients see both. */
+    /** Separates a master and one of its replicas from all other servers; clients reach both sides. */
     private function island(int $master): ?callable
     {
         $replica = null;
@@ -113,7 +116,7 @@ final class ReplicatedFaults
         return $this->servers->partitions->lose($this->servers->hosts([$master, $replica]), $this->servers->hosts($others));
     }
 
-    /** One of those with that role, which $do(int $server, float $seconds, float $detail) hits. */
+    /** Calls $do(int $server, float $seconds, float $detail) for a server with that role. */
     private function to(string $role, callable $do): callable
     {
         return function (int $i, float $seconds, float $detail) use ($role, $do) {

@@ -1,11 +1,11 @@
 <?php
-/* The properties of stocks. What is known of a question without an answer: no more than that it may have been executed, at any time since. */
+/* The properties of stocks. If a request has no answer, it may have been executed, at any time since. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/history.php';
 require_once __DIR__ . '/setting.php';
 
-/** The id of a reservation, encoded as buyers log it, however the server has it. */
+/** The id of a reservation, encoded as buyers log it, in whichever form the server has it. */
 function encoded(string $id): string
 {
     return implode('/', array_map(fn (string $name) => rawurlencode(rawurldecode($name)), explode('/', $id)));
@@ -24,7 +24,7 @@ final class Steps
         $this->sorted = false;
     }
 
-    /** @return int what it was just before */
+    /** @return int its value just before */
     public function before(int $time): int
     {
         $this->sort();
@@ -47,15 +47,15 @@ final class Steps
     }
 }
 
-/** All that was asked about one reservation. */
+/** All calls for one reservation. */
 final class Order
 {
-    /** @var array<string, list<Attempt>> by what was asked for */
+    /** @var array<string, list<Attempt>> by call */
     public array $asked = ['reserve' => [], 'confirm' => [], 'cancel' => [], 'extend' => []];
-    /** @var array<string, int> by article */
+    /** @var array<string, int> by product */
     public array $pieces = [];
 
-    /** @return list<Attempt> those that were answered with yes */
+    /** @return list<Attempt> calls that are known to have succeeded */
     public function done(string $what): array
     {
         return array_values(array_filter($this->asked[$what], fn (Attempt $attempt) => match (true) {
@@ -66,14 +66,14 @@ final class Order
         }));
     }
 
-    /** @return list<Attempt> those that may have been, without their knowing it */
+    /** @return list<Attempt> calls whose outcome is unknown */
     public function unknown(string $what): array
     {
         return array_values(array_filter($this->asked[$what], fn (Attempt $attempt) => $attempt->answered === null
             || $attempt->error !== null && !preg_match('/^Dlock\\\\(ReservationExpired|LimitExceeded|OrderConflict)Exception/', $attempt->error)));
     }
 
-    /** When it was known to be bought; null: it is not known. */
+    /** When it was first known to be sold; null: it is not known. */
     public function bought(): ?int
     {
         $times = [...array_map(fn (Attempt $confirm) => $confirm->answered, $this->done('confirm')),
@@ -82,7 +82,8 @@ final class Order
     }
 
     /**
-     * For which times were the units its own, by what its buyers were told? What was bought late may have been others' meanwhile.
+     * The times for which the units were reserved or sold, by the replies to its buyers. Before a late confirm(), other
+     * orders may have had them.
      *
      * @return list<array{int, int}>
      */
@@ -114,7 +115,7 @@ function orders(History $history): array
         if (isset(($orders[$attempt->id] ?? new Order())->asked[$attempt->what])) {
             $order = $orders[$attempt->id] ??= new Order();
             $order->asked[$attempt->what][] = $attempt;
-            if ($attempt->what === 'reserve') { // asked for with other numbers, it is a conflict
+            if ($attempt->what === 'reserve') { // with other numbers, it is a conflict
                 $order->pieces = $attempt->held ? $attempt->pieces : $order->pieces + $attempt->pieces;
             }
         }
@@ -122,7 +123,10 @@ function orders(History $history): array
     return $orders;
 }
 
-/** @return array<string, array<string, array{asked: int, answered: ?int, pieces: int, results: list<int>}>> by article and name */
+/**
+ * @return array<string, array<string, array{asked: int, answered: ?int, pieces: int, results: list<int>}>> by product
+ * and name
+ */
 function changes(History $history): array
 {
     $changes = [];
@@ -144,7 +148,10 @@ function changes(History $history): array
     return $changes;
 }
 
-/** How many pieces of an article were put in and not taken out, of which nobody knows more than when it was asked for and when it was answered. */
+/**
+ * How many units of a product were added and not removed. A change happened at some time between its request and its
+ * reply.
+ */
 final class Supply
 {
     private readonly Steps $in, $surelyIn, $out, $surelyOut;
@@ -159,7 +166,7 @@ final class Supply
         }
     }
 
-    /** At any moment between these two. A change of the moment itself may have come before. */
+    /** At any moment between these two. A change at the same moment may have come before. */
     public function most(int $from, int $to): int
     {
         return $this->in->before($to + 1) + $this->surelyOut->before($from);
@@ -171,13 +178,13 @@ final class Supply
     }
 }
 
-/** @return array<string, Supply> by article */
+/** @return array<string, Supply> by product */
 function supplies(History $history): array
 {
     return array_map(fn (array $changes) => new Supply($changes), changes($history));
 }
 
-/** At no moment have buyers more pieces, by what they were told, than were put in until then. */
+/** At no moment do buyers have more units, by the replies to them, than were added by then. */
 function oversold(History $history): array
 {
     $found = $taken = [];
@@ -191,7 +198,7 @@ function oversold(History $history): array
     }
     $supplies = supplies($history);
     foreach ($taken as $article => $events) {
-        sort($events); // who ends at that moment comes first
+        sort($events); // an order that ends at a moment precedes an order that begins then
         $sum = $excess = 0;
         foreach ($events as [$time, , $pieces, $id]) {
             $sum += $pieces;
@@ -205,7 +212,10 @@ function oversold(History $history): array
     return $found;
 }
 
-/** Where it is looked up at the end: what was bought is sold, with all its pieces, and all else is there. */
+/**
+ * Confirmed orders stay sold. If the server's list was read at the end, it has exactly these orders, with all their
+ * units.
+ */
 function inexact_sales(History $history): array
 {
     $found = [];
@@ -257,7 +267,9 @@ function greedy_buyers(History $history): array
     return $found;
 }
 
-/** Of each look at counts(): all pieces are in it, and what is sold is what was bought. And what the auditor found. */
+/**
+ * Each counts() includes all units, and its sold units are the confirmed ones. The auditor's findings are here, too.
+ */
 function wrong_books(History $history): array
 {
     $found = $history->wrongBooks;

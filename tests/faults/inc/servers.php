@@ -1,5 +1,5 @@
 <?php
-/* The servers of a run, each behind a link of the proxy, and what can be done to them. */
+/* The servers of a run, each behind a link of the proxy, and the faults that they can have. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/books.php';
@@ -8,21 +8,25 @@ require_once __DIR__ . '/../../inc/redis_raw.inc';
 require_once __DIR__ . '/../../inc/relay.inc';
 require_once __DIR__ . '/../../inc/zk_raw.inc';
 
-/** An address of this run's own: no other server takes the port of one that is down, and answers in its place. */
+/** An address of this run only: no other server uses the port of a server that is down, and answers in its place. */
 function private_host(): string
 {
     static $host = null;
     return $host ??= sprintf('127.%d.%d.%d', random_int(1, 254), random_int(0, 255), random_int(1, 254));
 }
 
-/** The wall clock that the file says; see tests/setup/clock.c. @return array<string, string> environment */
+/** Sets the wall clock from the file; see tests/setup/clock.c. @return array<string, string> environment */
 function wrong_clock(string $file): array
 {
     $library = getenv('DLOCK_FAULTS_CLOCK');
     return $library ? ['LD_PRELOAD' => $library, 'WALL_CLOCK' => $file] : [];
 }
 
-/** What runs a command in these environments, with all libraries that they preload. @param array<string, string> ...$environments @return list<string> */
+/**
+ * The words that run a command in these environments, with all libraries that they preload.
+ * @param array<string, string> ...$environments
+ * @return list<string>
+ */
 function in_environment(array ...$environments): array
 {
     $variables = array_merge(...$environments);
@@ -34,12 +38,15 @@ function in_environment(array ...$environments): array
 }
 
 /**
- * The names that clients may use for servers instead of addresses, and what becomes of those who look them up; see
- * tests/setup/resolver.c. A server has one name for who comes by way of the proxy, and one for who goes past it.
+ * Names that clients may use for servers instead of addresses, and what a look-up does; see tests/setup/resolver.c. A
+ * server has one name for clients that use the proxy, and one for clients that bypass it.
  */
 final class Names
 {
-    /** @var array<int, array{float, bool}> by server: seconds that a look-up takes, and whether the name is known then */
+    /**
+     * @var array<int, array{float, bool}> by server: how many seconds a look-up takes, and whether the name is known
+     * then
+     */
     private array $troubles = [];
 
     public function __construct(private readonly string $file, private readonly int $count)
@@ -53,7 +60,7 @@ final class Names
         return ($straight ? "straight$server.test" : "link$server.test") . strrchr($address, ':');
     }
 
-    /** Of processes that know the names. @return array<string, string> */
+    /** For processes that know the names. @return array<string, string> */
     public function environment(): array
     {
         return ['LD_PRELOAD' => getenv('DLOCK_FAULTS_RESOLVER'), 'RESOLVER' => $this->file];
@@ -65,7 +72,7 @@ final class Names
         $this->write();
     }
 
-    /** A look-up that hangs goes on at once. */
+    /** Look-ups that hang continue at once. */
     public function end(int $server): void
     {
         unset($this->troubles[$server]);
@@ -80,11 +87,11 @@ final class Names
             $lines .= sprintf("link$server.test %.3f %s\nstraight$server.test %.3f %s\n", $seconds, $known ? '127.0.0.1' : '-', $seconds, $known ? private_host() : '-');
         }
         file_put_contents("$this->file.new", $lines);
-        rename("$this->file.new", $this->file); // it is read at any time
+        rename("$this->file.new", $this->file); // clients may read it at any time
     }
 }
 
-/** In place: it may be mapped. */
+/** Writes in place, because processes may have mapped the file. */
 function write_clock(string $file, float $offset): void
 {
     $stream = fopen($file, 'cb');
@@ -131,10 +138,10 @@ class RedisProcess
 
     public function start(): void
     {
-        // Written once: who is whose replica, and who is a Sentinel, is written into it by themselves.
+        // Written only once: the servers themselves add who follows whom, and what Sentinels know.
         if (!preg_match("/^port $this->port$/m", (string) @file_get_contents("$this->dir/redis.conf"))) {
             file_put_contents("$this->dir/redis.conf", implode("\n", ["bind $this->host", "port $this->port", "dir $this->dir", 'protected-mode no',
-                'jemalloc-bg-thread no', // it would wait by the wall clock, for what has passed already
+                'jemalloc-bg-thread no', // it would wait by the wall clock for a time that has passed
                 ...$this->usual(), ...$this->config, '']));
         }
         $this->setClock();
@@ -155,13 +162,13 @@ class RedisProcess
         return [];
     }
 
-    /** What it logs when it serves. */
+    /** What it logs once it serves. */
     protected function readiness(): string
     {
         return 'Ready to accept connections';
     }
 
-    /** Sets its wall clock back for good. (Not forward: Redis ends leases by it.) */
+    /** Sets its wall clock back, for the rest of the run. (Not forward: Redis expires leases by it.) */
     public function setClockBack(float $seconds): void
     {
         $this->offset -= $seconds;
@@ -182,7 +189,10 @@ class RedisProcess
         }
     }
 
-    /** Becomes a replica, with all the data of the master; null: of one that is not there, with the data that it has. */
+    /**
+     * Becomes a replica, with all the data of the master. Null: of a master that does not exist, so that it keeps its
+     * data.
+     */
     public function follow(?self $master): void
     {
         $this->raw()->cmd('REPLICAOF', $master?->host ?? '127.0.0.1', (string) ($master?->port ?? 1));
@@ -199,7 +209,7 @@ class RedisProcess
         return $this->process !== null && proc_get_status($this->process)['running'];
     }
 
-    /** Throws when it has ended by itself. */
+    /** Throws if the server has ended by itself. */
     public function check(): void
     {
         $this->process === null || $this->runs() || throw new RuntimeException('redis-server ended: ' . file_get_contents("$this->dir/log"));
@@ -210,7 +220,7 @@ class RedisProcess
         return new RedisRaw($this->address(), null, 'default', $timeout);
     }
 
-    /** Says something to a server that may not be able to answer now. */
+    /** Sends a command to a server that may not answer now. */
     public function tell(string|int ...$words): void
     {
         try {
@@ -228,17 +238,20 @@ class RedisProcess
     }
 }
 
-/** What faults and the end of a run need to know of the servers of a class. */
+/** What faults and the checks after them need to know about the servers of a class. */
 interface Servers
 {
     public function count(): int;
 
     public function links(): Relays;
 
-    /** @return list<string> what a client gives to its lock class, by way of the proxy, or straight; with names for hosts, or addresses */
+    /**
+     * @return list<string> the servers as a client passes them to its class: by the proxy, or straight; with names as
+     * hosts, or addresses
+     */
     public function specifications(bool $straight = false, bool $named = false): array;
 
-    /** Null: they have none. */
+    /** Null: the servers have no names. */
     public function names(): ?Names;
 
     public function port(int $server): int;
@@ -249,19 +262,19 @@ interface Servers
 
     public function start(int $server): void;
 
-    /** Throws when one has ended that nobody killed: what clients were told since is not its word. */
+    /** Throws if a server has ended that no fault killed: later answers to clients were not its own. */
     public function check(): void;
 
-    /** All are there and serve. */
+    /** Returns once all servers run and serve. */
     public function waitUntilReady(): void;
 
-    /** @return list<string> what is left on the servers that should not be */
+    /** @return list<string> what is left on the servers and should not be */
     public function leftovers(): array;
 
     public function stop(): void;
 }
 
-/** What a set-up of processes of ours does with each of them. */
+/** For servers that are processes of this run. */
 trait ServerProcesses
 {
     public function count(): int
@@ -305,12 +318,13 @@ final class RedisServers implements Servers
     public readonly array $servers;
     private readonly Relays $links;
     private readonly Names $names;
-    /** Of a pair, the number of the master. */
+    /** The number of a pair's master. */
     private int $master = 0;
 
     /**
-     * @param bool $pair clients know one address; behind it are a master and its replica, which takes over by failOver()
-     * @param ?int $permits how many there are of each resource, where it is no lock that is on the server; 0: stocks
+     * @param bool $pair clients know one address; behind it are a master and its replica, which takes over by
+     * failOver()
+     * @param ?int $permits how many each resource has; 0: stocks; null: the server has locks
      */
     public function __construct(int $count, string $dir, private readonly bool $pair = false, public readonly ?int $permits = null)
     {
@@ -324,7 +338,9 @@ final class RedisServers implements Servers
         $pair && $this->servers[1]->follow($this->servers[0]);
     }
 
-    /** The replica loses sight of its master, which goes on, and after a while takes its place. @return callable what does that */
+    /**
+     * The replica loses its master, which continues, and later takes its place. @return callable what does the latter
+     */
     public function failOver(): callable
     {
         $old = $this->servers[$this->master];
@@ -428,7 +444,7 @@ final class ZooKeeperServers implements Servers
         return (int) explode(':', $this->members[$server])[1];
     }
 
-    /** @return list<int> at which the others find it */
+    /** @return list<int> ports at which the other members find it */
     public function peerPorts(int $server): array
     {
         $n = $server + 1;
@@ -447,19 +463,19 @@ final class ZooKeeperServers implements Servers
         $this->signal($server, SIGKILL);
     }
 
-    /** Does not wait: a JVM takes a while. */
+    /** Does not wait, because a JVM takes a while. */
     public function start(int $server): void
     {
         exec(escapeshellarg(self::SCRIPT) . ' ensemble-restart ' . escapeshellarg($this->dir) . ' ' . ($server + 1)
             . ' > /dev/null 2>&1 < /dev/null &');
     }
 
-    /** Nothing: one that could not start is missed at the end. */
+    /** Checks nothing: the checks after the faults notice a server that did not start. */
     public function check(): void
     {
     }
 
-    /** The number of the leader, null when nobody says to be it. */
+    /** The number of the leader; null: no server says that it leads. */
     public function leader(): ?int
     {
         foreach (array_keys($this->members) as $server) {
@@ -485,7 +501,7 @@ final class ZooKeeperServers implements Servers
         $zk = new ZkRaw(implode(',', $this->members));
         $zk->sync('/');
         foreach ($zk->exists('/locks') ? $zk->getChildren('/locks') : [] as $resource) {
-            $left[] = "node $resource"; // a container, which the servers remove when it is empty
+            $left[] = "node $resource"; // a container, which the servers remove once it is empty
             try {
                 foreach ($zk->getChildren("/locks/$resource") as $node) {
                     $left[] = "node $resource/$node";

@@ -1,5 +1,6 @@
 <?php
-/* The nodes of a cluster as they see themselves, and what an operator does with them: moves a slot, and mends where a master is without a replica. */
+/* The nodes of a cluster as they see themselves, and what an operator does with them: moves slots, and repairs a master
+ * without a replica. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../../inc/topology.inc';
@@ -7,18 +8,24 @@ require_once __DIR__ . '/../../inc/topology.inc';
 final class Shards
 {
     private const ANSWER = 1.0;
-    /** Seconds after which Redis has given a master one of another master's replicas, if it does that at all (cluster-migration-barrier): it waits for five. */
+    /**
+     * Seconds after which Redis, if at all, has given a master another master's spare replica
+     * (cluster-migration-barrier). It waits for five.
+     */
     private const BY_ITSELF = 8.0;
-    /** Seconds for which slots are given back before the nodes are looked at again. */
+    /** Seconds for which slots are moved back before the nodes are read again. */
     private const AT_A_TIME = 1.0;
-    /** Seconds after which something is wrong that does not become right: many storms and calms. */
+    /** Seconds after which a step will not succeed any more: many storms and calms. */
     public const GIVES_UP = 240.0;
 
-    /** @var array<string, int> by address: since when that master is seen without a replica */
+    /** @var array<string, int> by address: since when that master has had no replica */
     private array $alone = [];
-    /** How many masters there should be: each with one replica. */
+    /** How many masters there should be, each with one replica. */
     private readonly int $masters;
-    /** @var ?array{int, list<string>} the slot that is on its way, and the IDs of the nodes where it goes: of these, another one may be the master then */
+    /**
+     * @var ?array{int, list<string>} the slot that is moving, and the IDs of the target and its replicas, one of which
+     * may be the master by then
+     */
     private ?array $move = null;
 
     /** @param list<string> $addresses of all nodes */
@@ -27,7 +34,10 @@ final class Shards
         $this->masters = intdiv(count($addresses), 2);
     }
 
-    /** @return array<string, array{id: string, raw: RedisRaw, master: ?string, slots: string, importing: list<string>}> by address: those that answer */
+    /**
+     * @return array<string, array{id: string, raw: RedisRaw, master: ?string, slots: string, importing: list<string>}>
+     * by address: the nodes that answer
+     */
     public function nodes(): array
     {
         $nodes = [];
@@ -35,7 +45,8 @@ final class Shards
             try {
                 $raw = new RedisRaw($address, null, 'default', self::ANSWER);
                 preg_match('/^(\S+) \S+ \S*myself,(\w+)\S* (\S+) \S+ \S+ \S+ \S+ ?(.*)$/m', $raw->cmd('CLUSTER', 'NODES'), $found);
-                $slots = trim((string) preg_replace('/\[[^]]*\]/', '', $found[4])); // without those that are on their way
+                // Without slots that are moving.
+                $slots = trim((string) preg_replace('/\[[^]]*\]/', '', $found[4]));
                 preg_match_all('/\[(\d+)-<-/', $found[4], $importing);
                 $nodes[$address] = ['id' => $found[1], 'raw' => $raw, 'master' => $found[2] === 'master' ? null : $found[3], 'slots' => $slots, 'importing' => $importing[1]];
             } catch (RuntimeException) {
@@ -44,7 +55,7 @@ final class Shards
         return $nodes;
     }
 
-    /** What each node says of all, for a message. */
+    /** What each node reports of all nodes, for a message. */
     public function state(): string
     {
         $state = '';
@@ -64,13 +75,13 @@ final class Shards
         return count($nodes) === count($this->addresses);
     }
 
-    /** Those with slots. @param array<string, array> $nodes  @return array<string, array> */
+    /** Masters with slots. @param array<string, array> $nodes  @return array<string, array> */
     public static function masters(array $nodes): array
     {
         return array_filter($nodes, fn (array $node) => $node['master'] === null && $node['slots'] !== '');
     }
 
-    /** The master that has the slot; null: none, or two think so. @param array<string, array> $nodes */
+    /** The master that has the slot; null: none, or two claim it. @param array<string, array> $nodes */
     public static function owner(array $nodes, int $slot): ?string
     {
         $owners = array_filter(self::masters($nodes), fn (array $node) => array_filter(self::ranges($node), fn (array $range) => $slot >= $range[0] && $slot <= $range[1]));
@@ -105,20 +116,20 @@ final class Shards
         return array_column(array_filter($nodes, fn (array $node) => $node['id'] === $id || $node['master'] === $id), 'id');
     }
 
-    /** Those without a replica. @param array<string, array> $nodes  @return array<string, array> */
+    /** Masters without a replica. @param array<string, array> $nodes  @return array<string, array> */
     private static function alone(array $nodes, array $masters): array
     {
         return array_filter($masters, fn (array $master) => !in_array($master['id'], array_column($nodes, 'master'), true));
     }
 
-    /** @return list<array{int, int}> first and last */
+    /** @return list<array{int, int}> first and last slot */
     private static function ranges(array $node): array
     {
         preg_match_all('/(\d+)(?:-(\d+))?/', $node['slots'], $found, PREG_SET_ORDER);
         return array_map(fn (array $range) => [(int) $range[1], (int) ($range[2] ?? $range[1])], $found);
     }
 
-    /** From here on the slot is on its way to another shard, and must be carried there. False: that cannot begin now. */
+    /** Begins to move the slot to another shard; carry() must complete that. False: it cannot begin now. */
     public function begin(int $slot): bool
     {
         $nodes = $this->nodes();
@@ -131,7 +142,7 @@ final class Shards
         return true;
     }
 
-    /** Goes on with what has been begun. True: it has arrived. */
+    /** Continues the move. True: the slot has arrived. */
     public function carry(float $pause = 0): bool
     {
         [$slot, $shard] = $this->move;
@@ -145,7 +156,8 @@ final class Shards
         if (isset($targets[$owner])) {
             settle_slot($slot, array_column($masters, 'raw'));
         } else {
-            // Two, where one was replaced and has kept a slot: the keys that have been moved are where the slot is expected.
+            // There are two targets if a master was demoted and kept a slot. The keys already moved are on the target
+            // that imports the slot.
             $target = array_key_first(array_filter($targets, fn (array $node) => in_array((string) $slot, $node['importing'], true))) ?? array_key_first($targets);
             $this->areAllIn($nodes) && $this->move[1] = self::shard($nodes, $target);
             $others = array_column(array_diff_key($masters, [$owner => 0, $target => 0]), 'raw');
@@ -156,22 +168,25 @@ final class Shards
     }
 
     /**
-     * A master that was replaced while one of its slots was on its way sees the last of its slots at the master that it was moved to, and follows that one;
-     * or it is left with nothing and follows nobody. The one that has replaced it is without a replica then. Redis takes a replica from where there are two;
-     * what it leaves, and a master without slots, is told here whom to follow. One to which a slot was moved just before, so that its successor did not
-     * know of that, keeps this slot, and is a master too many, for good: it gives the slot back here.
-     * True: all nodes are there, and each master has slots and a replica.
+     * A master may be demoted while one of its slots moves. If it learns of that slot last, it follows the target of
+     * the move; if it has no slots left, it follows no master. Either way its successor has no replica. Redis gives it
+     * one from a master with two; otherwise this function gives it a spare node.
+     * If a master received a slot just before it was demoted, its successor does not know of that. The demoted master
+     * keeps this slot and stays a master, one too many. This function moves the slot to the successor.
+     * True: all nodes answer, and each master has slots and a replica.
      * @param ?Closure $note (string $kind, string|int $target): void
      */
     public function mend(?Closure $note = null): bool
     {
-        if ($this->move) { // where a slot is on its way nothing else is done: a master that gets keys may seem to be without slots
+        // While a slot moves, nothing else is done: a master that is receiving keys may seem to have no slots.
+        if ($this->move) {
             $this->give($note);
             return false;
         }
         $nodes = $this->nodes();
         $masters = self::masters($nodes);
-        if (!$this->areAllIn($nodes) || !self::haveEachSlotOnce($masters)) { // one that was replaced may not know yet: nobody must follow it
+        // A demoted master may not know it yet: no node must follow it.
+        if (!$this->areAllIn($nodes) || !self::haveEachSlotOnce($masters)) {
             return false;
         }
         if (count($masters) > $this->masters) {
@@ -184,7 +199,7 @@ final class Shards
         foreach ($alone as $address => $master) {
             $node = $spare[0] ?? null;
             if ($node && ($node['master'] === null || nanoseconds() - $this->alone[$address] > self::BY_ITSELF * 1e9)) {
-                $node['master'] === null && $node['raw']->cmd('FLUSHALL'); // it may have got some keys of a slot
+                $node['master'] === null && $node['raw']->cmd('FLUSHALL'); // it may have received some keys of a slot
                 $node['raw']->cmd('CLUSTER', 'REPLICATE', $master['id']);
                 $note && $note('replica for a master without one', $address);
                 return false;
@@ -193,7 +208,10 @@ final class Shards
         return !$spare && !$alone;
     }
 
-    /** The master with the fewest slots gives them away: to one without a replica, which it follows then. What takes longer goes on with the next call. */
+    /**
+     * Moves the slots of the master with the fewest to a master without a replica, which it follows then. The next call
+     * continues.
+     */
     private function reduce(array $nodes, array $masters, ?Closure $note): void
     {
         uasort($masters, fn (array $a, array $b) => count(self::slots($a)) <=> count(self::slots($b)));
@@ -217,7 +235,11 @@ final class Shards
         return $arrived;
     }
 
-    /** Masters without slots, and replicas of such as have another one, or of none that has slots. @param array<string, array> $nodes  @return list<array> */
+    /**
+     * Masters without slots; replicas of a master that has another replica, or has no slots.
+     * @param array<string, array> $nodes
+     * @return list<array>
+     */
     private static function spare(array $nodes, array $masters): array
     {
         $idle = array_filter($nodes, fn (array $node) => $node['master'] === null && $node['slots'] === '');

@@ -1,16 +1,16 @@
 <?php
-/* Several clients in one process, each in a fiber: while one waits, for a lock or otherwise, the others go on. */
+/* Several clients in one process, each in a fiber: while one waits, for a lock or otherwise, the other clients run. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/participant.php';
 
 final class Strands
 {
-    /** Whoever keeps the others from running for longer is noted, as a stop of theirs. */
+    /** If one strand blocks all other strands for longer than this, the journal has it as a stop of the process. */
     private const HELD_UP = 100_000_000; // ns
 
     private static ?self $current = null;
-    /** @var list<array{?resource, int, Fiber}> those that wait for a stream or a time */
+    /** @var list<array{?resource, int, Fiber}> strands that wait for a stream or a time */
     private array $waiting = [];
     /** @var WeakMap<Fiber, Participant> */
     private WeakMap $participants;
@@ -49,7 +49,7 @@ final class Strands
         }
     }
 
-    /** True: others have gone on meanwhile. */
+    /** True: other strands have run meanwhile. */
     public static function pause(float $seconds): bool
     {
         $isOne = self::$current && self::$current->isHere();
@@ -57,7 +57,7 @@ final class Strands
         return $isOne;
     }
 
-    /** Not in a child that has been forked: there is but one. */
+    /** False outside of strands, and in a forked child, which has no other strand. */
     private function isHere(): bool
     {
         return Fiber::getCurrent() && getmypid() === $this->process;
@@ -80,7 +80,7 @@ final class Strands
         Fiber::suspend();
     }
 
-    /** The time of all that wait is over now. */
+    /** Ends the waits of all strands now. */
     private function hurry(): void
     {
         foreach ($this->waiting as &$one) {
@@ -94,7 +94,7 @@ final class Strands
         $left = max(0, intdiv(min(array_column($this->waiting, 1)) - nanoseconds(), 1000));
         $write = $except = null;
         if ($read) {
-            @stream_select($read, $write, $except, 0, $left) !== false || $read = []; // a signal
+            @stream_select($read, $write, $except, 0, $left) !== false || $read = []; // interrupted by a signal
         } else {
             usleep($left);
         }

@@ -7,8 +7,9 @@ require_once __DIR__ . '/servers.php';
 require_once __DIR__ . '/setting.php';
 
 /**
- * The first seconds of a set of servers, over and over: all are started together and empty, clients come at once, locks are held
- * on a quorum only, since somebody else has them on one server, and another server is restarted without its data.
+ * The first seconds of a set of servers, again and again. All servers start together, empty, and clients come at once.
+ * Clients acquire locks only on a quorum, because a stranger has them on one server. Another server restarts without
+ * its data.
  */
 final class YoungSets implements Faults
 {
@@ -16,9 +17,9 @@ final class YoungSets implements Faults
     private const STRANGER = 'a client of no interest';
 
     private readonly Chance $chance;
-    /** Where somebody else has locks; the one that is restarted; when. */
+    /** The server where a stranger has locks; the server that restarts. */
     private int $taken, $restarted;
-    /** @var list<int> */
+    /** @var list<int> when it restarts */
     private array $restarts = [];
     private int $end = 0;
 
@@ -45,7 +46,7 @@ final class YoungSets implements Faults
     {
     }
 
-    /** Nobody who holds anything is left when all forget. */
+    /** Ends all clients first, so that no holder is left when all servers forget. */
     private function begin(): void
     {
         $this->crew->end();
@@ -58,7 +59,7 @@ final class YoungSets implements Faults
         array_map($this->take(...), Setting::RESOURCES);
     }
 
-    /** Somebody else has a lock on one server for a while. */
+    /** A stranger acquires a lock on one server for a while. */
     private function take(string $resource): void
     {
         $this->servers->servers[$this->taken]->tell('SET', Setting::PREFIX . $resource, self::STRANGER, 'NX', 'PX', (int) $this->chance->between(200, 1500));

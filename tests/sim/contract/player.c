@@ -1,5 +1,5 @@
-/* Plays a conversation: sends its commands to servers, and prints each with the reply. Built twice: for real servers,
- * and with its calls to libc led to the simulator. */
+/* Plays a conversation: sends its commands to servers, and prints each with the reply. It is built twice: for real
+ * servers, and with its calls to libc led to the simulator. */
 #include "player.h"
 
 #include <arpa/inet.h>
@@ -81,7 +81,7 @@ static int connect_to(const char *address)
 	return fd;
 }
 
-/* "s1" is a connection of that server; "s1.b" another one. */
+/* "s1" is a connection to that server, "s1.b" another connection. */
 static connection *conn_named(const char *name)
 {
 	for (int i = 0; i < conn_count; i++) {
@@ -102,14 +102,14 @@ static connection *conn_named(const char *name)
 	return NULL;
 }
 
-/* Its name is free again. */
+/* The connection's name is free afterwards. */
 static void drop(connection *c)
 {
 	close(c->fd);
 	*c = conns[--conn_count];
 }
 
-/* A server that is killed, or started again, has none of them. */
+/* A server that is killed or started again has no connections left. */
 static void drop_conns(const char *server)
 {
 	size_t len = strlen(server);
@@ -121,7 +121,7 @@ static void drop_conns(const char *server)
 	}
 }
 
-/* Where it cannot be sent, reading tells. */
+/* If sending fails, the read that follows reports it. */
 static void send_all(connection *c, const char *bytes, size_t len)
 {
 	while (len > 0) {
@@ -160,7 +160,7 @@ static void note_scalar(const char *text, size_t len)
 	}
 }
 
-/* One reply at `at`, printed; where it ends, or 0: it is not all there. */
+/* Prints one reply, which begins at `at`. Returns where it ends; 0: it is incomplete. */
 static size_t read_reply(const connection *c, size_t at, printed *p)
 {
 	const char *line = c->in + at, *end = memchr(line, '\n', c->len - at);
@@ -200,7 +200,7 @@ static size_t read_reply(const connection *c, size_t at, printed *p)
 	return next;
 }
 
-/* One of memcached's, with its value. */
+/* Prints one reply of memcached, with its value. */
 static size_t read_text(const connection *c, size_t at, printed *p)
 {
 	const char *end = memchr(c->in + at, '\n', c->len - at);
@@ -249,7 +249,7 @@ static size_t run_of(const char *text, const char *of)
 	return strspn(text, of);
 }
 
-/* The servers' names in place of their addresses, in each form in which they are told. */
+/* Finds a server's address in any of the forms in which replies have it; `name` is then the server's name. */
 static size_t match_place(const char *text, const char **name)
 {
 	for (int i = 0; i < place_count; i++) {
@@ -270,7 +270,7 @@ static size_t match_place(const char *text, const char **name)
 	return 0;
 }
 
-/* Ids by the names of the variables that have them. */
+/* Prints an id as the name of the first variable that has it. */
 static void print_id(const char *text)
 {
 	const char *name = "id";
@@ -281,10 +281,10 @@ static void print_id(const char *text)
 	fprintf(out, "<%s>", name);
 }
 
-/* Times are said to be times, ids ids; a number just below `about` is that. */
+/* Replaces times, ids and addresses by their kind or name, and a number just below `about` by that. */
 static void print_plain(const char *text, long about)
 {
-	const char *where = strstr(text, " script: "), *name; /* which line of the script has failed: not looked at */
+	const char *where = strstr(text, " script: "), *name; /* the line at which the script failed is not compared */
 	char before = ' ';
 
 	for (const char *t = text; *t && (t != where || *text != '-');) {
@@ -387,7 +387,7 @@ static int split(char *line, char **words)
 	return count;
 }
 
-/* Of CLUSTER NODES what a script reads: the node's own slots. */
+/* Prints the part of CLUSTER NODES that a script reads: the node's own slots. */
 static void print_own_slots(const printed *p)
 {
 	static const char before[] = " connected";
@@ -403,7 +403,7 @@ static void print_own_slots(const printed *p)
 	print_plain(value, 0);
 }
 
-/* A number by its name: what it is differs from run to run, whether it stays the same does not. */
+/* Prints a number as its name: its value differs between runs, but must stay the same within a run. */
 static bool print_by_name(const char *value, const char *name)
 {
 	if (!*value || value[strspn(value, "0123456789")]) {
@@ -419,7 +419,7 @@ static bool print_by_name(const char *value, const char *name)
 	return true;
 }
 
-/* The named fields of INFO and the like, which is all that is used of them. */
+/* Prints the named field of INFO and the like. Nothing else of such a reply is used. */
 static void print_field(const printed *p, const char *field, const char *name, long about)
 {
 	char search[64];
@@ -441,7 +441,7 @@ static void print_field(const printed *p, const char *field, const char *name, l
 	note_scalar(value, strlen(value));
 }
 
-/* Its parts, with "&" between them, are all in the text; "+" in it is a blank. */
+/* True: all parts of `wanted` are in the text. "&" separates the parts, "+" stands for a blank. */
 static bool has_all(const char *text, const char *wanted)
 {
 	char one[200];
@@ -460,7 +460,7 @@ static bool has_all(const char *text, const char *wanted)
 	return true;
 }
 
-/* What would be printed has it. */
+/* True: the reply as it would be printed has all parts of `wanted`. */
 static bool says(const printed *p, const char *wanted)
 {
 	FILE *to = out;
@@ -476,7 +476,8 @@ static bool says(const printed *p, const char *wanted)
 	return good;
 }
 
-/* Over new connections, where the server closes them. */
+/* Repeats a command until its reply has `wanted`. If the server closes the connection, the next attempt opens
+ * another. */
 static void await(const char *name, char **words, int count, const char *wanted)
 {
 	printed *p = malloc(sizeof *p);
@@ -498,7 +499,7 @@ static void await(const char *name, char **words, int count, const char *wanted)
 	give_up("never came", wanted);
 }
 
-/* memcached's numbers of versions by the order in which they were met: each release has its own. 0: none. */
+/* memcached's version numbers (CAS), in the order in which they were met, because each release has its own. 0: none. */
 static unsigned long long versions[SCALARS];
 static int version_count;
 
@@ -515,8 +516,8 @@ static int order_of(unsigned long long version)
 	return i + 1;
 }
 
-/* `by_order`: the numbers behind `flag` are such, and become versions (one that nothing has, if none was met); or the
- * other way around. */
+/* Translates the numbers after `flag`. With `by_order`, a position becomes the version that was met there, or one that
+ * no item has. Otherwise a version becomes its position. */
 static void translate_versions(char *text, size_t size, char flag, bool by_order)
 {
 	char search[] = { ' ', flag, '\0' }, rest[1000];
@@ -533,7 +534,7 @@ static void translate_versions(char *text, size_t size, char flag, bool by_order
 	}
 }
 
-/* "text SERVER …" is sent to memcached as it is, with an end of line for each " | ". */
+/* The text after "text SERVER " is sent to memcached unchanged, except that each " | " becomes an end of line. */
 static void play_text(const char *original)
 {
 	static const char release[] = "VERSION 1.6.";
@@ -560,7 +561,7 @@ static void play_text(const char *original)
 	free(p);
 }
 
-/* What is done before the server is named. */
+/* The words before the server's name: how a command is played. */
 typedef struct {
 	long about;
 	const char *field, *name, *wanted;
@@ -643,10 +644,19 @@ static void play_quietly(const char *original)
 	free(p);
 }
 
-/* SERVER COMMAND …, with before it: "~N" numbers just below N are about N; "field F" the reply's field; "called NAME"
- * its number has that name from here on; "slots" the node's own slots; "await TEXT" until that is in what would be
- * printed; "read" nothing is sent; "send" no reply is awaited. And "set NAME N": the last reply's N-th part, from 0 on;
- * "do kill|start|stop|go SERVER"; "real …" what only real servers are told, and what is not compared. */
+/* A line is SERVER COMMAND …, after any of these words:
+ * "~N": numbers just below N are printed as about N.
+ * "field F": only that field of the reply is printed.
+ * "called NAME": the field's number has that name from here on.
+ * "slots": only the node's own slots are printed.
+ * "await TEXT": the command is repeated until the printed reply would have TEXT; no reply is printed.
+ * "read": nothing is sent.
+ * "send": no reply is read.
+ *
+ * Other lines:
+ * "set NAME N": the variable is the last reply's N-th part, from 0 on.
+ * "do kill|start|stop|go SERVER".
+ * "real …": only real servers are told this, and it is not compared. */
 static void play_line(const char *original)
 {
 	char line[1000], *words[WORDS];
@@ -682,7 +692,7 @@ static void play_line(const char *original)
 	play_command(words, count);
 }
 
-/* "s0=127.0.0.1:7000 s1=…"; their parts are variables: $s0.host, $s0.port. */
+/* "s0=127.0.0.1:7000 s1=…"; the parts become variables, too: $s0.host, $s0.port. */
 static void note_places(const char *addresses)
 {
 	for (const char *a = addresses; *a; a += strspn(a, " ")) {

@@ -9,7 +9,7 @@ void play(const char *path, const char *addresses, FILE *to);
 
 extern const bool is_real;
 
-/* Each program's own: "kill", "start" (again, without its data), "stop", "go". False: it cannot be done. */
+/* Each program has its own: "kill", "start" (again, without its data), "stop", "go". False: it cannot be done. */
 bool act(const char *what, const char *server);
 
 #endif

@@ -6,9 +6,9 @@
 #include "../../../net/endpoint/endpoint.h"
 #include "../../../zookeeper/session/options.h"
 
-/* What Dlock\Semaphore and Dlock\ReadWriteLock share: both give permits. */
+/* What Dlock\Semaphore and Dlock\ReadWriteLock share: both are pools of permits. */
 
-/* Where the permits are: on Redis, or on ZooKeeper. */
+/* Where the permits are: on Redis or in memory://, or on ZooKeeper. */
 typedef struct {
 	dlock_endpoint *server; /* NULL: on the ensemble */
 #ifdef DLOCK_ZOOKEEPER
@@ -21,13 +21,13 @@ static inline bool dlock_permits_is_on_zookeeper(const dlock_permits_place *plac
 	return !place->server;
 }
 
-/* By argument $server, or by dlock.server where both are NULL. False after an exception: it cannot be used, or not for
- * permits. */
+/* Reads argument $server, or dlock.server if `array` and `dsn` are NULL. False after an exception: the server is
+ * invalid, or has no permits. */
 bool dlock_permits_find_place(dlock_permits_place *place, HashTable *array, zend_string *dsn, uint32_t arg);
 void dlock_permits_free_place(dlock_permits_place *place);
 
-/* The rest of a constructor: sets the manager's options, names and back end. False after an exception. `kind` is
- * static. */
+/* The rest of a constructor: sets the manager's options, names and back end. False after an exception. `kind` must be a
+ * static string. */
 bool dlock_permits_configure(dlock_manager *manager, const dlock_permits_place *place, zend_string *prefix,
 	dlock_options *options, int64_t capacity, bool fifo, const char *kind);
 

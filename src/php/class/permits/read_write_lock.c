@@ -4,8 +4,8 @@
 #include "../../settings.h"
 #include "permits_options.h"
 
-/* The object only keeps its two sides, which are managers: a reader takes one permit of DLOCK_PERMITS_ALL, a writer all
- * of them. */
+/* The object only keeps its two sides, which are managers. A reader acquires one permit of DLOCK_PERMITS_ALL, a writer
+ * all of them. */
 typedef struct {
 	zval read, write; /* IS_UNDEF: the constructor did not run, or failed */
 	bool fifo;
@@ -33,7 +33,7 @@ static void lock_free(zend_object *object)
 	zend_object_std_dtor(object);
 }
 
-/* What a side shows, for both. */
+/* What one side shows is true of both. */
 static HashTable *lock_debug_info(zend_object *object, int *is_temporary)
 {
 	read_write_lock *lock = lock_from(object);
@@ -56,7 +56,7 @@ void dlock_read_write_lock_register(zend_class_entry *class)
 	dlock_class_set_handlers(&handlers, offsetof(read_write_lock, std), lock_free, lock_debug_info);
 }
 
-/* `permits`: what each of its leases has. False after an exception. */
+/* `permits`: how many each of its leases has. False after an exception. */
 static bool make_side(zval *side, const dlock_permits_place *place, zend_string *prefix, dlock_options *options,
 	bool fifo, int64_t permits, const char *kind)
 {

@@ -7,10 +7,10 @@
 #include "stock_order.h"
 
 typedef struct {
-	dlock_stock_object *stock; /* whose object it has a reference to */
+	dlock_stock_object *stock; /* it has a reference to its object */
 	dlock_stock_order *order;
-	dlock_nanos ttl;      /* of extend() without one */
-	dlock_nanos deadline; /* until when its units are reserved; 0: not known, or not this reservation's;
+	dlock_nanos ttl;      /* the default of extend() */
+	dlock_nanos deadline; /* until when its units are reserved; 0: not known, or not reserved;
 							 DLOCK_FOREVER: sold */
 	zend_object std;
 } reservation_object;
@@ -86,7 +86,7 @@ void dlock_reservation_create(
 	dlock_stock_uncertain(OBJ_PROP_NUM(&reservation->std, PROPERTY_UNCERTAIN), answer ? answer->uncertain : 0);
 }
 
-/* The reservation of $this, or NULL after an exception where an extension has made it without a stock. */
+/* The reservation of $this. NULL after an Error: an extension has made it without a stock. */
 static reservation_object *reservation_this(zval *object)
 {
 	reservation_object *reservation = reservation_from(Z_OBJ_P(object));
@@ -98,8 +98,8 @@ static reservation_object *reservation_this(zval *object)
 	return reservation;
 }
 
-/* After a call about the order. True: it is done, now or before; otherwise it has thrown. `outcome`: what is said of an
- * order that cannot be had. */
+/* Reads the answer to a call about the order. False after an exception: the call has failed, or the order was refused
+ * or differs. `outcome`: the end of the message about a refused order. */
 static bool check_answer(reservation_object *reservation, dlock_status status, const dlock_error *error,
 	const dlock_stock_answer *answer, const char *outcome)
 {

@@ -8,7 +8,8 @@
 /* Gives Dlock\Reservation its objects. */
 void dlock_reservation_register(zend_class_entry *class);
 
-/* One of this stock. Takes the order over. `answer` NULL: nothing was asked yet. `ttl`: for extend(). */
+/* Makes a reservation of this stock, which owns the order from then on. `ttl`: the default of extend(). `answer` NULL:
+ * no server was asked yet. */
 void dlock_reservation_create(zval *value, dlock_stock_object *stock, dlock_stock_order *order, dlock_nanos ttl,
 	const dlock_stock_answer *answer);
 

@@ -16,7 +16,7 @@
 #include "ext/spl/spl_array.h"
 #include "zend_exceptions.h"
 
-/* Seconds, where none are given. */
+/* The default of $remember, in seconds. */
 #define DLOCK_STOCK_REMEMBER 86400
 
 static zend_object_handlers handlers;
@@ -66,7 +66,7 @@ void dlock_stock_register(zend_class_entry *class)
 	dlock_class_set_handlers(&handlers, offsetof(dlock_stock_object, std), stock_free, stock_debug_info);
 }
 
-/* The stock of $this, or NULL after an exception where its constructor did not run. */
+/* The stock of $this. NULL after an Error: its constructor did not run. */
 static dlock_stock_object *stock_this(zval *object)
 {
 	dlock_stock_object *stock = dlock_stock_from(Z_OBJ_P(object));
@@ -80,7 +80,7 @@ static dlock_stock_object *stock_this(zval *object)
 
 /* ---- the server ---- */
 
-/* NULL after an exception. Neither an array nor a DSN: dlock.server. */
+/* NULL after an exception. If there is neither an array nor a DSN: dlock.server. */
 static dlock_endpoint *server_from(HashTable *array, zend_string *dsn)
 {
 	if (array && dlock_is_list_of_servers(array)) {
@@ -211,7 +211,7 @@ ZEND_METHOD(Dlock_Stock, restock)
 	RETURN_LONG((zend_long) changed);
 }
 
-/* A fatal error never returns: the turn, whose order is the caller's, is left before it goes on. */
+/* A fatal error does not return to the caller, which owns the turn's order. So the turn leaves its queue first. */
 static void run_interrupts(dlock_turn *turn)
 {
 	zend_try {
@@ -222,7 +222,7 @@ static void run_interrupts(dlock_turn *turn)
 	} zend_end_try();
 }
 
-/* DLOCK_INTERRUPTED: it is cancelled, by an exception or a fatal error. The turn is over. */
+/* DLOCK_INTERRUPTED: an exception or a fatal error has cancelled the wait. Frees the turn. */
 static dlock_status wait_for_turn(dlock_turn *turn, dlock_nanos timeout, dlock_stock_answer *answer, dlock_error *error)
 {
 	const dlock_stock *stock = turn->turn.stock;
@@ -254,7 +254,7 @@ static dlock_status wait_for_turn(dlock_turn *turn, dlock_nanos timeout, dlock_s
 	return status;
 }
 
-/* False: an exception was thrown. */
+/* False after an exception. */
 static bool reserve(const dlock_stock_object *stock, const dlock_stock_order *order, dlock_nanos timeout,
 	dlock_nanos ttl, dlock_stock_answer *answer)
 {
@@ -330,7 +330,7 @@ ZEND_METHOD(Dlock_Stock, reserve)
 	if (!EG(exception) && strict && answer.outcome == DLOCK_STOCK_CLOSED && answer.is_unknown) {
 		dlock_stock_throw_unknown(ZSTR_VAL(order->skus[answer.item]));
 	}
-	dlock_stock_order_free(order); /* with an exception, or null */
+	dlock_stock_order_free(order); /* the method throws, or returns null */
 }
 
 /* The order that the three parameters name; NULL after an exception. */
@@ -390,7 +390,7 @@ ZEND_METHOD(Dlock_Stock, order)
 
 /* ---- pages of orders ---- */
 
-/* A cursor is the number and the id behind which the next page begins, with a space between. */
+/* A cursor is the number and the id after which the next page begins, with a space between. */
 static bool read_cursor(zend_string *after, char *number, size_t size, dlock_stock_query *query)
 {
 	const char *space = strchr(ZSTR_VAL(after), ' ');
@@ -548,7 +548,7 @@ static void set_counts(zval *value, const dlock_stock_counts *counts)
 	add_assoc_zval(value, "uncertain", &uncertain);
 }
 
-/* How many, or 0 after an exception. */
+/* Returns how many SKUs there are; 0 after an exception. */
 static int skus_from(const dlock_stock_object *stock, HashTable *list, dlock_arg skus[DLOCK_STOCKS_MAX])
 {
 	int n = 0;

@@ -6,7 +6,7 @@
 #include "zend_enum.h"
 #include "zend_exceptions.h"
 
-/* Orders: as arguments, as the exceptions about them, and as objects of Dlock\Order. */
+/* Orders: as arguments, in the exceptions about them, and as objects of Dlock\Order. */
 
 void dlock_stock_order_free(dlock_stock_order *order)
 {
@@ -49,7 +49,7 @@ bool dlock_stock_check_sku(const dlock_stock_object *stock, const zend_string *s
 	return true;
 }
 
-/* Takes the name over. */
+/* The order owns the SKU from then on. */
 static bool add_item(
 	const dlock_stock_object *stock, dlock_stock_order *order, zend_string *sku, zend_long units, bool single)
 {
@@ -197,7 +197,7 @@ static void set_long(zend_class_entry *class, const char *name, int64_t number)
 	zend_update_property_long(class, EG(exception), name, strlen(name), (zend_long) number);
 }
 
-/* Did it throw just that? A handler of a signal that ran before may have thrown something else. */
+/* Was this exception thrown? The handler of a signal may have run before it and thrown another one. */
 static bool has_thrown(zend_class_entry *class)
 {
 	return EG(exception) && EG(exception)->ce == class;

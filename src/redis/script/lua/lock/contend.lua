@@ -1,9 +1,9 @@
--- Included behind the head of an acquire script; never sent by itself. It goes on where the lock is not free, or
--- a client waits, or something has failed.
+-- Included after the head of an acquire script; never sent by itself. It continues if the lock is not free, a client
+-- waits, or a command has failed.
 --
 -- The head has the locals lock, fence, queue, token, ttl, least, next_token(); `mine`: it has set the key; `queued`:
--- EXISTS of the queue, behind that; done, reply: of next_token(), where it has called that; `unsettled`: not 0 where no
--- lock may be granted (epoch.lua), and `replid` and `settles` then.
+-- EXISTS of the queue, after that; done, reply: of next_token(), if it has called that; `unsettled`: not 0 if no lock
+-- may be granted (epoch.lua), and `replid` and `settles` then.
 --#include handover.lua
 --#include note_seen.lua
 local waiters, grant, inbox, ticket = KEYS[4], ARGV[4] ~= '0', ARGV[5] or '', ARGV[6] or ''
@@ -11,8 +11,8 @@ local waiter = (ARGV[8] or '') == '' and token or ARGV[8]
 
 --#include next_ticket.lua
 
--- Returns 1 when it was not in the queue before. With `checks`, a user without the right to leave the queue does not
--- enter it.
+-- Returns 1 if the waiter was not in the queue before. With `checks`, a user without the right to leave the queue does
+-- not enter it.
 local function enter(queue, waiters, waiter, ticket, checks)
 	if checks then
 		forget(queue, waiters, waiter)
@@ -24,9 +24,9 @@ end
 local function contend()
 	local holder, others, unsearched, emptied = not mine and value_of(lock), false, false, false
 	if holder and ARGV[9] == '1' then
-		-- Ended by the older code's own rule: $value < time(), where only the value says when. Ten digits: a 1 that has
-		-- yet to get its EXPIRE is no time. A whole number of seconds is greater than a fraction if it is greater than
-		-- its whole part.
+		-- The older code's lock has expired by its own rule, $value < time(), if only the value says when. A time has
+		-- ten digits: a 1 that still waits for its EXPIRE is none. time() is whole, so it exceeds a fraction if it
+		-- exceeds the fraction's whole part.
 		local ends = type(holder) == 'string'
 			and (string.match(holder, '^(%d+)$') or string.match(holder, '^(%d+)%.%d+$'))
 		if ends and #ends == 10 and tonumber(ends) < tonumber(string.sub(clock(waiters), 1, -7))
@@ -38,9 +38,9 @@ local function contend()
 		end
 	end
 	if mine then
-		-- Free with waiters: its holder died, another client deleted it, or (several servers) its next holder is on the
-		-- way. A waiter with a ticket keeps its position here, too: otherwise each of two could be first on other
-		-- servers.
+		-- The lock is free, with waiters: its holder died, another client deleted it, or (several servers) its next
+		-- holder is on the way. A waiter with a ticket keeps its position here, too. Otherwise two waiters could each
+		-- be first on different servers.
 		if ticket ~= '' and not redis.call('ZSCORE', queue, waiter) then
 			enter(queue, waiters, waiter, ticket, true)
 		end
@@ -60,7 +60,7 @@ local function contend()
 			end
 			mine, emptied = false, true
 			if grant then
-				wake(queue, waiters) -- the first has left the queue
+				wake(queue, waiters) -- the first waiter has left the queue
 			end
 			if inbox == '' then
 				forget(queue, waiters, waiter)
@@ -70,7 +70,7 @@ local function contend()
 		mine = true
 		redis.call('PEXPIRE', lock, ttl)
 	elseif type(holder) == 'table' and redis.call('PTTL', lock) == -1 then
-		return holder -- not a string, and it never ends: no lock of a client
+		return holder -- it is not a string and never expires: no lock of a client
 	end
 	if mine then
 		return next_token()
@@ -89,11 +89,11 @@ local function contend()
 	if emptied or left < FORGET / 2 then -- dead waiters may have been the last ones of the hash
 		redis.call('PEXPIRE', queue, FORGET)
 		redis.call('PEXPIRE', waiters, FORGET)
-		-- In the fence's slot. It is not among the keys, so that who has no right to it waits all the same.
+		-- The key is in the fence's slot. It is not in KEYS, so a user without the right to it can still wait.
 		note_seen(string.gsub(fence, '^dlock:fence', 'dlock:seen'), lock, now / 1000, FORGET)
 	end
-	-- The position tells the waiters apart who look when the lease ends: none does when that is far off, unless no
-	-- server notifies them.
+	-- By its position, each waiter looks at another moment when the lease ends. If the end is far off, none looks then,
+	-- unless no server notifies them.
 	local position_matters = not (left == -2 or unsearched or pttl > LOOK_AGAIN and ARGV[10] ~= '1')
 	return refusal(pttl, position_matters and redis.call('ZRANK', queue, waiter) or 0,
 		new == 1 and ticket == '' and now or redis.call('ZSCORE', queue, waiter), new)

@@ -1,9 +1,9 @@
--- Takes a waiter whose time is over out of the queue.
+-- Removes a waiter whose time is up from the queue.
 --
 -- keys: lock fence queue waiters
 -- args: waiter:text grant:''|'0'?
 -- grant 0: the next waiter is notified to try (several servers); left out: it is granted the lock.
--- Replies 1 when it was granted the lock in that instant and has it, 0 when not. A turn of its own goes to the next
+-- Replies 1 if the waiter was granted the lock in that instant and holds it, otherwise 0. Its own turn goes to the next
 -- waiter. Cost: O(log n) with n waiters.
 --#include fencing.lua
 --#include handover.lua

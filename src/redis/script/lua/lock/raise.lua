@@ -1,9 +1,9 @@
--- Raises the fence to a fencing token that other servers gave out, but only where the lock is the token's: without that
--- check a late request could raise the fence while a later holder has the lock.
+-- Raises the fence to a fencing token that other servers gave out, if the token holds the lock. Without that check, a
+-- late request could raise the fence while a later holder has the lock.
 --
 -- keys: lock fence
 -- args: token:text fencing_token:int
--- Replies 1 when the fence is at least that now, 0 when the lock is not the token's. Cost: O(1).
+-- Replies 1 if the fence is at least that now, 0 if the token does not hold the lock. Cost: O(1).
 --#include forged.lua
 if is_forged(ARGV[2]) then
 	return redis.error_reply(FORGED)

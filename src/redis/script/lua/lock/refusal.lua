@@ -1,7 +1,7 @@
--- Included where a lock is refused; never sent by itself. The script has the locals `unsettled`, and `replid` and
--- `settles` where that is not 0.
+-- Included in scripts that refuse a lock; never sent by itself. The script has the local `unsettled` and, if that is
+-- not 0, `replid` and `settles`.
 
--- With what an epoch lets others know.
+-- Adds what a client needs to settle an epoch.
 local function refusal(pttl, position, ticket, new)
 	if unsettled == 0 then
 		return {pttl, position, ticket, new}

@@ -1,9 +1,9 @@
--- Makes the lock last for the lease time from now on at least, if it is the token's. Unlike extend it never shortens a
--- lease: it comes over a connection of its own, and so perhaps after what the holder asked for later.
+-- Makes the lock last at least for the lease time from now on, if the token holds it. Unlike extend.lua it never
+-- shortens a lease: it comes over a connection of its own, perhaps after a later request of the holder.
 --
 -- keys: lock
 -- args: token:text ttl:lease
--- Replies 1 when it was, 0 when it was not. Cost: O(1).
+-- Replies 1 if it does, 0 if it does not. Cost: O(1).
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
 	return 0
 end

@@ -1,9 +1,8 @@
--- Gives a holder its lock on a server that has none, since it lost it or never had it: for a holder with a quorum of
--- the servers.
+-- Sets the key for a holder with a quorum of the servers, on a server that lost the key or never had it.
 --
 -- keys: lock fence
 -- args: token:text ttl:lease fencing_token:int
--- Replies 1 when it has it now, 0 when the lock is another token's. Cost: O(1).
+-- Replies 1 if the token holds the lock now, 0 if another token does. Cost: O(1).
 --#include forged.lua
 if is_forged(ARGV[3]) then
 	return redis.error_reply(FORGED)

@@ -1,8 +1,8 @@
--- Included where a held lock gets another token; never sent by itself.
+-- Included in scripts that give a held lock another token; never sent by itself.
 
 --#include fencing.lua
 --#include failure.lua
--- exchange.lua has what it replies.
+-- exchange.lua says what it replies.
 local function swap(lock, fence, old, new, least)
 	local holder, pttl = redis.call('GET', lock), redis.call('PTTL', lock)
 

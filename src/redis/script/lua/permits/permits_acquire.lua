@@ -1,23 +1,24 @@
--- Takes permits of a pool if there are enough and no live waiter is ahead; otherwise queues, if an inbox is given.
--- A waiter runs it again when its turn may have come, and as its sign of life.
+-- Acquires permits of a pool if enough are free and no live waiter is ahead. Otherwise queues, if an inbox is given. A
+-- waiter repeats the script when its turn may have come, and as its sign of life.
 --
 -- keys: pool
 -- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count ttl:lease inbox:inbox
 -- args: ticket:int number:int fifo:'1'|''? own:count? }
 --
--- id        a token
--- inbox     '': do not queue
--- ticket    0: none yet
--- fifo      1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers
---           and writers alternate. Either excludes the other, should clients disagree
--- own       the permits that its process keeps meanwhile, for ever
+--   id      a token
+--   inbox   '': do not queue
+--   ticket  0: none yet
+--   fifo    1: a writer of a read/write lock waits in the order of tickets, as in any pool; left out: phases of readers
+--           and writers alternate. If clients disagree, their writers still exclude each other
+--   own     the permits that its process keeps for as long as it waits
 --
--- Replies {1, fencing token, permits, ms left} when it has them, and otherwise {0, ms until a lease ends (-1: none),
--- its place in the queue (-1: none; -2: behind one that waits for what is its own), ticket, 1 if it was not in the
--- queue before}. A repeated request finds its own permits. A lease begins anew then, so that a lost answer, or a lost
--- grant, does no harm. Cost: O(log n), three commands where there is room and no client waits, and where there is none
--- and it does not wait either; and for each lease that it takes back, or waiter that it serves, four. The most frequent
--- request comes first, since even to define what follows costs time.
+-- Replies {1, fencing token, permits, ms left} if the id holds them now. Otherwise {0, ms until a lease ends (-1:
+-- none), position in the queue (-1: none; -2: behind a waiter for what its own process keeps), ticket, 1 if it was not
+-- in the queue before}. A repeated request finds its own permits and begins their lease anew, so a lost reply or a lost
+-- grant does no harm.
+-- Cost: O(log n). Three commands if there is room and no client waits, or if there is none and the request does not
+-- queue; four more for each lease that it reclaims, or waiter that it serves. The most frequent request comes first,
+-- because even defining what follows costs time.
 local sweeps, own = false, tonumber(ARGV[9])
 if ARGV[2] == '1' then
 	-- A permit is free, no client waits, and the key lasts for longer than the lease.
@@ -31,7 +32,7 @@ if ARGV[2] == '1' then
 			if redis.call('ZADD', pool, used + 1, '$used', -token, '$fence', ends, 'h' .. ARGV[1]) > 0 then
 				return {1, token, 1, ttl}
 			end
-			redis.call('ZADD', pool, used, '$used') -- it has had them: a repeated request
+			redis.call('ZADD', pool, used, '$used') -- a repeated request: it holds them already
 			return {1, token, tonumber(redis.call('ZSCORE', pool, 'w' .. ARGV[1]) or 1), ttl}
 		end
 	end

@@ -1,7 +1,7 @@
--- Included in the scripts on permits and stocks; never sent by itself.
+-- Included in scripts on permits and stocks; never sent by itself.
 
--- The server's time in us. Where TIME is refused, the key's own end tells it; a stock has none, and is given one for
--- the moment. Another time would put numbers into ranges that are not theirs (permits_pool.lua).
+-- The server's time in us. If the user may not run TIME, the key's own end tells it. A stock has no end, and gets one
+-- for the moment. A time outside 2001 to 2128 would put numbers into wrong ranges (permits_pool.lua).
 local function clock(pool)
 	local now, us = redis.pcall('TIME'), nil
 	if not now.err then

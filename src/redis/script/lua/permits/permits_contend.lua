@@ -1,24 +1,24 @@
--- Included behind the head of an acquire script for permits; never sent by itself.
+-- Included after the head of an acquire script for permits; never sent by itself.
 --
--- The head has included permits_clock.lua and permits_pool.lua, and has the locals `own`, `sweeps`: it is one of those
--- that sweep; `unsettled`: not 0 where nothing may be granted (epoch.lua), and `replid` and `settles` then.
+-- The head has included permits_clock.lua and permits_pool.lua. It has the locals `own`; `sweeps`: this acquisition
+-- sweeps; `unsettled`: not 0 if nothing may be granted (epoch.lua), and `replid` and `settles` then.
 local pool, id, permits, capacity, inbox, ticket = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[5],
 	ARGV[6]
--- A reader that waits to become the writer asks for the rest, with another id, and is before all writers.
+-- A reader that waits to become the writer asks for the rest, with another id, and comes before all writers.
 local upgrades = permits == ALL - 1 and capacity >= ALL
 local us, ttl, alone = clock(pool), tonumber(ARGV[4]), (permits >= ALL or upgrades) and ARGV[8] ~= '1'
 local now = math.floor(us / 1000)
 local queue, held, used, fence, lasts, most = unpack(redis.call('ZMSCORE', pool, '$queue', 'h' .. id, '$used', '$fence',
 	'$until', '$most'))
-if not lasts and redis.call('ZSCORE', pool, '$stock') then -- which must not end with a lease
+if not lasts and redis.call('ZSCORE', pool, '$stock') then -- a stock must not end with a lease
 	return redis.error_reply('WRONGTYPE the key is that of a stock')
 end
 local fits = (used or 0) + permits <= capacity
 local token = math.max(us, 1 - (fence or 0))
 sweeps = sweeps or token % SWEEPS == 0
 
--- Restored holders and a grant that was not taken up in the epoch before may be too many together
--- (permits_restore.lua): then it was none.
+-- Restored holders, and a grant of the previous epoch that was not accepted, may be too many together
+-- (permits_restore.lua). Then the grant is void.
 if replid and held and (unsettled ~= 0 or tonumber(used) > tonumber(redis.call('ZSCORE', pool, '$cap')
 	or capacity)) then
 	local count = redis.call('ZSCORE', pool, 'w' .. id) or 1
@@ -39,8 +39,8 @@ if unsettled == 0 and fits and not queue and not held and not sweeps then
 	return {1, token, permits, ttl}
 end
 
--- Puts it into the queue, or notes that it is alive. One command does both: LT lets a number only become less, and a
--- later sign of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
+-- Queues the waiter, or notes that it is alive. One command does both: LT lets a number only become less. A later sign
+-- of life is less, while a ticket stays as it was. Returns its entry, and whether that is new.
 local function enqueue(token)
 	local waiter, signs = waiter_of(id, ARGV[2], ARGV[3], inbox)
 	local place = upgrades and WAITS or ticket == '0' and token or tonumber(ticket)
@@ -53,7 +53,7 @@ local function enqueue(token)
 	return waiter, added > 1
 end
 
--- When the first lease ends of those that hold any; nil: none does.
+-- When the first lease of a holder ends; nil: there is no holder.
 local function first_end(used)
 	return tonumber(used or 0) > 0 and tonumber(redis.call('ZRANGEBYSCORE', pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT',
 		0, 1)[2]) or nil
@@ -69,7 +69,7 @@ local function refusal(ends, waiter, new)
 		and place - ALONE + WAITS or place), new and 1 or 0}
 end
 
--- In its place in the queue, while no permit is granted to any client.
+-- The waiter keeps its place in the queue, while no client is granted a permit.
 local function wait_for_epoch()
 	local waiter, new = nil, false
 	if inbox ~= '' then
@@ -88,7 +88,7 @@ if unsettled ~= 0 then
 end
 
 if ticket == '0' and not held and not fits and not own and not upgrades then
-	-- It is new, and cannot have them. As long as no lease is over, nothing has changed for those that wait.
+	-- The request is new and does not fit. If no lease has expired, nothing has changed for the waiters.
 	local ends = first_end(used)
 	if not ends or ends >= now then
 		if inbox == '' then
@@ -102,7 +102,7 @@ if ticket == '0' and not held and not fits and not own and not upgrades then
 	end
 end
 
--- The common cases end here: even to define what follows costs time.
+-- The common cases end here: even defining what follows costs time.
 --#include permits_queue.lua
 local state = state_of(pool, us, used, fence, queue, lasts, most)
 state.replicated = replid
@@ -111,7 +111,7 @@ if sweeps and take_back(state, now - GRACE, SWEPT) > 0 then
 end
 local waiter, new = nil, false
 
--- Two readers that wait to become the writer would wait for each other, also where they disagree on phases.
+-- Two readers that wait to become the writer would wait for each other, even if they disagree on phases.
 local function is_second_upgrade()
 	local own = waiter_of(id, ARGV[2], ARGV[3], inbox)
 	for _, place in ipairs({WAITS, ALONE}) do
@@ -142,8 +142,8 @@ local function permits_of()
 	return tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1)
 end
 
--- The reply to a request that finds its own permits, whose lease begins anew: that of a grant may become shorter. Nil:
--- it has none.
+-- Returns the reply to a request that finds its own permits; nil: it has none. Their lease begins anew, and may become
+-- shorter than that of a grant.
 local function settled(held)
 	if not held then
 		return nil
@@ -155,15 +155,15 @@ local function settled(held)
 		redis.call('ZREM', pool, waiter_of(id, ARGV[2], ARGV[3], inbox))
 	end
 	local reply = {1, state.fence, permits_of(), ttl}
-	serve(state) -- it may have been in front of others, or leases were over
+	serve(state) -- it may have been in front of other waiters, or leases have expired
 	return reply
 end
 
--- Does it wait behind one that waits for permits which its own process keeps for ever? Who upgrades has one already,
--- and waits for each of the others.
+-- Is it behind a waiter for permits that its own process keeps for as long as it waits? A reader that upgrades has one
+-- permit already, and waits for all of the others.
 local function is_behind_itself()
 	local place = redis.call('ZSCORE', pool, waiter)
-	-- A writer, before readers that come later
+	-- A waiting writer comes before later readers
 	local others = redis.call('ZRANGEBYSCORE', pool, ALONE, '+inf', 'LIMIT', 0, 1)
 	if #others == 0 then
 		others = redis.call('ZRANGEBYSCORE', pool, WAITS, '(' .. place, 'LIMIT', 0, PASSED)
@@ -202,6 +202,6 @@ if own and waiter and is_behind_itself() then
 	reply[3] = -2
 end
 if state.removed >= MOST_REMOVED then
-	reply[2], reply[3] = 0, math.min(reply[3], 0) -- it is to ask again at once
+	reply[2], reply[3] = 0, math.min(reply[3], 0) -- the client is to ask again at once
 end
 return reply

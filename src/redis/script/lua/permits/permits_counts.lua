@@ -1,10 +1,10 @@
--- How many are there? Exact at that moment, and changes nothing: what is over is counted as available, but still its
--- holder's.
+-- Counts permits, exactly at that moment, and changes nothing. The permits of an expired lease count as available, but
+-- are still its holder's.
 --
 -- keys: pool
 -- args: capacity:count
 -- Replies {permits in all, available, held, waiting}.
--- Cost: O(log n), and O(1) for each holder whose lease is over and whose room no client has needed yet.
+-- Cost: O(log n), and O(1) for each holder whose lease has expired and whose room no client has needed yet.
 --#include permits_clock.lua
 --#include permits_pool.lua
 local pool = KEYS[1]

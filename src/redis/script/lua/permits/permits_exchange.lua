@@ -1,10 +1,10 @@
--- Gives held permits another id, for the lease time that is left: the old one holds them no longer.
+-- Gives held permits another id for the rest of the lease time: the old id no longer holds them.
 --
 -- keys: pool
 -- args: old:text new_id:text
--- Replies {1, fencing token, ms left, permits} when they were the old id's, or are the new one's already, {0} when they
--- are neither's, or the lease is over. A repeated request finds its new id, so that a lost answer does no harm. The way
--- back is the same with the ids exchanged. Cost: O(log n), four commands.
+-- Replies {1, fencing token, ms left, permits} if the old id held them, or the new one does already; {0} if neither
+-- does, or the lease has expired. A repeated request finds its new id, so a lost reply does no harm. The same script
+-- with the ids swapped undoes the exchange. Cost: O(log n), four commands.
 --#include permits_clock.lua
 local pool = KEYS[1]
 local n = redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'h' .. ARGV[2], 'w' .. ARGV[1], 'w' .. ARGV[2], '$fence')

@@ -1,16 +1,16 @@
--- Makes a lease last for the lease time, if the permits are the id's, and always writes, so that replicas can confirm
--- it (WAIT).
+-- Makes a lease last for the lease time, if the id holds the permits. The script always writes, so that replicas can
+-- confirm the reply (WAIT).
 --
 -- keys: pool
 -- args: id:text ttl:ms shortens:'1'|'0' permits:int
--- ttl 0: as it is, and nothing is written. shortens: also where it is shorter than what is left.
--- Replies 1 when they were, 2 when they are not, or not all of them: a reader may have become the writer on another
--- server. Cost: O(log n), four commands.
+-- ttl 0: the lease stays as it is, and nothing is written. shortens: the lease time is set even if more is left.
+-- Replies 1 if the id holds the permits, 2 if it does not, or not all of them: a reader may have become the writer on
+-- another server. Cost: O(log n), four commands.
 --#include permits_clock.lua
 local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])
 local ends, lasts, permits = unpack(redis.call('ZMSCORE', pool, held, '$until', 'w' .. ARGV[1]))
 if not ends or tonumber(permits or 1) < tonumber(ARGV[4]) then
-	redis.call('ZREM', pool, '$none') -- of no effect, but a replica refuses it: what that has not got says nothing
+	redis.call('ZREM', pool, '$none') -- changes nothing, but a replica refuses it: what a replica lacks says nothing
 	return 2
 end
 if ttl > 0 then

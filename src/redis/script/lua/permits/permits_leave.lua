@@ -1,8 +1,8 @@
--- Takes a waiter whose time is over out of the queue.
+-- Removes a waiter whose time is up from the queue.
 --
 -- keys: pool
 -- args: dlock_permits_attempt *attempt { id:text permits:int capacity:count inbox:inbox }
--- Replies 1 when it was granted its permits in that instant and has them, 0 when not. A turn of its own goes to the
+-- Replies 1 if the waiter was granted its permits in that instant and holds them, otherwise 0. Its own turn goes to the
 -- next waiter. Cost: O(log n).
 --#include permits_clock.lua
 --#include permits_pool.lua

@@ -1,15 +1,15 @@
--- Included behind permits_pool.lua where permits are taken back, or granted to waiters; never sent by itself.
+-- Included after permits_pool.lua in scripts that reclaim permits, or grant them to waiters; never sent by itself.
 
--- This number of leases that are over is taken back at a time.
+-- This number of expired leases is reclaimed at a time.
 local CHUNK = 100
--- After this number of grants a script serves no more waiters, for it keeps all other clients waiting: the next one is
--- told to ask, and goes on.
+-- After this number of grants a script serves no more waiters, because it keeps all other clients waiting. The next
+-- waiter is told to ask, and continues.
 local BATCH = 100
--- Nor does it remove more waiters that it grants nothing, such as dead ones. Perhaps it tells no waiter then: the
--- asking client goes on.
+-- Nor does a script remove more waiters without a grant, such as dead ones. Then it may tell no waiter: the asking
+-- client continues.
 local MOST_REMOVED = 100
 
--- The waiters that a script passes by at most, to serve those behind them that ask with a higher capacity.
+-- The most waiters that a script passes by, to serve waiters behind them that ask with a higher capacity.
 local PASSED = 32
 
 -- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
@@ -36,10 +36,10 @@ local function keep(state, ends)
 	end
 end
 
--- ---- what is taken back ----
+-- ---- reclaiming ----
 
--- Takes out holders, which must be there, with their permits (false: 1). ZREM goes first: where no memory is left, only
--- a script that has written something may go on to write what needs some.
+-- Removes holders, which must be there, with their permits (false: 1). ZREM goes first: if no memory is left, only a
+-- script that has already written may go on to writes that need some.
 local function drop(state, ids, permits)
 	local names, freed, writer = {}, 0, false
 	for i, id in ipairs(ids) do
@@ -56,7 +56,7 @@ local function drop(state, ids, permits)
 	end
 end
 
--- Takes back what leases left that were over before that time, the oldest first. Returns how many these were.
+-- Reclaims the permits of leases that expired before that time, the oldest first. Returns the number of leases.
 local function take_back(state, before, most)
 	local ids, names = redis.call('ZRANGEBYSCORE', state.pool, HELD, string.format('(%.0f', before), 'LIMIT', 0, most),
 		{}
@@ -70,7 +70,7 @@ local function take_back(state, before, most)
 	return #ids
 end
 
--- The same of all that are over, for who needs the room. False: there is nothing.
+-- Reclaims expired leases for a request that needs the room. False: there are none.
 local function reclaim(state)
 	if state.used == 0 or state.reclaimed then
 		return false
@@ -80,14 +80,14 @@ local function reclaim(state)
 	return count > 0
 end
 
--- ---- what is given ----
+-- ---- granting ----
 
--- How many permits are free?
+-- The number of free permits.
 local function room(state, capacity)
 	return tonumber(capacity) - state.used
 end
 
--- Is there room for these permits, or is there when enough is taken back? No more is than that.
+-- Is there room for these permits? Expired leases are reclaimed until there is.
 local function make_room(state, permits, capacity)
 	while permits > room(state, capacity) do
 		if not reclaim(state) then
@@ -97,7 +97,7 @@ local function make_room(state, permits, capacity)
 	return true
 end
 
--- Gives permits that there is room for by that capacity, for `ttl` ms. Returns the fencing token.
+-- Grants permits for which that capacity has room, for `ttl` ms. Returns the fencing token.
 local function take(state, id, permits, ttl, capacity)
 	state.fence = next_token(state)
 	if state.replicated then
@@ -109,18 +109,18 @@ local function take(state, id, permits, ttl, capacity)
 	return state.fence
 end
 
--- ---- those that wait ----
+-- ---- waiters ----
 
--- Do all that wait ask with a lower capacity? They wait for permits to come back that this one has no need of, and it
--- passes them.
+-- Do all waiters ask with a lower capacity? They wait for releases that a request with this capacity does not need, so
+-- it passes them.
 local function is_passing(state, capacity)
 	return state.queue > PHASES and capacity > state.most
 end
 
--- Who is next, behind `skip` of them: the first `count` of them at most. In the order of tickets; but phases alternate
--- in a read/write lock: behind a writer all readers that wait, behind readers the first writer. A readers' phase that
--- was too long for one script goes on with the next: $queue is minus the last ticket of its readers then. The second
--- result: there are no others.
+-- Returns the next waiters after `skip` of them, `count` at most, in the order of tickets. But phases alternate in a
+-- read/write lock: after a writer all readers that wait, after readers the first writer. If a readers' phase is too
+-- long for one script, the next script continues it: $queue is minus the last ticket of its readers then. The second
+-- result: there are no more waiters.
 local function next_waiters(state, count, skip)
 	local function first(from, to, count)
 		return redis.call('ZRANGEBYSCORE', state.pool, from, to, 'LIMIT', skip, count)
@@ -144,17 +144,18 @@ local function next_waiters(state, count, skip)
 	return readers, #readers < count
 end
 
--- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
+-- Does its process listen? If the user may not ask, the waiter counts as alive for as long as it gives signs of life.
 local function listens(inbox)
 	local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)
 	return listeners.err or listeners[2] > 0
 end
 
--- Grants the first waiter its permits, or forgets it, if it is dead: without a sign of life, or its process no longer
--- listens. The message has the number of its last sign, to tell an old grant from a new one, and its fencing token; 0:
--- it is only to ask again, since it has what it waits for, or since this script has done enough. The waiter `me` is not
--- told. False: no waiter behind it is served, since it stays where it is, or since this script has removed enough.
--- The second result: except those that ask with a higher capacity. Cost: O(log n), four commands.
+-- Grants the first waiter its permits, or removes it if it is dead: without a sign of life, or without a listening
+-- process. The message has the number of its last sign, to tell an old grant from a new one, and its fencing token.
+-- Token 0: it is only to ask again, because it holds its permits already, or because this script has done enough. The
+-- waiter `me` is not told.
+-- False: no waiter behind it is served, because it stays in the queue, or because this script has removed enough. The
+-- second result: except waiters that ask with a higher capacity. Cost: O(log n), four commands.
 local function serve_waiter(state, waiter, me, ttl)
 	local permits, capacity, id, inbox = string.match(waiter, '^q(%d+) (%d+) (%S+) (%S*)')
 	if tonumber(capacity) <= state.blocked then
@@ -176,7 +177,7 @@ local function serve_waiter(state, waiter, me, ttl)
 		local enough = may and state.grants >= BATCH
 		local fence = may and not enough and next_token(state) or 0
 		local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -sign % 1000, fence))
-		-- The user may have no right to publish: all look at intervals then, and each finds its own turn.
+		-- If the user has no right to publish, all waiters look at intervals, and each finds its own turn.
 		if type(receivers) == 'table' or enough and receivers > 0 then
 			return false
 		end
@@ -192,12 +193,12 @@ local function serve_waiter(state, waiter, me, ttl)
 	return state.removed < MOST_REMOVED
 end
 
--- Notes what is true of the queue now.
+-- Updates what the pool says about the queue.
 local function note_queue(state, empty)
 	local queue = math.max(state.queue, PHASES)
 	if empty then
 		queue = 0
-	elseif state.phase then -- also where no writer waits yet: one that comes now is behind these readers
+	elseif state.phase then -- even if no writer waits yet: a writer that comes now is behind these readers
 		queue = -math.min(state.phase, math.max(state.us, state.fence))
 	end
 	if queue ~= state.queue then
@@ -210,14 +211,13 @@ local function note_queue(state, empty)
 	end
 end
 
--- Grants permits to those who are next, for as long as there is room for the next one; one message each. The waiter
--- `me` is given its own for `ttl`: state.mine is its fencing token then. Returns whether any waiter was granted
--- permits.
+-- Grants permits to the next waiters while there is room for the first of them; one message each. The waiter `me` is
+-- granted its own for `ttl`, and state.mine is its fencing token then. Returns whether any waiter was granted permits.
 local function serve(state, me, ttl)
 	if state.queue == 0 then
 		return false
 	elseif state.queue <= PHASES then
-		reclaim(state) -- whose phase is over?
+		reclaim(state) -- a writer that has expired ends its phase
 	end
 	local count, skip, going, empty = 2, 0, state.removed < MOST_REMOVED, false
 	while going and not empty do
@@ -235,7 +235,7 @@ local function serve(state, me, ttl)
 				break
 			end
 		end
-		count = 32 -- for one release there is mostly one waiter; where there were two, there may be many
+		count = 32 -- a release mostly serves one waiter; after two there may be many
 	end
 	note_queue(state, empty and skip == 0)
 	return state.grants > 0

@@ -1,11 +1,11 @@
--- Gives permits back. They are granted to the first waiters that they are enough for.
+-- Releases permits, and grants them to the first waiters for which they are enough.
 --
 -- keys: pool
 -- args: dlock_permits_attempt *attempt { id:text permits:int?inbox capacity:count?inbox inbox:inbox? }
--- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire.lua.
--- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Repeated where
--- the answer was lost, 0 is "done" as long as the lease cannot have ended: no other client takes it back before.
--- Cost: O(log n), three commands, for one holder of a pool without waiters.
+-- With an inbox, the waiter leaves the queue, too. Its name there consists of these words, as in permits_acquire.lua.
+-- Replies 0 if the id held nothing, 1 if it held permits, 2 if waiters were granted some of them, too. If the request
+-- is repeated after a lost reply, 0 means "done" as long as the lease cannot have expired: no other client reclaims it
+-- before. Cost: O(log n), three commands, for one holder of a pool without waiters.
 local pool, held = KEYS[1], 'h' .. ARGV[1]
 if not ARGV[2] then
 	local queue, used, permits = unpack(redis.call('ZMSCORE', pool, '$queue', '$used', 'w' .. ARGV[1]))
@@ -18,7 +18,7 @@ if not ARGV[2] then
 	end
 end
 
--- The common case ends here: even to define what follows costs time.
+-- The common case ends here: even defining what follows costs time.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua

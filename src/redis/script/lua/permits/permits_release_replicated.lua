@@ -1,11 +1,12 @@
--- permits_release.lua for a server that fails over: in an unsettled epoch they are given back, and granted to no
--- waiter, since holders may be missing there.
+-- permits_release.lua for a server that fails over. In an unsettled epoch it releases the permits but grants them to no
+-- waiter, because the server may lack holders.
 --
 -- keys: pool epoch
 -- args: dlock_permits_attempt *attempt { id:text } dlock_epoch_rule guard { time:ms }
 -- args: attempt { permits:int?inbox capacity:count?inbox inbox:inbox? }
--- With an inbox it leaves the queue, too, where it waits as it gave these to permits_acquire_replicated.lua.
--- Replies 0 when nothing was there, 1 when something was, 2 when waiters were granted some of it, too. Cost: O(log n),
+-- With an inbox, the waiter leaves the queue, too. Its name there consists of these words, as in
+-- permits_acquire_replicated.lua.
+-- Replies 0 if the id held nothing, 1 if it held permits, 2 if waiters were granted some of them, too. Cost: O(log n),
 -- seven commands, one of them INFO.
 --#include epoch.lua
 --#include permits_clock.lua

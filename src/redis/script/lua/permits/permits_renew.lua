@@ -2,10 +2,10 @@
 --
 -- keys: pool
 -- args: id:text ttl:lease only_longer:'1'|'0'
--- only_longer: it does not become shorter (renewal in the background, which may come after what the holder asked for
--- later).
--- Replies 1 when the permits are its, 0 when they are not.
--- Cost: O(log n), four commands. The first is a write that needs no memory: leases go on where there is none left.
+-- only_longer 1: the lease does not become shorter. Renewal in the background may come after a later request of the
+-- holder.
+-- Replies 1 if the id holds the permits, 0 if it does not.
+-- Cost: O(log n), four commands. The first write needs no memory, so leases are renewed even if there is none left.
 --#include permits_clock.lua
 local pool, held, ttl = KEYS[1], 'h' .. ARGV[1], tonumber(ARGV[2])
 local n = redis.call('ZMSCORE', pool, held, '$until')

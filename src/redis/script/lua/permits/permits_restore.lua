@@ -1,12 +1,12 @@
--- Gives permits to their holder again, where a server has not got them, or not all, that was failed over to: as long
--- as its epoch is not settled, no other client can have been granted them. There may be more than the capacity then,
--- with those of holders that the server does not know to have released theirs.
+-- Restores permits of a holder, if a failover led to a server that lacks some of them. While that server's epoch is not
+-- settled, no other client can have been granted them. The pool may exceed its capacity then, because the server may
+-- not know all releases of other holders.
 --
 -- keys: pool epoch
 -- args: id:text ttl:ms fencing_token:int guard:ms permits:int
--- ttl 0: the holder gives them back, and they were its own until now.
--- Replies 1 when the id has them now, or had them; 0 when the epoch is settled: they are lost. Then it writes, too, so
--- that replicas can confirm it (WAIT): a master that was replaced has none. Cost: O(log n).
+-- ttl 0: the holder releases the permits, which it held until now.
+-- Replies 1 if the id holds them now, or held them; 0 if the epoch is settled: they are lost. With 0 the script writes,
+-- too, so that replicas can confirm it (WAIT): a replaced master has no replicas. Cost: O(log n).
 --#include epoch.lua
 --#include forged.lua
 --#include permits_clock.lua

@@ -1,7 +1,7 @@
--- Included behind the head of a downgrade script; never sent by itself.
+-- Included after the head of a downgrade script; never sent by itself.
 --
--- The head has included permits_clock.lua, permits_pool.lua and permits_queue.lua, and has the locals `replicated`, and
--- `is_unsettled`, a function: no client may be granted anything.
+-- The head has included permits_clock.lua, permits_pool.lua and permits_queue.lua. It has the local `replicated` and
+-- the function is_unsettled(): if true, no client may be granted anything.
 local pool, id, ttl = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local state = read(pool, clock(pool))
 state.replicated = replicated

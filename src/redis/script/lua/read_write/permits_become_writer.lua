@@ -1,4 +1,4 @@
--- Included behind the head of an upgrade script; never sent by itself.
+-- Included after the head of an upgrade script; never sent by itself.
 --
 -- The head has included permits_clock.lua, permits_pool.lua and permits_queue.lua, and has the local `replicated`.
 local pool, id, ttl, rest = KEYS[1], ARGV[1], tonumber(ARGV[2]), ARGV[3]

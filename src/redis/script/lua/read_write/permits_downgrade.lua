@@ -1,9 +1,9 @@
--- The writer becomes a reader, together with the readers that wait: a release that has come back first.
+-- The writer becomes a reader together with all readers that wait, as if it had released and been the first to return.
 --
 -- keys: pool
 -- args: id:text ttl:lease
--- Replies 0 when it holds nothing any more, 1 when it reads, 2 when waiters were granted some of it, too. A reader
--- stays one. The lease gets no shorter, since this may be executed late. Cost: O(log n), four commands.
+-- Replies 0 if the id holds nothing any more, 1 if it reads, 2 if waiters were granted permits, too. A reader stays a
+-- reader. The lease gets no shorter, because this may be executed late. Cost: O(log n), four commands.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua

@@ -1,5 +1,5 @@
--- permits_downgrade.lua for a server that fails over: in an unsettled epoch no permit is granted, since holders may be
--- missing there.
+-- permits_downgrade.lua for a server that fails over. In an unsettled epoch it grants no permit, because the server may
+-- lack holders.
 --
 -- keys: pool epoch
 -- args: id:text ttl:lease dlock_epoch_rule guard { time:ms }

@@ -1,11 +1,12 @@
--- A reader becomes the writer if it is the only one: also before writers that wait, who cannot go before it is out.
+-- A reader becomes the writer if it is the only reader, even before writers that wait: they wait for its release
+-- anyway.
 --
 -- keys: pool
 -- args: id:text ttl:lease rest:text?
--- rest: the id that has been granted the rest of the permits, where others read before. They become the reader's.
--- Replies {1, fencing token, permits, ms left}; {0, -1, -1, '0', 0}: others read; {0, -1, -3, '0', 0}: it holds nothing
--- any more, and the rest is given back. A repeated request finds its own permits. The lease gets no shorter, since this
--- may be executed late. Cost: O(log n), four commands.
+-- rest: if other clients read before, the id that was granted the rest of the permits. They become the reader's.
+-- Replies {1, fencing token, permits, ms left}; {0, -1, -1, '0', 0}: other clients read; {0, -1, -3, '0', 0}: the id
+-- holds nothing any more, and the rest is released. A repeated request finds its own permits. The lease gets no
+-- shorter, because this may be executed late. Cost: O(log n), four commands.
 --#include permits_clock.lua
 --#include permits_pool.lua
 --#include permits_queue.lua

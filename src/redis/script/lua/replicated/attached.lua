@@ -1,10 +1,10 @@
--- Included behind a grant and its WAIT, where the grant is still there; never sent by itself. It goes on where the
--- epoch was opened anew: then the grant is to be given back.
+-- Included in scripts that follow a grant and its WAIT, after they have found the grant; never sent by itself. It
+-- continues if the epoch was opened anew: then the script releases what was granted.
 --
 -- The script has the local `epoch`, its key, and the arguments of unchanged.lua.
 
--- The common case ends here. Whose epoch it is does not matter: other data that have this very token are those of a
--- master that knows of the grant.
+-- The common case ends here. It does not matter whose epoch this is: other data that contain this very token come from
+-- a master that knows of the grant.
 local full, partial = string.match(redis.call('GET', epoch) or '', '^%x+ %d+ %-%d+ %d+ (%d+) (%d+) ')
 if full and string.find(redis.call('INFO', 'stats'),
 	'\nsync_full:' .. full .. '\r\nsync_partial_ok:' .. partial .. '\r', 1, true) then

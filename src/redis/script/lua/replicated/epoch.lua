@@ -1,23 +1,23 @@
--- Included in scripts for a server that may fail over to a replica, or be failed over to; never sent by itself.
--- docs/fail-over.md has the reasons, tests/models/failover.pml checks it.
+-- Included in scripts for a server that may fail over to a replica, or may be that replica; never sent by itself.
+-- docs/fail-over.md has the reasons, tests/models/failover.pml is the model.
 --
--- An epoch is the time for which a server is a master, and the only one that grants. What is promoted, restarted,
--- flushed or new finds no epoch of its own, and grants no lock before one is settled: by then all leases that it may
--- not know have ended, and what was the master before cannot have the replicas that would confirm another one. Nor does
--- a master that has been replaced since, and whose replica has come back: that attaches anew. Its key is replicated as
--- all others. It says "replid guard settles waited attached base seen skew":
---   replid   the master's replication id, which another master, or the same one after a restart, never has
---   guard    ms; no lease is longer
---   settles  when it settles by this server's clock, in ms, with a "-" before it once that has been; "0" and the time
---            of the opening in us: its opening is not known to be replicated
---   waited   the guard that it waits for, or has waited for
---   attached how often replicas have attached to the server, by full copies and by partial ones, until the base:
---            "full partial"
---   base     the replication offset at which the guard began
---   seen     the replication offset at which a settled master was last seen to know all leases, with no replica
---            attached since its base. An epoch that is opened takes it over from the one that its data continue: a
---            node whose backlog begins before it has been nowhere else since (settle_now.lua). Empty: not known
---   skew     ms by which the clock that keys were written by, and that of any node, may differ. Empty: not known
+-- An epoch is the time for which a server is the master, and the only one that grants. A server that was promoted,
+-- restarted or flushed, or is new, finds no epoch of its own, and grants no lock before one is settled. By then all
+-- leases that it may not know have expired, and the previous master cannot have the replicas that would confirm another
+-- one. Nor does a replaced master grant whose replica has come back, because that replica attaches anew. The epoch's
+-- key is replicated like all keys. Its value is "replid guard settles waited attached base seen skew":
+--   replid    the master's replication ID, which no other master ever has, nor the same one after a restart
+--   guard     ms; no lease is longer
+--   settles   when it settles by this server's clock, in ms, with a "-" in front once it has; "0" and the time of the
+--             opening in us: the opening is not known to be replicated
+--   waited    the guard that it waits for, or has waited for
+--   attached  how often replicas have attached to the server, by full and by partial resynchronizations, until the
+--             base: "full partial"
+--   base      the replication offset at which the guard began
+--   seen      the replication offset at which a settled master was last seen to know all leases, with no replica
+--             attached since its base. A new epoch inherits it from the epoch that its data continue: a node whose
+--             backlog begins before it has been nowhere else since (settle_now.lua). Empty: not known
+--   skew      ms by which the clock that wrote the keys, and that of any node, may differ. Empty: not known
 
 local function info(section)
 	local text = redis.pcall('INFO', section)
@@ -27,7 +27,7 @@ local function info(section)
 	return text
 end
 
--- A pattern would be looked for several times as long.
+-- A pattern takes several times as long as this plain search.
 local function field(text, name)
 	local _, last = string.find(text, '\n' .. name .. ':', 1, true)
 	return last and string.match(text, '^%x+', last + 1)
@@ -51,19 +51,20 @@ local function write_epoch(epoch, ...)
 	redis.call('SET', epoch, table.concat({...}, ' '))
 end
 
--- In ms, and in us as digits.
+-- Returns the time in ms, and in us as digits.
 local function time()
 	local now = redis.call('TIME')
 	return now[1] * 1000 + math.floor(now[2] / 1000), now[1] .. string.format('%06d', now[2])
 end
 
--- `seen` is brought up to date before a backlog of 1 MB, Redis' default, has passed it by.
+-- `seen` is updated when it is this far behind, before it drops out of a backlog of 1 MB, the default of Redis.
 local FAR = 262144
 
--- Returns 0 where the server's epoch is settled; otherwise the ms until it is, or -1: replicas have to confirm this
--- script, then settle.lua follows. And its replid; its settles and seen, as "settles/seen"; and waited. With `counts`,
--- it is opened anew where replicas have taken full copies since; a settled one only if it `doubts` that, too ('full'),
--- or doubts that any has attached since (true): what it grants is looked at by unchanged.lua.
+-- Returns 0 if the server's epoch is settled; otherwise the ms until it is, or -1: replicas have to confirm this
+-- script, then settle.lua follows. Also returns its replid; its settles and seen, as "settles/seen"; and waited. With
+-- `counts`, an epoch is opened anew if replicas have made full resynchronizations since. A settled epoch is only opened
+-- anew for that if `doubts` is 'full', and for any replica that has attached if `doubts` is true: unchanged.lua looks
+-- at what it grants.
 local function check_epoch(epoch, guard, counts, doubts)
 	local role = info('replication')
 	local id = field(role, 'master_replid')
@@ -90,7 +91,7 @@ local function check_epoch(epoch, guard, counts, doubts)
 		or counts and string.sub(settles, 1, 1) ~= '0' and full(attached) ~= full(attached_until_now()) then
 		settles, waited, attached, base, skew = '0' .. us, '0', attached_until_now(), '', seen ~= '' and skew or ''
 	elseif string.sub(settles, 1, 1) ~= '0' then
-		-- A longer guard is waited for from the beginning. No clock that was set back makes it longer.
+		-- A longer guard counts from the beginning. A clock that was set back makes the wait no longer than the guard.
 		local at = math.abs(settles) + math.max(0, guard - waited)
 		left = math.max(0, math.min(at - now, guard))
 		base = longer and '' or base

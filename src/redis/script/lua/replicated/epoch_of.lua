@@ -1,19 +1,22 @@
--- When may the epochs of all slots settle that this master of a cluster has? In one of its slots, the same for all
--- clients. There the epoch is opened where it is missing, or another's; and it is noted since when the master has had
--- the same slots, by the cluster's epoch, which no slot passes through other hands without: what was granted elsewhere
--- before is over a guard later. But where a move is given up, keys that have been moved stay behind, and the epoch is
--- as before. So it is noted, too, which epoch each slot has opened: a slot that opens another one has lost its keys,
--- and all wait from then on. These notes outlast a move of other slots and full copies, but no fail-over, where every
--- slot opens another epoch.
+-- Tells when the epochs of all slots of a cluster's master may settle. It runs in one of these slots, the same for all
+-- clients. If the epoch there is missing, or another server's, the script opens it.
+--
+-- The script also notes since when the master has had the same slots, by the cluster's epoch, which changes whenever a
+-- slot passes through another master. So all leases that were granted elsewhere before have expired a guard later. But
+-- if a move is cancelled, moved keys stay behind, and the cluster's epoch is as before. So the script also notes which
+-- epoch each slot has opened. A slot that opens another epoch has lost its keys, and all slots wait from then on. These
+-- notes outlast a move of other slots and full resynchronizations. They do not outlast a failover, because every slot
+-- opens another epoch then.
 --
 -- keys: epoch slots
 -- args: dlock_epoch_rule guard { time:ms resyncs:''|'-' } slot:int dlock_epoch_state *epoch { settles:text }
 -- args: notes:'1'|''?
--- slots: a hash: of which "server", since when ("state"), and by slot the epochs that were opened there. slot: that
--- asks, with what `settles` of its epoch is now. notes: nothing is asked, it is only to be noted.
--- Replies {0: now, the ms until then, or -1: not confirmed; replid, settles, the guard that these wait for, and how
--- often replicas have attached until now} (epoch.lua). Cost: O(nodes); O(1) where it only notes a slot of a server that
--- has others.
+-- slots: a hash of the server's replication ID ("server"), since when its slots are the same ("state"), and the epoch
+-- that each slot has opened. slot: the slot that asks; epoch.settles: of its epoch now. notes: nothing is asked, the
+-- script only notes this.
+-- Replies {ms until then (0: now; -1: not confirmed), replid, settles, the guard that these wait for, how often
+-- replicas have attached until now} (epoch.lua). Cost: O(nodes); O(1) if it only notes a slot, in a hash of this
+-- server.
 if ARGV[5] == '1' then
 	local server = redis.call('HGET', KEYS[2], 'server')
 	local opened = redis.call('HGET', KEYS[2], ARGV[3])

@@ -1,15 +1,15 @@
--- Says when an epoch settles: a guard from now on, since its opening was confirmed by replicas, so that no master
--- before it can have enough of them any more. Or, in a cluster, when epoch_of.lua says that all slots of this master
--- may. Raises the fence to that time, or by more than there can be grants that this server has not heard of: so tokens
--- rise also where clocks differ.
+-- Sets the time at which an epoch settles: a guard from now on. Replicas have confirmed its opening, so no earlier
+-- master can still have enough of them. In a cluster the time is when epoch_of.lua says that all slots of this master
+-- may settle. The fence rises to that time, or by more than the number of grants that this server can have missed. So
+-- tokens rise even if clocks differ.
 --
 -- keys: fence epoch
 -- args: dlock_epoch_state *epoch { replid:text } dlock_epoch_rule guard { time:ms } epoch { settles:text }
 -- args: dlock_epoch_state *look { left:int?look waited:int?look attached:text?look }
--- epoch: as it was: after FLUSHALL, or when replicas have taken full copies, it is opened once more. look: what
--- epoch_of.lua replied; without it, what has attached until now.
--- Replies the ms until it settles, 1 or more; 0 where it is another epoch, has its time, or waits for a longer guard.
--- Cost: O(1).
+-- epoch: as the client read it. It is opened once more after FLUSHALL, or when replicas have made full
+-- resynchronizations. look: the reply of epoch_of.lua; without it, what has attached until now counts.
+-- Replies the ms until the epoch settles, 1 or more; 0 if it is another epoch, has its time, or waits for a longer
+-- guard. Cost: O(1).
 --#include epoch.lua
 --#include fencing.lua
 local opened, longest, settles, _, _, _, seen, skew = read_epoch(KEYS[2])

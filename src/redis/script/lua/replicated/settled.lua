@@ -1,16 +1,16 @@
--- Included in scripts that grant in a settled epoch; never sent by itself. It tells the common case without epoch.lua,
--- which takes time to define, and says at length what is settled. It goes on where the fencing token is not counted:
+-- Included in scripts that grant in a settled epoch; never sent by itself. It recognizes the common case without
+-- epoch.lua, which has the full rules and takes time to define. It continues if the fencing token was not counted:
 -- next_token() does that then.
 --
--- The script has the locals `epoch`, its key, `guard`, `fence`, and `counted`, which its grant() sets: what INCR of the
--- fence replies where it has granted. `settled` is false where check_epoch() has to look.
+-- The script has the locals `epoch`, its key, `guard`, `fence`, and `counted`: its grant() sets that to the reply of
+-- INCR on the fence, if it has granted. `settled` is false if check_epoch() has to look.
 
 local opened, longest, seen = string.match(redis.call('GET', epoch) or '', '^(%x+) (%d+) %-%d+ %d+ %d+ %d+ %d* (%d*)')
 local role = opened and tonumber(guard) <= tonumber(longest) and redis.pcall('INFO', 'replication')
 local settled = type(role) == 'string' and string.find(role, '\nmaster_replid:' .. opened, 1, true)
 if settled and seen ~= '' then
 	local _, last = string.find(role, '\nmaster_repl_offset:', settled, true)
-	-- FAR: otherwise it is to be brought up to date
+	-- FAR of epoch.lua: check_epoch() has to update `seen` beyond that
 	settled = last and string.match(role, '^%d+', last + 1) - seen <= 262144
 end
 if settled then

@@ -1,13 +1,13 @@
--- Takes a lock from its holder so that it never has two: the key gets another value and keeps its end. The holder is
--- told so by its next renewal, or relies on the lock until its own deadline, which is no later; the key ends after
--- both, and the lock goes to the next as after any death.
+-- Breaks a lock so that, without `now`, it never has two holders: the key gets another value and keeps its expiry time.
+-- The holder learns of it at its next renewal, or relies on the lock until its own deadline, which is no later. The key
+-- expires after both. Then the lock goes to the next waiter, as after the death of any holder.
 --
 -- keys: lock fence queue waiters
 -- args: id:text by:text now:'1'|'' grant:''|'0'?
--- id: of the holder, as inspect.lua shows it. by: who breaks it. now 1: the lock is given on at once, though the old
--- holder may not know yet. grant: as in release.lua.
--- Replies the ms until the lock is free, 0 with `now`; -1 when it is not that holder's any more, -2 when it never ends
--- by itself, so that only `now` breaks it. Cost: O(1); with `now` as release.lua.
+-- id: of the holder, as inspect.lua shows it. by: the user who breaks the lock. now 1: the lock goes to the next waiter
+-- at once, though the old holder may not know yet. grant: as in release.lua.
+-- Replies the ms until the lock is free, 0 with `now`; -1 if that holder no longer holds it; -2 if it never expires, so
+-- that only `now` breaks it. Cost: O(1); with `now` as release.lua.
 --#include id.lua
 --#include fencing.lua
 --#include handover.lua
@@ -30,7 +30,7 @@ end
 local left = redis.call('PTTL', lock)
 if left == -1 then
 	return -2
-elseif string.find(holder, 'broken:', 1, true) then -- before: it has an end, and no holder
+elseif string.find(holder, 'broken:', 1, true) then -- it was broken before: it expires, and has no holder
 	return left
 end
 redis.call('SET', lock, (string.match(holder, '^9999999999:') or '') .. 'broken:' .. ARGV[1] .. ':' .. ARGV[2],

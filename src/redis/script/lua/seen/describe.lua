@@ -1,10 +1,10 @@
--- Notes of a holder what it says about itself, and lists its lock, both for two lease times. Who looks believes it
--- only of the holder that it names (inspect.lua).
+-- Notes what a holder says about itself, and lists its lock, both for two lease times. inspect.lua uses the note only
+-- if the holder that it names still holds the lock.
 --
 -- keys: lock held seen
 -- args: id:text text:text ttl:lease many:'1'|''
--- text: since when it has had the lock in us, its fencing token, host name and label. many: a pool of permits, which
--- has several holders: a hash. Replies nothing. Cost: O(1); of a pool O(holders), now and then.
+-- text: since when it has held the lock in us, its fencing token, host name and label. many: a pool of permits, which
+-- has several holders: the note is in a hash. Replies nothing. Cost: O(1); of a pool O(holders), now and then.
 --#include note_seen.lua
 local held, ttl, id, text = KEYS[2], tonumber(ARGV[3]), ARGV[1], ARGV[2]
 local time = redis.call('TIME')

@@ -1,10 +1,10 @@
--- Who holds the lock, and who waits for it, all of one moment? Changes nothing. Nothing of what it replies can release
--- the lock or take it up.
+-- Shows the holder of the lock and its waiters, all of one moment. Changes nothing. Nothing in the reply lets a client
+-- release the lock or attach it.
 --
 -- keys: lock queue waiters held
 -- args: most:int
--- most: waiters in detail.
--- Replies {us since 1970, id of the holder or '', ms left, what the holder has said, waiters in all, and for each of
+-- most: the waiters in detail.
+-- Replies {us since 1970, id of the holder or '', ms left, what the holder has said, number of waiters, and for each of
 -- the first: id, what it says}. Cost: O(log n), and O(1) for each waiter in detail.
 --#include id.lua
 local STALE = 3000000 -- as in handover.lua

@@ -1,7 +1,7 @@
--- Included in scripts that list a lock for those who look (seen.lua); never sent by itself.
+-- Included in scripts that list a lock for operators (seen.lua); never sent by itself.
 
--- Lists the lock for `lasts` ms from now on. No client relies on it, so what is refused is left undone. Each new entry
--- takes out some that are over; the list ends with the last of them, at the latest twice as late.
+-- Lists the lock for `lasts` ms from now on. No client relies on the list, so refused commands are ignored. Each new
+-- entry removes some that have expired. The list expires with its last entry, at the latest after twice that time.
 local function note_seen(seen, lock, now, lasts)
 	local until_then = redis.pcall('ZSCORE', seen, lock)
 	if type(until_then) == 'table' or tonumber(until_then or 0) >= now + lasts / 2 then

@@ -1,10 +1,10 @@
--- break.lua for one holder of a pool of permits: its entry gets another name and keeps its end, so that the permits are
--- another client's only when the holder knows, or its lease is over.
+-- break.lua for one holder of a pool of permits. Its entry gets another name and keeps its end. So another client is
+-- granted the permits only after the holder knows, or its lease has expired.
 --
 -- keys: pool
 -- args: id:text by:text now:'1'|''
--- Replies the ms until they are free, 0 with `now`; -1 when the id holds none. With `now` they are available, and those
--- who wait look for themselves. Cost: O(log n), and O(1) for each holder.
+-- Replies the ms until the permits are free, 0 with `now`; -1 if the id holds none. With `now` they are available, and
+-- waiters look for themselves. Cost: O(log n), and O(1) for each holder.
 --#include id.lua
 --#include permits_clock.lua
 --#include permits_pool.lua
@@ -25,7 +25,7 @@ for i = 1, #holders, 2 do
 			return 0
 		end
 		local other = 'broken:' .. ARGV[1] .. ':' .. ARGV[2]
-		-- After a failover a holder may be restored that was broken before.
+		-- A failover may restore a holder that was broken before.
 		local ends, before = holders[i + 1], redis.call('ZSCORE', pool, 'h' .. other)
 		if before then
 			ends = math.max(ends, before)

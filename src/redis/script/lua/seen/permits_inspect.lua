@@ -2,9 +2,9 @@
 --
 -- keys: pool held
 -- args: most:int
--- most: of holders, and of waiters, in detail.
--- Replies {us since 1970, holders in all, waiters in all, and for each of the first: 'h', id, ms left, permits, what it
--- has said; or 'q', id, 0, permits, what it says}. Cost: O(log n), and O(1) for each of those.
+-- most: the holders, and the waiters, in detail.
+-- Replies {us since 1970, number of holders, number of waiters, and for each of the first: 'h', id, ms left, permits,
+-- what it has said; or 'q', id, 0, permits, what it says}. Cost: O(log n), and O(1) for each of those.
 --#include id.lua
 --#include permits_pool.lua
 local pool, most = KEYS[1], ARGV[1]
@@ -31,8 +31,8 @@ for i = 1, #holders, 2 do
 		or 1), said)
 end
 
--- In the order of next_waiters(): behind a writer all readers, behind readers the first writer; as far as it is
--- decided.
+-- The order is that of next_waiters(), as far as it is decided: after a writer all readers, after readers the first
+-- writer.
 local queue = tonumber(redis.call('ZSCORE', pool, '$queue') or 0)
 local waiting = redis.call('ZCOUNT', pool, WAITS, '+inf')
 local readers = redis.call('ZRANGEBYSCORE', pool, WAITS, string.format('(%.0f', ALONE), 'LIMIT', 0, most)

@@ -1,9 +1,9 @@
--- Included behind the head of several_acquire.lua and several_acquire_replicated.lua; never sent by itself. It goes on
--- where not all of the locks are free, or a client waits, or something has failed.
+-- Included after the heads of several_acquire.lua and several_acquire_replicated.lua; never sent by itself. It
+-- continues if not all of the locks are free, a client waits, or a command has failed.
 --
 -- The head has the locals n, fence, token, ttl, next_token(), inbox, ticket, number, grant; `me`: its name in the
--- queues; `free_now`: no client held or waited; `failed`: the error of setting them; `unsettled`: as in contend.lua,
--- and `replid` and `settles` then.
+-- queues; `free_now`: no client held or waited; `failed`: the error of setting them; `unsettled`, `replid` and
+-- `settles`: as in contend.lua.
 --#include handover.lua
 --#include next_ticket.lua
 --#include note_seen.lua
@@ -14,8 +14,8 @@ local function leave_queues()
 	end
 end
 
--- Which other waiter is the next to have this free lock? Of those behind whom this one may be asleep, none is. The
--- second result as serve()'s.
+-- Returns the other waiter that is the next for this free lock, if there is one. A waiter that is asleep is not,
+-- because this one may be asleep behind it. The second result is that of serve().
 local function next_of(lock, queue, waiters)
 	local first, score = unpack(redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES'))
 	if not first or first == me or is_for_several(first) and tonumber(score) >= ASLEEP then
@@ -23,13 +23,13 @@ local function next_of(lock, queue, waiters)
 	end
 	local next, more = serve(lock, queue, waiters, grant and fence, me, true, take_first(queue, grant))
 	if grant then
-		wake(queue, waiters, me) -- it has left the queue
+		wake(queue, waiters, me) -- the next waiter has left the queue
 	end
 	return next ~= me and next, more
 end
 
--- Returns the ms until the last of them may be free, nothing when all may be taken; or the error of one that is another
--- library's.
+-- Returns the ms until the last of the locks may be free, or false if all of them may be acquired. If one is another
+-- library's, returns its error.
 local function look()
 	local taken, unknown, pttl = false, false, 0
 	for i = 1, n, 3 do
@@ -60,8 +60,8 @@ local function own_ticket(now)
 	return now
 end
 
--- Is no waiter with a smaller ticket in any of the queues? Several servers can give equal ones: of those asleep the
--- first by name is the first.
+-- Is this waiter the first in all queues, by its ticket? Several servers can give out equal tickets: of the waiters
+-- that are asleep, the first by name is the first.
 local function is_first()
 	for i = 2, n, 3 do
 		local queue = KEYS[i]
@@ -74,7 +74,7 @@ local function is_first()
 	return true
 end
 
-local new, first = 0, false -- was it not in a queue before; is it awake
+local new, first = 0, false -- 1: it was in no queue before; true: it is awake
 
 local function take_place()
 	first = is_first()
@@ -103,7 +103,7 @@ local function queue_up(pttl)
 	return refusal(pttl, first and 0 or 1, ticket, new)
 end
 
--- After all that wait for any of them.
+-- Returns a ticket after all waiters for any of the locks.
 local function last_ticket()
 	local last = 0
 	for i = 2, n, 3 do
@@ -114,8 +114,8 @@ end
 
 local function contend()
 	if not grant and ticket ~= '' then
-		-- It has left the queues of a server whose vote it had, and comes back with its ticket: otherwise each of two
-		-- could be first on other servers.
+		-- It has left the queues of a server whose vote it had, and comes back with its ticket. Otherwise two waiters
+		-- could each be first on different servers.
 		take_place()
 	end
 	local pttl = look()

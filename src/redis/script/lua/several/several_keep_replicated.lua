@@ -1,9 +1,10 @@
--- keep.lua for several locks at once: it always writes, so that replicas can confirm it (WAIT).
+-- keep.lua for several locks at once. It always writes, so that replicas can confirm the reply (WAIT).
 --
 -- keys: locks...
 -- args: token:text ttl:ms shortens:'1'|'0'
--- The locks alone. ttl 0: as they are, and nothing is written. shortens: also where it is shorter than what is left.
--- Replies 1 when all were the token's, 2 when some have no key and the others were, 0 when one is another token's.
+-- The keys are the locks alone. ttl 0: the leases stay as they are, and nothing is written. shortens: the lease time is
+-- set even if more is left.
+-- Replies 1 if the token holds all locks, 2 if some have no key and it holds the rest, 0 if another token holds one.
 -- Cost: O(n) for n locks.
 local token, ttl, missing, foreign = ARGV[1], tonumber(ARGV[2]), nil, nil
 for _, lock in ipairs(KEYS) do
@@ -15,7 +16,7 @@ for _, lock in ipairs(KEYS) do
 	end
 end
 if missing or foreign then
-	-- Of no effect, but a replica refuses it: what that has not got says nothing.
+	-- This changes nothing, but a replica refuses it: what a replica lacks says nothing.
 	redis.call('SET', foreign or missing, '', foreign and 'NX' or 'XX', 'PX', 1)
 	return foreign and 0 or 2
 end

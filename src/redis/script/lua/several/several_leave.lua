@@ -1,9 +1,9 @@
--- Takes a waiter for these locks, whose time is over, out of all their queues, over several servers: what was kept
--- for it goes to the next.
+-- Removes a waiter whose time is up from the queues of all these locks (several servers). Locks that were kept for it
+-- go to the next waiters.
 --
 -- keys: locks...
 -- args: waiter:text
--- As in several_acquire.lua. waiter: its name in the queues. Replies 0. Cost: O(n) for n locks.
+-- Keys are as in several_acquire.lua. waiter: its name in the queues. Replies 0. Cost: O(n) for n locks.
 --#include fencing.lua
 --#include handover.lua
 local problem

@@ -1,9 +1,9 @@
--- raise.lua for several locks at once: only where all of them are the token's.
+-- raise.lua for several locks at once, if the token holds all of them.
 --
 -- keys: locks...
 -- args: token:text fencing_token:int confirmed:'1'|''?
--- As in several_acquire.lua. confirmed 1: it always writes, so that replicas can confirm that the fence is so far, also
--- where another's request has raised it. Replies as raise.lua. Cost: O(n) for n locks.
+-- Keys are as in several_acquire.lua. confirmed 1: the script always writes, so that replicas can confirm that the
+-- fence is so far, even if another request has raised it. Replies as raise.lua. Cost: O(n) for n locks.
 --#include forged.lua
 if is_forged(ARGV[2]) then
 	return redis.error_reply(FORGED)

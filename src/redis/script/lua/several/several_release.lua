@@ -1,10 +1,10 @@
--- Releases those of these locks that are the token's: each to the first live waiter, or to everyone.
+-- Releases those of these locks that the token holds, and hands each over to the first live waiter, if there is one.
 --
 -- keys: locks...
 -- args: token:text leaves:'1'|''? grant:''|'0'? waiter:text?
--- As in several_acquire.lua, grant and waiter as in release.lua. leaves 1: it leaves the queues, where it waits.
--- Replies 0 when not all were the token's, 1 when they were, 2 when a waiter was notified, too. Cost: O(n) for n locks,
--- three commands without waiters.
+-- Keys are as in several_acquire.lua, grant and waiter as in release.lua. leaves 1: it leaves the queues, if it waits.
+-- Replies 0 if the token did not hold all of them, 1 if it did, 2 if a waiter was notified, too. Cost: O(n) for n
+-- locks, three commands without waiters.
 local n, token, locks = #KEYS - 1, ARGV[1], {}
 for i = 1, n, 3 do
 	locks[#locks + 1] = KEYS[i]
@@ -32,7 +32,7 @@ for i = 1, n, 3 do
 			forget(queue, waiters, '*' .. token)
 		end
 		had = had + (holder == token and 1 or 0)
-		if holder == token or leaves and not holder then -- also what was kept for it
+		if holder == token or leaves and not holder then -- or the lock was kept for it
 			if not grant then
 				redis.call('DEL', lock)
 			end
@@ -44,7 +44,7 @@ for i = 1, n, 3 do
 		end
 		wake(queue, waiters, me)
 	end)
-	if not done then -- whatever becomes of the waiters, it is given back
+	if not done then -- the lock is released even after an error
 		problem = problem or err
 		if redis.pcall('GET', lock) == token then
 			free(lock)

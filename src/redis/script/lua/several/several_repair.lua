@@ -1,8 +1,9 @@
--- repair.lua for several locks at once: it has all of them then, or what it had before.
+-- repair.lua for several locks at once. The token holds all of them then, or only what it held before.
 --
 -- keys: locks...
 -- args: token:text ttl:lease fencing_token:int
--- As in several_acquire.lua. Replies 1 when it has all now, 0 when one is another token's. Cost: O(n) for n locks.
+-- Keys are as in several_acquire.lua. Replies 1 if the token holds all now, 0 if another token holds one. Cost: O(n)
+-- for n locks.
 --#include forged.lua
 --#include failure.lua
 if is_forged(ARGV[3]) then

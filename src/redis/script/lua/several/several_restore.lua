@@ -1,10 +1,10 @@
--- restore.lua for several locks at once: all of them are set again that have no key, or none.
+-- restore.lua for several locks at once: it sets all keys again that are missing, or none.
 --
 -- keys: locks...
 -- args: token:text ttl:ms fencing_token:int guard:ms
--- As in several_acquire_replicated.lua. ttl 0: the holder gives them back, and they were its own until now.
--- Replies 1 when the token has all now, or had them; 0 when another has one, or one is missing and the epoch is
--- settled: they are lost. It always writes, as restore.lua. Cost: O(n) for n locks.
+-- Keys are as in several_acquire_replicated.lua. ttl 0: the holder releases the locks, which it held until now.
+-- Replies 1 if the token holds all now, or held them. Replies 0 if another token holds one, or one is missing and the
+-- epoch is settled: they are lost. Like restore.lua it always writes. Cost: O(n) for n locks.
 --#include epoch.lua
 --#include forged.lua
 if is_forged(ARGV[3]) then
@@ -18,7 +18,7 @@ for i = 1, n, 3 do
 		missing[#missing + 1] = KEYS[i]
 	end
 	foreign = foreign or holder and holder ~= ARGV[1]
-	redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1) -- of no effect, but a replica refuses it
+	redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1) -- changes nothing, but a replica refuses it
 end
 if foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0 then
 	local known = redis.call('GET', epoch)

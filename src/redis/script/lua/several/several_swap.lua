@@ -1,8 +1,8 @@
--- Included where held locks get another token; never sent by itself.
+-- Included in scripts that give held locks another token; never sent by itself.
 
 --#include fencing.lua
 --#include failure.lua
--- several_exchange.lua has what it replies.
+-- several_exchange.lua says what it replies.
 local function swap_all(n, fence, old, new, least)
 	local holders, left, shortest = {}, {}, nil
 	for i = 1, n, 3 do

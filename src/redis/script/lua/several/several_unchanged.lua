@@ -1,8 +1,8 @@
--- unchanged.lua for several locks at once: all of them are the token's, or none is.
+-- unchanged.lua for several locks at once: the token holds all of them, or they count as lost.
 --
 -- keys: locks...
 -- args: token:text dlock_epoch_rule guard { time:ms } old:text? final:'1'|''?
--- As in several_acquire_replicated.lua. Replies as unchanged.lua. Cost: O(n) for n locks.
+-- Keys are as in several_acquire_replicated.lua. Replies as unchanged.lua. Cost: O(n) for n locks.
 local n, epoch = #KEYS - 2, KEYS[#KEYS]
 for i = 1, n, 3 do
 	if redis.call('GET', KEYS[i]) ~= ARGV[1] then

@@ -1,7 +1,8 @@
--- Included where the time is asked for; never sent by itself.
+-- Included in scripts that need the time; never sent by itself.
 
--- Where TIME is refused: when a key ends, less how long that is. A key that is not there is made for the moment, and
--- one that never ends is given an end. PEXPIRETIME came with Redis 7.
+-- The server's time in us for a user who may not run TIME: the time at which a key expires, minus the time it has left.
+-- If the key is missing, the function creates it for the moment. If the key never expires, it is given an expiry time.
+-- PEXPIRETIME came with Redis 7.
 local function clock_of(key, refusal)
 	local made = redis.call('PTTL', key) == -2 and redis.call('SET', key, '', 'PX', 1)
 	local ends = redis.pcall('PEXPIRETIME', key)

@@ -1,7 +1,7 @@
 -- Included in scripts that roll back what they have written; never sent by itself.
 
--- What a script replies when something of it has failed, such as a command for which the user has no right, and what it
--- had written before is rolled back. Redis before 7 puts the position in the script in front of the reason.
+-- The reply of a script in which a command failed, for example because the user has no right to it. The script rolls
+-- back what it had written before. Redis before 7 puts the position in the script in front of the reason.
 local function failure(problem)
 	problem = type(problem) == 'table' and problem.err or problem
 	problem = string.gsub(string.gsub(problem, '^@?user_script: ?%d+: ', ''), '^@?user_script: ?%d+: ', '')

@@ -1,18 +1,24 @@
--- Reserves units of several products, of all or of none, and takes nothing that a waiter could have.
--- Otherwise it waits, if an inbox is given, in the queue of the first product that it lacks. A waiter runs it again
--- when it is told to, and as its sign of life.
+-- Reserves units of several products, all of an order or none, and no units that a waiter could have. Otherwise it
+-- waits, if an inbox is given, in the queue of the first product that it lacks. A waiter repeats the script when it is
+-- told to, and as its sign of life.
 --
 -- keys: stocks...
 -- args: dlock_stock_attempt *attempt { id:text ttl:lease limit:count inbox:inbox ticket:int number:int strict:'s'|'' }
 -- args: products:text units:int...
--- The words of an attempt are as in stock_reserve.lua; products: the hash of their names; the units of each stock.
--- Replies {1, fencing token, 0, ms left, generation} when it has them all, {2, fencing token, 0, ms ago, generation}
--- when it has bought them; {0, stock} the first one (from 1) that has not enough, and where it waits {0, stock, ms
--- until units may come, its place in the queue, ticket, 1 if it was in no queue before}; {-1, the buyer's units, stock}
--- where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script does; {-3}: cancelled
--- while it waited; {-4, the order's units, stock, 1 if it has other products}: the order is another one; {-5, 1 closed,
--- 2 ended, 0 no such stock, stock}. An order that is repeated finds what it has, with the time that is left.
--- Cost: O(log n), eight commands for each stock, and for each waiter that it looks at, four.
+-- The words of an attempt are as in stock_reserve.lua. products: the hash of their names. units: those of each stock.
+-- Replies:
+--   {1, fencing token, 0, ms left, generation}: all units are reserved
+--   {2, fencing token, 0, ms ago, generation}: they are sold
+--   {0, stock}: the first stock (from 1) that has not enough
+--   {0, stock, ms until units may come, place in the queue, ticket, 1 if it was in no queue before}: it waits there
+--   {-1, the buyer's units, stock}: the limit forbids it
+--   {-2, ticket}: ask again, because there was more to do than one script does
+--   {-3}: it was cancelled while it waited
+--   {-4, the order's units, stock, 1 if it has other products}: the name is another order's
+--   {-5, 1 closed, 2 ended, 0 no such stock, stock}
+--
+-- A repeated order finds what it has, with the time that is left. Cost: O(log n), eight commands for each stock, and
+-- four for each waiter that it looks at.
 --#include permits_clock.lua
 --#include stock_pool.lua
 local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4],
@@ -20,9 +26,9 @@ local id, ttl, limit, inbox, ticket, products, us = ARGV[1], tonumber(ARGV[2]), 
 local waits, buyer, waited = inbox ~= '', buyer_of(id), false
 local stocks, was = {}, 0
 
--- The order's token, or ticket: the highest of its products'. Where clocks were set back by more for one product than
--- for another, their times differ: then tokens go ahead of the time of the one that is behind. It stays as it is, since
--- its reservations would end early.
+-- Returns the order's token, or ticket: the highest of its products. If clocks were set back by more for one product
+-- than for another, their times differ. Then the tokens of the product that is behind go ahead of its time. That time
+-- stays as it is, because its reservations would end early.
 local function one_token()
 	local fence = 0
 	for _, stock in ipairs(stocks) do
@@ -40,7 +46,7 @@ local function one_token()
 	return fence
 end
 
--- Puts it into the queue of a stock, or notes that it is alive, as stock_reserve.lua does. It has one ticket for all.
+-- Queues the order at a stock, or notes that it is alive, as stock_reserve.lua does. It has one ticket for all stocks.
 local function enqueue(stock)
 	local place, signs, wish, strict = names_of(stock.waiter)
 	if ticket == 0 then
@@ -57,7 +63,7 @@ local function enqueue(stock)
 	stock.queue, waited = true, waited or added < 3
 end
 
--- It waits nowhere any more, but `at` one stock. What it leaves, and what was swept, is for those that do.
+-- The order leaves all queues, except that of the stock `at`. What it leaves, and what was swept, is for the waiters.
 local function leave(reply, at)
 	for i, stock in ipairs(stocks) do
 		if waits and i ~= at and stock.queue and redis.call('ZREM', stock.pool, names_of(stock.waiter)) > 0 then
@@ -77,7 +83,7 @@ local function again()
 	return {-2, string.format('%.0f', ticket)}
 end
 
--- The reply to an order that may not have its units of this stock; nil: it may, or waits. stock.lacks: it has to.
+-- Returns the reply to an order that may not have its units of this stock; nil: it may, or has to wait (stock.lacks).
 local function refused(stock, i)
 	local possible = stock.wants <= stock.all - stock.sold
 	is_allowed(stock, buyer, stock.wants, limit)
@@ -147,14 +153,14 @@ if at then
 	return leave({0, at, may_come(stock), redis.call('ZCOUNT', stock.pool, WAITS, string.format('(%.0f', ticket)),
 		string.format('%.0f', ticket), waited and 0 or 1}, at)
 end
-fence = one_token() -- above what those who waited were given
+fence = one_token() -- above the tokens that waiters were given
 local generation
 for _, stock in ipairs(stocks) do
-	-- The others' time was over, by a clock of their own: the whole order begins anew
+	-- Other parts of the order have expired by clocks of their own: the whole order begins anew
 	if stock.score > 0 and stock.score < SOLD then
 		put_back(stock, id, stock.units, state_at(ENDED, stock.now, 0))
 	end
-	stock.fence = fence - 1 -- the same in all
+	stock.fence = fence - 1 -- take() then gives all of them the same token
 	generation = take(stock, id, stock.wants, ttl, was, products)
 end
 return leave({1, fence, 0, ttl, generation})

@@ -1,20 +1,23 @@
--- Cancels all of an order: what is reserved, and where it waits. An order that is not there, or has ended, is no
--- buyer's from then on either.
+-- Cancels all of an order: what it has reserved, and its wait. An order that has expired, or does not exist and may yet
+-- come to wait, counts as cancelled from then on, and cannot be confirmed.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text }
--- generation '': the last; products: the hash of several, '': it has one.
--- Replies {1} when units were given back, or it was taken out of the queue; {2, ms ago} when it was cancelled or
--- refunded before; {3} when it had ended, or was not there and may yet come to wait; {0, stock, why}: 0 there is
--- nothing of that name, 4 another generation, 5 other products, 7 it was bought.
--- Cost: O(log n), six commands for one product, and where orders wait two for each of CANCELS at most.
+-- generation '': the last one. products: the hash of several; '': it has one.
+-- Replies:
+--   {1}: units were made available, or the order was taken out of the queue
+--   {2, ms ago}: it was cancelled or refunded before
+--   {3}: it had expired, or did not exist and may yet come to wait
+--   {0, stock, why}: 0 nothing has that name, 4 another generation, 5 other products, 7 it is sold
+--
+-- Cost: O(log n), six commands for one product, and, if orders wait, two for each of CANCELS at most.
 --#include permits_clock.lua
 --#include stock_pool.lua
 local CANCELS = 100
 local id, generation, products, us, stocks, reply, ago = ARGV[1], tonumber(ARGV[2]), ARGV[3], clock(KEYS[1]), {}, 2, 0
-local queued, found = false, false -- an order waits, or does so under this name
+local queued, found = false, false -- some order waits; one with this name does
 
--- Those that wait under this name, as far as they are found among the first.
+-- Takes the waiters with this name out of the queue, as far as they are among the first.
 local function take_out(stock)
 	for _, waiter in ipairs(first_waiters(stock, math.ceil(CANCELS / #KEYS))) do
 		local other, inbox = string.match(waiter, '(%S+) (%S*)$')

@@ -1,19 +1,22 @@
--- Gives a reservation other numbers of units, all or none of them. It keeps the time that is left.
+-- Changes the numbers of units of a reservation, all or none of them. The time that is left stays.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } limit:count units:int...
--- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer;
--- the units of each stock.
--- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought, 10 there are not
--- enough; of 6 the buyer's units in place of ms; {-2}: ask again, since there was more to do than one script does.
--- An order that has these units already is not refused them because its time is over, or because it is bought: that is
--- how a request sent again, since its answer was lost, finds what it has done.
--- Cost: O(log n), seven commands for each stock.
+-- generation '': the last one. products: the hash of several; '': it has one. limit: the most units of each product for
+-- this buyer. units: those of each stock.
+-- Replies:
+--   {1, ms left}
+--   {0, stock, why, ms ago}: why as in stock_confirm.lua, and 7 it is sold, 10 there are not enough units; with 6 the
+--     buyer's units in place of ms
+--   {-2}: ask again, because there was more to do than one script does
+--
+-- If the order has these units already, it is accepted even if it has expired or is sold. So a request that is sent
+-- again after a lost reply finds what it has done. Cost: O(log n), seven commands for each stock.
 --#include permits_clock.lua
 --#include stock_pool.lua
 local id, generation, products, limit, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),
 	clock(KEYS[1]), {}, math.huge
-local same = true -- it has these units already
+local same = true -- the order has these units already
 for i, pool in ipairs(KEYS) do
 	local stock = read(pool, us, #KEYS)
 	stocks[i] = stock

@@ -1,15 +1,20 @@
--- Buys all of an order, or nothing: its units are gone for good.
+-- Confirms all of an order, or nothing: its units are sold.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } limit:count
--- generation '': the last; products: the hash of several, '': it has one; limit: the most units of each for this buyer,
--- which counts for an order that has ended only.
--- Replies {1} when it is bought now, {2, ms ago} when it was before, {3} when it is bought now though its time was
--- over; {0, stock, why, ms ago}, of the first stock (from 1) that says so: why 0 there is nothing of that name, 1 its
--- time was over, and there are not enough, or the sale has ended, 2 cancelled, 3 refunded, 4 another generation, 5
--- other products, 6 the buyer's limit; {-2}: ask again, since there was more to do than one script does.
--- Cost: O(log n), three commands for one product without waiters. A buyer who has paid gets it where no memory is
--- left, too: a script that has written something, even nothing, is allowed to go on then.
+-- generation '': the last one. products: the hash of several; '': it has one. limit: the most units of each product for
+-- this buyer, which only counts for an order that has expired.
+-- Replies:
+--   {1}: it is sold now
+--   {2, ms ago}: it was sold before
+--   {3}: it is sold now, though it had expired
+--   {0, stock, why, ms ago}: the first stock (from 1) that refuses. why: 0 nothing has that name; 1 it had expired, and
+--     there are not enough units, or the sale has ended; 2 cancelled; 3 refunded; 4 another generation; 5 other
+--     products; 6 the buyer's limit
+--   {-2}: ask again, because there was more to do than one script does
+--
+-- Cost: O(log n), three commands for one product without waiters. A buyer who has paid is served even if no memory is
+-- left: a script may go on then if it has written before, even without effect.
 local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 if #KEYS == 1 then
 	local pool, held = KEYS[1], 'h' .. id
@@ -38,7 +43,7 @@ end
 --#include stock_pool.lua
 local us, limit, stocks, reply, ago = clock(KEYS[1]), tonumber(ARGV[4]), {}, 2, 0
 
--- The reply to an order whose time is over; nil: it buys all the same.
+-- Returns the reply to an expired order that cannot be confirmed; nil: it can.
 local function refused(stock, i, since)
 	if stock.closed > 1 then
 		return {0, i, 1, since}
@@ -75,7 +80,7 @@ for i, pool in ipairs(KEYS) do
 		ago = math.max(ago, since)
 	end
 	if refusal then
-		-- What was swept is this order's, if it is enough
+		-- What was swept serves the waiters, unless the order is to ask again
 		return refusal[1] == -2 and refusal or serve_each(stocks, refusal)
 	end
 end

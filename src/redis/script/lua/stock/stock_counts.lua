@@ -1,9 +1,9 @@
--- How many are there? Exact at that moment.
+-- Counts units, exactly at that moment.
 --
 -- keys: stocks...
--- Replies for each {state: 0 no such stock, 1 open, 2 closed, 3 ended, available, reserved, sold, waiting, 1: ask
--- again}. Sweeps what has ended, CHUNK of them all at most; where there is more, it is to be asked again.
--- Cost: O(log n), one command for each stock where nothing has ended.
+-- Replies for each stock {state: 0 no such stock, 1 open, 2 closed, 3 ended; available; reserved; sold; waiting; 1: ask
+-- again}. Sweeps expired reservations, CHUNK in all at most. If there are more, the caller has to ask again.
+-- Cost: O(log n), one command for each stock in which nothing has expired.
 --#include permits_clock.lua
 --#include stock_pool.lua
 local all, us = {}, clock(KEYS[1])

@@ -1,9 +1,9 @@
--- Lets a reservation last for a time from now on, of all its products or of none; never shorter than it does.
+-- Extends a reservation to a time from now on, for all its products or for none. It never becomes shorter.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } ttl:lease
--- generation '': the last; products: the hash of several, '': it has one.
--- Replies {1, ms left}; {0, stock, why, ms ago}: why as stock_confirm.lua, and 7 it was bought.
+-- generation '': the last one. products: the hash of several; '': it has one.
+-- Replies {1, ms left}; {0, stock, why, ms ago}: why as in stock_confirm.lua, and 7 it is sold.
 -- Cost: O(log n), four commands for each stock. The first write needs no memory.
 --#include permits_clock.lua
 --#include stock_pool.lua

@@ -1,9 +1,9 @@
--- Takes a waiter whose time is over out of the queue.
+-- Removes a waiter whose time is up from the queue.
 --
 -- keys: stocks...
 -- args: dlock_stock_attempt *attempt { id:text limit:count inbox:inbox strict:'s'|'' } several:'m'|'' units:int...
--- It is named by what it gave to stock_reserve.lua, or to stock_basket.lua: several.
--- Replies 1 when it was reserved its units in that instant and has them, 0 when not.
+-- The waiter's name in the queue consists of its words for stock_reserve.lua, or, with `several`, for stock_basket.lua.
+-- Replies 1 if its units were reserved in that instant and it has them, otherwise 0.
 -- Cost: O(log n), five commands for each stock.
 --#include permits_clock.lua
 --#include stock_pool.lua

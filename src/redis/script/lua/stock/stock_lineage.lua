@@ -1,32 +1,33 @@
--- May this master have forgotten what an earlier one has answered about stocks? For locks a guard makes up for that. A
--- sale does not end, so it is said instead.
+-- May this master have forgotten answers of an earlier master about stocks? For locks a guard makes up for that. A sale
+-- does not expire, so clients are told instead.
 --
 -- keys: lineage
 -- args: begin:count? attached:text? nodes:text? enough:count?
 -- The lineage is one key for all stocks of a server, or of a cluster's slot: "replid state since before attached seen
 -- nodes":
---   replid   the master's, that it was opened for
---   state    0: the nodes are to be asked; 1: they have answered
---   since    sales may be missing that were confirmed until then, in ms; 0: none are
---   before   of state 0: the same, if the nodes show that this master has what the one before had
---   attached how often replicas had attached by then (epoch.lua)
---   seen     the replication offset at which a master was seen to have all that was confirmed since `since`
---   nodes    those that followed it then, by the first 16 digits of their run ids, with a comma behind each
--- A node of them that has been nowhere else since has a backlog that begins before `seen`, as with locks
--- (settle_now.lua). One that was restarted has another run id: it may have old data.
+--   replid    of the master that it was opened for
+--   state     0: the nodes are to be asked; 1: they have answered
+--   since     sales that were confirmed until then may be missing, in ms; 0: none are
+--   before    of state 0: the same, if the nodes show that this master has what the one before had
+--   attached  how often replicas had attached by then (epoch.lua)
+--   seen      the replication offset at which a master was seen to have all that was confirmed since `since`
+--   nodes     the nodes that followed it then: the first 16 digits of each run ID, with a comma after it
 --
--- begin: 1: where there is no lineage, it begins, since no stock is there yet; 2: it begins, and stocks are there
--- already. attached, nodes: what the nodes have said (wire/survey.h); enough: how many of them share one with any
--- answer that was confirmed.
--- Replies {state, since}; {2, 0}: there is none. Cost: O(1), three commands, two of them INFO. Neither can be left out:
--- only the replication id tells this master from another one that has its data, and only the counts tell whether a
--- replica has come back to it. One INFO of both, as Redis 7.0 has it, takes longer than two.
--- The common case ends here: even to define what follows costs time.
+-- If one of these nodes has been nowhere else since, its backlog begins before `seen`, as with locks (settle_now.lua).
+-- A restarted node does not count, because it may have old data: it has another run ID.
+--
+-- begin: 1: if there is no lineage, it begins, because no stock is there yet; 2: it begins, and stocks are there
+-- already. attached, nodes: what the nodes have said (wire/survey.h). enough: of this number of nodes, at least one has
+-- each answer that was confirmed.
+-- Replies {state, since}; {2, 0}: there is none. Cost: O(1), three commands, two of them INFO. Neither can be left out.
+-- Only the replication ID tells this master from another one that has its data. Only the counts tell whether a replica
+-- has come back to it. One INFO of both, which came with Redis 7.0, takes longer than two.
+-- The common case ends here: even defining what follows costs time.
 local known, settled_since, full_copies, partial, last = string.match(redis.call('GET', KEYS[1]) or '',
 	'^(%x+) 1 (%d+) %d+ (%d+) (%d+) (%d+) ')
 local says = known and redis.pcall('INFO', 'replication')
 if type(says) == 'string' and string.find(says, '\nmaster_replid:' .. known, 1, true)
-	-- FAR: otherwise it is to be brought up to date
+	-- FAR of epoch.lua: `seen` has to be updated beyond that
 	and string.match(says, '\nmaster_repl_offset:(%d+)') - last <= 262144
 	and string.find(redis.call('INFO', 'stats'),
 		'\nsync_full:' .. full_copies .. '\r\nsync_partial_ok:' .. partial .. '\r', 1, true) then
@@ -70,8 +71,8 @@ elseif id ~= replid then
 elseif state == '1' and attached ~= until_now then
 	open(false)
 elseif state == '0' and attached ~= until_now then
-	-- A replica that has come meanwhile may have confirmed what another master sold until now. So it is, too, where no
-	-- client has reached the nodes since the first stock was put in
+	-- A replica that has come meanwhile may have confirmed what another master sold until now. The same holds if no
+	-- client has reached the nodes since the first stock was created
 	local lost = before == since
 	since, attached = time(), until_now
 	before = lost and since or before

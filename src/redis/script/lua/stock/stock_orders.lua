@@ -1,12 +1,13 @@
--- A page of the orders of a product, in the order of their states: reserved (by their end), sold, ended, cancelled,
--- refunded (by when they were). Writes nothing.
+-- Lists a page of the orders of a product, by their states: reserved (by their end), sold, ended, cancelled, refunded
+-- (by when they became so). Writes nothing.
 --
 -- keys: stock
 -- args: from:text to:text after:text buyer:text limit:int
--- Orders numbered from `from` to below `to`; with the number `from`, only those behind the order `after` ('': all); of
--- this buyer ('': of all); at most `limit`.
--- Replies {{order, its number, units, ms left of a reservation}, …}, and last the number and the name behind which the
--- next page begins, or nothing. A page may be short, even empty: a script looks at LOOKS orders at most.
+-- Orders numbered from `from` to below `to`; of those with the number `from`, only orders after `after` ('': all).
+-- buyer: whose orders ('': all). At most `limit`.
+-- Replies {{order, its number, units, ms left of a reservation}, …}. The last element is the number and the name after
+-- which the next page begins, if there is one. A page may be short, or empty, because a script looks at LOOKS orders at
+-- most.
 -- Cost: O(log n), and O(1) for each order that it looks at.
 --#include permits_clock.lua
 local LOOKS = 250

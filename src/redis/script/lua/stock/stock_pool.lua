@@ -1,15 +1,15 @@
--- Included behind permits_clock.lua in the scripts on stocks, behind their fast paths; never sent by itself.
+-- Included after permits_clock.lua in scripts on stocks, after their fast paths; never sent by itself.
 --
--- The stock of one product is one sorted set, of names and numbers. The ranges of the numbers keep apart what is looked
--- for in order:
+-- The stock of one product is one sorted set of names and numbers. The ranges of the numbers keep apart what scripts
+-- look for in order:
 --
 --   negative        $fence      minus the last fencing token, or ticket, that was given out
 --                   $next       minus a time in ms before which no reservation ends (a lower bound; none: nothing is
 --                               reserved)
---                   $full       a time before which nothing is free, and when that was noted; 0: not before units
---                               come. See stock_reserve.lua
+--                   $full       a time before which nothing is free, and when that was noted; 0: not before units come.
+--                               See stock_reserve.lua
 --                   $queue      orders wait
---                   $ahead      minus the us by which its tokens are ahead of its time, where orders had products with
+--                   $ahead      minus the us by which its tokens are ahead of its time, if orders had products with
 --                               different clocks; there is a $shift then, of 0 maybe
 --                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                               1000
@@ -17,36 +17,35 @@
 --                   $free       those of them that are neither sold nor of a reservation that is not swept
 --                   $closed     1: the sale is closed, 2: it has ended
 --                   $shift      the ms by which the stock's time is ahead of the server's clock, which was set back
---                   $remember   for how many ms orders are remembered that ended or were cancelled, where that is not a
---                               day
---                   w<id>       the units of that order, where they are not 1
+--                   $remember   for how many ms expired and cancelled orders are remembered, if that is not a day
+--                   w<id>       the units of that order, if they are not 1
 --                   a<id>       of an order of several products: a hash of their names, 36 bits
 --                   b<buyer>    the units that the buyer has reserved or bought
 --                   r<name>     a change of the stock that was made
---   from HELD on    h<id>       an order: its state, and when that began; of a reservation when it ends, in ms. In the
---                               64ths behind the point: its generation, how often the name was reserved anew; and
---                               half a 64th: it was cancelled or refunded, and a request of after that waits
+--   from HELD on    h<id>       an order: its state, and when that began; of a reservation when it ends, in ms. The
+--                               64ths behind the point are its generation: how often the name was reserved anew. Half
+--                               a 64th: it was cancelled or refunded, and a later request waits
 --   from WANTS on   u<waiter>   WANTS + the units that a waiter wants
 --   from WAITS on   q<waiter>   a waiter: its ticket, in us
---   from STRICT on  v<waiter>   one that no order may pass: its ticket + STRICT - WAITS
+--   from STRICT on  v<waiter>   a waiter that no order may pass: its ticket + STRICT - WAITS
 --
--- A waiter is "units limit flags id inbox": all that is needed to serve it; the flags are s: strict, m: it wants other
--- products as well. The id of an order is its buyer, a slash,
--- and its name. The ranges hold for a clock between 2001 and 2128.
+-- A waiter is "units limit flags id inbox": all that is needed to serve it. The flags are s: strict, m: it wants other
+-- products as well. The id of an order is its buyer, a slash, and its name. The ranges hold for a clock between 2001
+-- and 2128.
 --
--- A reservation that has ended holds nothing. sweep() adds its units to $free, oldest first, each once; the order
--- stays, and may still buy as long as units are free. So it does not matter when, by whom and why it is swept, and no
--- script does more of it than CHUNK.
+-- An expired reservation holds nothing. sweep() adds its units to $free, the oldest reservation first, each once. The
+-- order stays, and can still be confirmed as long as units are free. So it does not matter when and by which script it
+-- is swept, and no script sweeps more than CHUNK.
 local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13, 2e13, 3e13, 4e13, 1e14, 1e15, 5e15
 
--- Of what has ended: swept by each script that finds any; swept by one script at most.
+-- How many expired reservations each script sweeps if it finds any, and how many one script sweeps at most.
 local AMORTISED = 4
 local CHUNK = 50
--- The waiters that one script looks at, once by their order, and once by what they want.
+-- The waiters that one script looks at in their order, and again by what they want.
 local SCAN = 16
 
--- In ms, as in handover.lua: a waiter gives a sign of life about every 2 s, and is dead STALE after the last one. A
--- grant that is not taken up lasts for GRACE, which is no shorter. REMEMBER is a day.
+-- In ms, as in handover.lua. A waiter gives a sign of life about every 2 s. STALE after the last one it counts as dead.
+-- A grant that is not accepted lasts for GRACE, which is no shorter. REMEMBER is a day.
 local STALE, GRACE, REMEMBER = 3000, 3000, 86400000
 
 local function units_of(number)
@@ -71,8 +70,8 @@ local function reserved_units(stock)
 	return stock.all - stock.sold - stock.free
 end
 
--- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: of
--- the stocks that share what one script may do.
+-- What a script knows of a stock: the numbers as they are now. `us` and `now`: its time in us and in ms. `count`: the
+-- number of stocks that share what one script may do.
 local function read(pool, us, count)
 	local n = redis.call('ZMSCORE', pool, '$stock', '$sold', '$free', '$fence', '$next', '$shift', '$queue', '$closed',
 		'$ahead')
@@ -98,7 +97,7 @@ end
 
 -- ---- what becomes free ----
 
--- These orders' buyers no longer have this many units of each.
+-- Takes these units off what the buyers of these orders have.
 local function credit(pool, ids, units)
 	local names, back, gone, left = {}, {}, {}, {}
 	for i, id in ipairs(ids) do
@@ -125,7 +124,7 @@ local function credit(pool, ids, units)
 	end
 end
 
--- Forgets orders that came to nothing long ago, the oldest first.
+-- Forgets orders that expired or were cancelled long ago, the oldest first.
 local function forget_orders(stock, most)
 	local before = stock.now - (redis.call('ZSCORE', stock.pool, '$remember') or REMEMBER)
 	for _, from in ipairs({ ENDED, CANCELLED }) do
@@ -143,7 +142,7 @@ local function forget_orders(stock, most)
 	end
 end
 
--- Notes when the first reservation ends.
+-- Notes when the first reservation expires.
 local function note_next(stock)
 	local first = redis.call('ZRANGEBYSCORE', stock.pool, HELD, '(1e13', 'WITHSCORES', 'LIMIT', 0, 1)[2]
 	stock.next = first and math.floor(first)
@@ -154,13 +153,13 @@ local function note_next(stock)
 	end
 end
 
--- May there be reservations that have ended and are not swept?
+-- May there be expired reservations that are not swept?
 local function is_dusty(stock)
 	return stock.next and stock.next < stock.now
 end
 
--- Moves the units of at most `most` reservations that have ended to what is free. ZREM goes first: where no memory is
--- left, only a script that has written something may go on to write what needs some.
+-- Moves the units of at most `most` expired reservations to what is free. ZREM goes first: if no memory is left, only a
+-- script that has already written may go on to writes that need some.
 local function sweep(stock, most)
 	most = math.min(most, stock.budget)
 	if not is_dusty(stock) or most <= 0 then
@@ -193,8 +192,8 @@ local function sweep(stock, most)
 	end
 end
 
--- Are this many units free? Sweeps for them. The second result: more may become free than one script may sweep, so that
--- it has to be asked again.
+-- Are this many units free? Sweeps for them. The second result: more may become free than one script may sweep, so the
+-- caller has to ask again.
 local function make_room(stock, units)
 	if units > stock.free then
 		sweep(stock, CHUNK)
@@ -203,8 +202,8 @@ local function make_room(stock, units)
 	return enough, not enough and is_dusty(stock)
 end
 
--- May the buyer have these units, too? Sweeps for what it has reserved itself. Also returns how many it has, and
--- whether it has to be asked again.
+-- May the buyer have these units, too? Sweeps for what it has reserved itself. Also returns how many units it has, and
+-- whether the caller has to ask again.
 local function is_allowed(stock, buyer, units, limit)
 	if not limit then
 		return true
@@ -218,7 +217,7 @@ local function is_allowed(stock, buyer, units, limit)
 	return may, has, not may and has > 0 and is_dusty(stock)
 end
 
--- Takes its units from an order that is reserved.
+-- Makes the units of a reserved order available again, and gives it this state.
 local function put_back(stock, id, units, state)
 	stock.free = stock.free + units
 	redis.call('ZREM', stock.pool, '$full')
@@ -226,8 +225,8 @@ local function put_back(stock, id, units, state)
 	credit(stock.pool, {id}, {units})
 end
 
--- An order: its state as a number (0: none), its units, and the hash of its products. One that has ended is swept at
--- once: so nothing that is seen depends on that.
+-- Returns an order: its state as a number (0: none), its units, and the hash of its products. An expired order is swept
+-- at once, so nothing that a client sees depends on when it is swept.
 local function order_of(stock, id)
 	local score, units, products = unpack(redis.call('ZMSCORE', stock.pool, 'h' .. id, 'w' .. id, 'a' .. id))
 	score, units = tonumber(score or 0), units_of(units)
@@ -238,7 +237,7 @@ local function order_of(stock, id)
 	return score, units, products or ''
 end
 
--- ---- what is given ----
+-- ---- what is reserved ----
 
 -- Reserves units that there is room for. `was`: the order's state before, 0: none. Returns its generation.
 local function take(stock, id, units, ttl, was, products)

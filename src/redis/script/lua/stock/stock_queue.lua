@@ -1,10 +1,11 @@
--- Included at the end of stock_pool.lua: those that wait.
+-- Included at the end of stock_pool.lua: the waiters.
 --
--- First fit: a waiter that wants more than is free is passed over, and stays where it is; not so a strict one, which
--- no later order passes. Who does not wait takes what is free only where it is less than any waiter wants.
+-- First fit: a waiter that wants more than is free is passed over, and stays where it is. A strict waiter is not: no
+-- later order passes it. An order that does not wait may only have what is free if that is less than any waiter wants.
 --
--- An order of several products waits in one queue, that of a product that it lacks. A script may not touch the others,
--- so none can give it its units: in its turn it is told to ask again, and they are kept for it until it has.
+-- An order of several products waits in one queue, that of a product that it lacks. A script on this product may not
+-- touch the others, so it cannot reserve the order's units. In its turn the order is told to ask again, and the units
+-- are kept for it until it has.
 
 -- The fewest units that any order waits for.
 local function least(stock)
@@ -12,13 +13,13 @@ local function least(stock)
 	return first and first - WANTS or math.huge
 end
 
--- The ticket of the first strict waiter; none: beyond all.
+-- The ticket of the first strict waiter; infinite if there is none.
 local function first_strict(stock)
 	local first = redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
 	return first and first - STRICT + WAITS or math.huge
 end
 
--- May one that comes now take what is free?
+-- May an order that comes now have what is free?
 local function lets_pass(stock)
 	return not stock.queue or stock.free < least(stock) and first_strict(stock) == math.huge
 end
@@ -34,35 +35,35 @@ local function names_of(waiter)
 	return 'q' .. name, 's' .. name, 'u' .. name, 'v' .. name
 end
 
--- Has an order what it waits for, or was it cancelled or refunded since the last request that came to wait? No clock
--- says which was first: tickets may be ahead of the time by more than they were.
+-- Does an order have what it waits for, or was it cancelled or refunded since the last request that came to wait?
+-- Clocks cannot tell which was first, because tickets run ahead of the time by different amounts.
 local function is_settled(score)
 	return score > 0 and score < ENDED or score >= CANCELLED and score * 64 % 1 == 0
 end
 
--- A request of its own comes to wait for an order: it is not withdrawn by what was before.
+-- A new request comes to wait for an order: an earlier cancellation or refund does not withdraw it.
 local function ask_anew(stock, id, score)
 	if score >= CANCELLED and is_settled(score) then
 		redis.call('ZADD', stock.pool, string.format('%.7f', score + 1 / 128), 'h' .. id)
 	end
 end
 
--- Does its process listen? A user without the right to ask takes it for alive, for as long as it gives signs of life.
+-- Does its process listen? If the user may not ask, the waiter counts as alive for as long as it gives signs of life.
 local function listens(inbox)
 	local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)
 	return listeners.err or listeners[2] > 0
 end
 
--- Tells a waiter. The message has the number of its last sign, to tell an old one from a new one, and its fencing
--- token; 0: it is only to ask again. Returns how many have heard it; nil: the user has no right to publish, so that all
+-- Tells a waiter. The message has the number of its last sign, to tell an old message from a new one, and its fencing
+-- token; 0: it is only to ask again. Returns the number of receivers; nil: the user may not publish. Then all waiters
 -- look at intervals, and each finds its own turn.
 local function tell(id, inbox, sign, fence)
 	local receivers = redis.pcall('PUBLISH', inbox, string.format('%s %.0f %.0f', id, -(sign or 0) % 1000, fence))
 	return type(receivers) ~= 'table' and receivers or nil
 end
 
--- Reserves a waiter its units, or takes it out, if it is dead, or to ask again, since it has what it waits for, or may
--- not have it, or never can. The waiter `me` is not told. False: it stays where it is; the second result: and no
+-- Reserves a waiter's units, or removes the waiter if it is dead, or if it is to ask again: it has its units, may not
+-- have them, or never can. The waiter `me` is not told. False: the waiter stays where it is. The second result: and no
 -- waiter behind it is served.
 local function serve_waiter(stock, waiter, me, ttl)
 	local units, limit, strict, several, id, inbox = string.match(waiter, '^.(%d+) (%d*) (s?)(m?) (%S+) (%S*)$')
@@ -114,7 +115,7 @@ local function serve_all(stock, waiters, me, ttl)
 	end
 end
 
--- Those that what is free is enough for, and that are behind no strict one, in order.
+-- Returns the waiters for which the free units are enough, and that are behind no strict waiter, in order.
 local function fitting(stock)
 	local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + stock.free, 'LIMIT', 0, stock.scan)
 	local tickets = {}
@@ -129,13 +130,13 @@ local function fitting(stock)
 	return waiters
 end
 
--- In how many ms may units come, those of a reservation that ends or those that are kept for another waiter? -1: never.
+-- In how many ms may units come, from a reservation that expires, or from what is kept for another waiter? -1: never.
 local function may_come(stock)
 	return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1
 		or stock.kept > 0 and GRACE or -1
 end
 
--- There is no waiter any more?
+-- Removes $queue if there is no waiter any more.
 local function note_queue(stock)
 	if stock.queue and #first_waiters(stock, 1) == 0 then
 		redis.call('ZREM', stock.pool, '$queue')
@@ -143,10 +144,10 @@ local function note_queue(stock)
 	end
 end
 
--- Serves those that wait, in order, with what is free. `tells`: what they can hope for has become less, so that those
--- that can never have what they want are told. The waiter `me` is given its own for `ttl`: stock.mine is its fencing
--- token then; of one that wants several products stock.turn says that it may have these. stock.kept: the units of those
--- that were told to ask. stock.more: there is more to do than one script does.
+-- Serves the waiters, in order, with what is free. `tells`: less can become free than before, so waiters that can never
+-- have their units are told. The waiter `me` is reserved its own for `ttl`, and stock.mine is its fencing token then.
+-- If it wants several products, stock.turn says that it may have these.
+-- stock.kept: the units of waiters that were told to ask. stock.more: there is more to do than one script does.
 local function serve(stock, tells, me, ttl)
 	if not stock.queue or stock.more then
 		return
@@ -155,12 +156,12 @@ local function serve(stock, tells, me, ttl)
 		local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1
 		serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))
 	end
-	-- A strict one that is dead would keep out all that come later.
+	-- A strict waiter that is dead would keep out all later orders.
 	if least(stock) <= stock.free or stock.free > 0 and first_strict(stock) < math.huge then
 		local before = stock.left
 		stock.left, stock.kept = false, 0
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
-		-- It is enough for none of the first ones
+		-- They are enough for none of the first waiters
 		if not blocked and not stock.left and stock.kept == 0 and least(stock) <= stock.free then
 			serve_all(stock, fitting(stock), me, ttl)
 		end
@@ -178,7 +179,7 @@ local function serve(stock, tells, me, ttl)
 	end
 end
 
--- The same where a script on several stocks ends early: with what it has swept.
+-- Ends a script on several stocks early: serves the waiters of each with what the script has swept.
 local function serve_each(stocks, reply)
 	for _, stock in ipairs(stocks) do
 		serve(stock)

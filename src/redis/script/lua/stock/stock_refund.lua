@@ -1,13 +1,16 @@
--- Takes back what was bought: all of an order, or a part of one that has one product. Its units are for sale again, or
--- are gone.
+-- Refunds what was sold: all of an order, or a part of an order of one product. The units are for sale again, or gone.
 --
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } restock:'1'|'0' units:count change:text
--- restock: the units are for sale again; '0': they are gone. units '': all. change: the name of the refund of a part,
--- which is made once.
--- Replies {1, units left} when it is refunded now, {2, ms ago} when all was before, {3, units} when the change was made
--- before; {0, stock, why, the order's units}: 0 there is nothing of that name, 4 another generation, 5 other products,
--- 8 it is not bought, 9 it has fewer units.
+-- restock: the units are for sale again; '0': they are gone. units '': all. change: the name of a partial refund, which
+-- is made once.
+-- Replies:
+--   {1, units left}: it is refunded now
+--   {2, ms ago}: all of it was refunded before
+--   {3, units}: the change was made before
+--   {0, stock, why, the order's units}: 0 nothing has that name, 4 another generation, 5 other products, 8 it is not
+--     sold, 9 it has fewer units
+--
 -- Cost: O(log n), six commands for each stock.
 --#include permits_clock.lua
 --#include stock_pool.lua

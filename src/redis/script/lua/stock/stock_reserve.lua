@@ -1,28 +1,35 @@
--- Reserves units of one product if there are enough and no waiter could have them; otherwise queues, if an inbox
--- is given. A waiter runs it again when its turn may have come, and as its sign of life.
+-- Reserves units of one product if enough are free and no waiter could have them. Otherwise queues, if an inbox is
+-- given. A waiter repeats the script when its turn may have come, and as its sign of life.
 --
 -- keys: stock
 -- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count?
 -- args: inbox:inbox? ticket:int?inbox number:int?inbox strict:'s'|''?inbox }
 --
--- id        buyer/order
--- limit     the most units for this buyer; '' or left out: as many as it likes
--- inbox     left out, with all behind it, by who does not wait
--- ticket    0: none yet
--- strict    s: no later order passes it; '': it may be passed by one that wants less
--- Replies {1, fencing token, units, ms left, generation} when it has them, {2, fencing token, units, ms ago,
--- generation} when it has bought them; otherwise {0, ms until a reservation ends (-1: there is none), its place in the
--- queue (-1: none), ticket, 1 if it was not in the queue before}; 0: there are not enough, and it does not wait. {-1,
--- the buyer's units} where the limit forbids it, {-2, ticket}: ask again, since there was more to do than one script
--- does; {-3}: cancelled while it waited; {-4, the order's units, 1 if it has other products}: the order is another one;
--- {-5, 1 closed, 2 ended, 0 no such stock}. An order that is repeated finds what it has. A reservation is renewed then
--- only where it was granted in the queue.
--- Cost: O(log n): two commands where all is sold, three or four where there is room. For each waiter that it looks at,
--- four; where reservations have ended, seven.
+--   id      buyer/order
+--   limit   the most units for this buyer; '' or left out: as many as it likes
+--   inbox   left out, with all words after it, if the request does not wait
+--   ticket  0: none yet
+--   strict  s: no later order passes it; '': a later order that wants less may pass it
+--
+-- Replies:
+--   {1, fencing token, units, ms left, generation}: they are reserved
+--   {2, fencing token, units, ms ago, generation}: they are sold
+--   {0, ms until a reservation ends (-1: there is none), place in the queue (-1: none), ticket, 1 if it was not in the
+--     queue before}: it waits, unless its place is -1
+--   0: there are not enough, and it does not wait
+--   {-1, the buyer's units}: the limit forbids it
+--   {-2, ticket}: ask again, because there was more to do than one script does
+--   {-3}: it was cancelled while it waited
+--   {-4, the order's units, 1 if it has other products}: the name is another order's
+--   {-5, 1 closed, 2 ended, 0 no such stock}
+--
+-- A repeated order finds what it has. Its reservation is only renewed if it was granted in the queue. Cost: O(log n):
+-- two commands if all is sold, three or four if there is room; four for each waiter that it looks at; seven if
+-- reservations have expired.
 local pool, held, time, us = KEYS[1], 'h' .. ARGV[1], nil, nil
--- $full: nothing is free before a time; 0: before a unit comes. The request that frees one removes it. So most
--- requests of a sale end here, and it is each number that is read that costs them time. Two are in one: minus 64 times
--- the time, and less the bits of how long before it was noted: a clock that says an earlier time was set back.
+-- $full: nothing is free before a time; 0: not before a unit comes. A request that frees a unit removes it. So most
+-- requests of a sale end here, and what costs them time is each number that they read. This number holds two: minus 64
+-- times the time, minus the bits of how long before it was noted. A clock with an earlier time than that was set back.
 if not ARGV[5] then
 	local n = redis.call('ZMSCORE', pool, '$full', held)
 	local full = n[1]
@@ -62,8 +69,8 @@ if not had and not queue and not closed and not shift and free then
 	end
 end
 
--- The common cases end here: even to define what follows costs time, and so does room for its locals, which a function
--- of its own has.
+-- The common cases end here: even defining what follows costs time. So does room for its locals, which a function of
+-- its own has.
 return (function()
 --#include permits_clock.lua
 --#include stock_pool.lua
@@ -73,7 +80,7 @@ local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobo
 local was, new = 0, false
 sweep(stock, AMORTISED)
 
--- The reply to a request that finds its order, or may not have it; nil: neither is so.
+-- Returns the reply to a request that finds its order, or may not have it; nil: neither.
 local function settled()
 	local score, units, products = order_of(stock, id)
 	was = score
@@ -100,7 +107,7 @@ local function settled()
 	end
 end
 
--- It waits no longer, and what was swept is for those that do.
+-- The order leaves the queue. What was swept is for the waiters.
 local function leave(reply)
 	if waiter then
 		redis.call('ZREM', pool, names_of(waiter))
@@ -113,8 +120,8 @@ local function leave(reply)
 	return reply
 end
 
--- Puts it into the queue, or notes that it is alive. LT lets a number only become less, and a later sign of life is
--- less, while a ticket stays as it was.
+-- Queues the order, or notes that it is alive. LT lets a number only become less. A later sign of life is less, while a
+-- ticket stays as it was.
 local function enqueue()
 	local place, signs, wish, strict = names_of(waiter)
 	if ticket == 0 then
@@ -130,7 +137,7 @@ local function enqueue()
 	stock.queue, new = true, added > 2
 end
 
--- The number of $full. 2 ^ bits is rounded down: the time is noted anew when half of it has passed.
+-- The number of $full. 2 ^ bits is rounded down, so a request notes the time anew when half of it has passed.
 local function full_until()
 	if reserved_units(stock) == 0 or not stock.next then
 		return 0

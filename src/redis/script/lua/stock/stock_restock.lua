@@ -1,13 +1,12 @@
--- Puts units into a stock, or takes some out that are neither reserved nor sold.
+-- Puts units into a stock, or takes out units that are neither reserved nor sold.
 --
 -- keys: stock
 -- args: units:int change:text remember:ms
--- units: as many as the stock may have at most; less than 0: out, as many as there are. change: its name. remember: for
--- how long orders are remembered that ended or were cancelled; 0: for a day.
--- Replies {by how many units the stock has changed, its units in all: available, reserved and sold}. A change is made
--- once; repeated, it replies what it was. Waiters are served with what has come. {'again'}: ask again, since there was
--- more to do than one script does.
--- Cost: O(log n).
+-- units: put in, up to the most that a stock may have; less than 0: taken out, up to the units that there are. change:
+-- its name. remember: for how long expired and cancelled orders are remembered; 0: for a day.
+-- Replies {by how many units the stock has changed, its units in all: available, reserved and sold}; {'again'}: ask
+-- again, because there was more to do than one script does. A change is made once; repeated, it replies what it was.
+-- The new units serve waiters. Cost: O(log n).
 --#include permits_clock.lua
 --#include stock_pool.lua
 local MOST = 999999999 -- $stock stays out of the ranges of reservations

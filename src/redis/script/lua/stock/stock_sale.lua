@@ -1,9 +1,9 @@
--- Opens or closes the sale of a product, or ends it for good. While it is closed nothing is reserved; what is reserved
--- can be bought. When it has ended, only what is reserved yet can be.
+-- Opens or closes the sale of a product, or ends it for good. While it is closed, nothing is reserved, and reservations
+-- can be confirmed. After its end, only reservations that have not expired can be.
 --
 -- keys: stock
 -- args: sale:int
--- 0: open, 1: closed, 2: ended.
+-- sale: 0 open, 1 closed, 2 ended.
 -- Replies what it is then; 3: there is no such stock. Cost: O(log n).
 --#include permits_clock.lua
 --#include stock_pool.lua

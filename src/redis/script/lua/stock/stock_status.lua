@@ -1,10 +1,10 @@
--- How does an order stand? Writes nothing.
+-- Shows the state of an order. Writes nothing.
 --
 -- keys: stocks...
 -- args: id:text
--- Replies for each {state: 0 none, 1 reserved, 2 ended, 3 sold, 4 cancelled, 5 refunded, units, ms left or since it is
--- so, generation, the hash of its products, when it ends or came to be so in ms}. Cost: O(1), one command for each
--- stock.
+-- Replies for each stock {state: 0 none, 1 reserved, 2 ended, 3 sold, 4 cancelled, 5 refunded; units; ms left, or since
+-- it became so; generation; the hash of its products; when it ends or became so, in ms}. Cost: O(1), one command for
+-- each stock.
 --#include permits_clock.lua
 local all, us = {}, clock(KEYS[1])
 for i, pool in ipairs(KEYS) do
