@@ -297,6 +297,39 @@ static void test_busy(void)
 	zk_session_timeout = usual;
 }
 
+static bool is_holding(void *proxied)
+{
+	return ((proxy *) proxied)->mode == PROXY_HOLD;
+}
+
+/* Probes that reach the server together prove the life of the session only once: see session.h. */
+static void test_late_answer(void)
+{
+	proxy p;
+	client c;
+	dlock_nanos usual = zk_session_timeout, pause;
+
+	zk_session_timeout = 12 * DLOCK_SECOND; /* the library leaves a silent server after two thirds of that */
+	pause = zk_session_timeout / 4;
+	proxied(&p, &c);
+	dlock_claim *claim = claim_on(&c, "late");
+	p.op = OP_SYNC;
+	check(acquire(&c, claim, -1) == DLOCK_OK, "held");
+	p.mode = PROXY_HOLD_AFTER;
+	check(eventually(is_holding, &p), "a probe reaches the server");
+	for (dlock_nanos end = dlock_now() + pause; dlock_now() < end; usleep(1000)) {
+	}
+	dlock_nanos answered = dlock_now(); /* or later */
+	p.mode = PROXY_HOLD_AFTER;
+	check(eventually(is_holding, &p) && p.cuts == 0, "its answer is late, and the next probe follows");
+	check(dlock_now() - answered >= pause, "a quarter of the session timeout lies between the two");
+	p.mode = PROXY_PASS;
+	check(becomes(claim, DLOCK_CLAIM_HELD) && release(&c, claim) == DLOCK_OK, "released");
+	client_free(&c);
+	proxy_stop(&p);
+	zk_session_timeout = usual;
+}
+
 static void test_no_server(void)
 {
 	proxy p;
@@ -470,6 +503,7 @@ int main(int argc, char **argv)
 		{ "several in part", test_part_of_several }, { "odd responses", test_odd_responses },
 		{ "expiry", test_expiry },
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
+		{ "late answer", test_late_answer },
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
 		{ "one of several", test_one_of_several }, { "rests", test_rests },
 	};

@@ -96,6 +96,9 @@ static void proxy_move(proxy *p, int pair, int side)
 		proxy_close(p, pair);
 		return;
 	}
+	if (hit && p->mode == PROXY_HOLD_AFTER) {
+		p->mode = PROXY_HOLD;
+	}
 	if (hit && p->mode == PROXY_LOSE_REPLY) {
 		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
 		poll(&reply, 1, 2000);
@@ -126,7 +129,7 @@ static void *proxy_run(void *context)
 			continue;
 		}
 		for (int i = 0; i < 2 * PROXY_PAIRS; i++) {
-			if (fds[1 + i].revents && p->fds[i / 2][i % 2] == fds[1 + i].fd) {
+			if (fds[1 + i].revents && p->fds[i / 2][i % 2] == fds[1 + i].fd && p->mode != PROXY_HOLD) {
 				proxy_move(p, i / 2, i % 2);
 			}
 		}

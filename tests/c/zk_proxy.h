@@ -8,11 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PROXY_PAIRS = 16, OP_DELETE = 2, OP_MULTI = 14, OP_CREATE2 = 15 };
+enum { PROXY_PAIRS = 16, OP_DELETE = 2, OP_SYNC = 9, OP_MULTI = 14, OP_CREATE2 = 15 };
 
 typedef enum {
 	PROXY_PASS,
 	PROXY_HOLD,       /* nothing moves */
+	PROXY_HOLD_AFTER, /* the next request of type `op` passes, then nothing moves (PROXY_HOLD) */
 	PROXY_CUT,        /* connections are closed, new ones as soon as they are made */
 	PROXY_LOSE,       /* the next request of type `op` is lost and the connection cut; then all passes again */
 	PROXY_LOSE_EACH,  /* each such request, until another mode is set */

@@ -22,7 +22,8 @@
  *
  * A session lives on the server until the negotiated timeout has passed since the server last heard from it. The client
  * library pings by itself, but does not report when the server answered. So each session has a thread of its own, which
- * requests a `sync` every quarter of the timeout. When such a probe is answered, the session is good until
+ * requests a `sync`, and the next one a quarter of the timeout after its answer. When such a probe is answered, the
+ * session is good until
  *
  *     send time of the probe BEFORE the answered one + negotiated timeout - drift (1 % + 2 ms)
  *
@@ -33,9 +34,10 @@
  * about expiry. The leader answers a sync, and only for a session that lives.
  *
  * Why the probe before: a request does not tell the leader of a follower's sessions. The next ping between the two
- * servers does (every half tick). Ping and sync use the same ordered channel. A probe follows the one before it by at
- * least a quarter of the timeout (by default at least half a tick). If the probe before failed, a reconnection lies
- * between the two, which the leader counts as a sign of life by itself. The creation of the session counts as a probe.
+ * servers does (every half tick). Ping and sync use the same ordered channel. A probe follows the answer to the one
+ * before it by at least a quarter of the timeout (at least half a tick), so a ping lies between the two, however late
+ * the answer was. If the probe before failed, a reconnection lies between them, which the leader counts as a sign of
+ * life by itself. The creation of the session counts as a probe.
  *
  * Nothing is promised if minSessionTimeout is below two ticks, or if the clocks of client and leader differ in speed by
  * more than 1 %. Fencing tokens cover these cases. */

@@ -39,6 +39,9 @@ static void probed(void *context, const dlock_zk_op *op)
 	dlock_zk_session *session = context;
 
 	session->probing = false;
+	if (op->rc == ZOK) {
+		session->probe_due = dlock_after(dlock_now(), session->timeout / 4); /* not earlier: see session.h */
+	}
 	if (op->rc == ZOK && session->before_sent > session->lived) {
 		/* Only a call that waits for the bound needs this event: a waiter in the queue need not look again after each
 		 * probe. */
@@ -59,7 +62,7 @@ static void probe(dlock_zk_session *session, dlock_nanos now)
 {
 	pthread_mutex_lock(&session->mutex);
 	session->probing = true;
-	session->probe_due = dlock_after(now, session->timeout / 4);
+	session->probe_due = dlock_after(now, session->timeout / 4); /* if this probe fails */
 	session->before_sent = session->probe_sent;
 	session->probe_sent = now; /* the time before the sending, never after it */
 	pthread_mutex_unlock(&session->mutex);
