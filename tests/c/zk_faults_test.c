@@ -1,10 +1,13 @@
 /* The ZooKeeper back end on a real server, over connections that fail, and with stopped processes:
  * zk_faults_test HOST:PORT [word in the names of the tests to run]. Prints TAP. Best with a short tick (200 ms). */
 
+#include <dlfcn.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "../../src/zookeeper/lock/claim.h"
+#include "../../src/zookeeper/session/path.h"
 #include "helpers.h"
 #include "tap.h"
 #include "zk_client.h"
@@ -69,6 +72,82 @@ static void test_lost_replies(void)
 	check(p.mode == PROXY_PASS && settles_at("lost", 0), "the abandoned claim leaves no node (%d, %d)", p.mode,
 		children("lost"));
 	check(dlock_zk_pool_sessions_opened(c.pool) == 1, "all of this uses one session");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+static struct {
+	proxy *proxy;
+	dlock_zk_session *session;
+	char parent[128], node[192];
+	atomic_int lists;
+} between;
+
+/* Waits until the library has lost the sync. */
+static void break_connection(void)
+{
+	bool waits = true;
+
+	between.proxy->mode = PROXY_CUT;
+	while (waits) {
+		usleep(1000);
+		waits = false;
+		pthread_mutex_lock(&between.session->mutex);
+		for (const dlock_zk_op *op = between.session->ops; op; op = op->next) {
+			waits |= !op->then; /* the list and the probe have one */
+		}
+		pthread_mutex_unlock(&between.session->mutex);
+	}
+	between.proxy->mode = PROXY_PASS;
+}
+
+/* Stands before the library's function. The connection breaks before the first list of the parent. Another server has
+ * executed the creation by the second one. */
+int zoo_aget_children(zhandle_t *handle, const char *path, int watch, strings_completion_t done, const void *data)
+{
+	int (*ask)(zhandle_t *, const char *, int, strings_completion_t, const void *) = dlsym(RTLD_NEXT, __func__);
+
+	if (strcmp(path, between.parent) == 0) {
+		if (between.lists == 0) {
+			break_connection();
+		} else if (between.lists == 1) {
+			zoo_create(zk_observer, between.node, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0);
+		}
+		between.lists++;
+	}
+	return ask(handle, path, watch, done, data);
+}
+
+static bool is_listed_twice(void *unused)
+{
+	(void) unused;
+	return between.lists >= 2;
+}
+
+/* A node without an owner may be created late, by a server that the client knew before its connection broke. A list
+ * tells only behind a sync that was answered. */
+static void test_lost_sync(void)
+{
+	proxy p;
+	client c;
+	char guid[DLOCK_TOKEN_LEN + 1];
+
+	proxied(&p, &c);
+	dlock_claim *claim = claim_on(&c, "warm");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "warm");
+	snprintf(between.parent, sizeof between.parent, "%s/behind", zk_root);
+	check(zoo_create(zk_observer, between.parent, "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK, "a resource");
+	check(dlock_token(guid), "a guid");
+	char *node = dlock_zk_node_path(between.parent, guid, "lock-");
+	snprintf(between.node, sizeof between.node, "%s0000000001", node);
+	free(node);
+	between.proxy = &p;
+	between.session = ((dlock_zk_claim *) claim)->session;
+	dlock_zk_discard_node(between.session, between.parent, guid);
+	check(eventually(is_listed_twice, NULL), "the sync is lost: after the reconnection, the client asks again");
+	dlock_zk_pool_drain(c.pool, dlock_now() + 30 * DLOCK_SECOND);
+	check(settles_at("behind", 0), "it deletes the node that was created late");
+	dlock_claim_free(claim);
 	client_free(&c);
 	proxy_stop(&p);
 }
@@ -499,6 +578,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		{ "lost replies", test_lost_replies },
+		{ "lost sync", test_lost_sync },
 		{ "several lost replies", test_lost_replies_of_several },
 		{ "several in part", test_part_of_several }, { "odd responses", test_odd_responses },
 		{ "expiry", test_expiry },

@@ -12,6 +12,7 @@ struct dlock_zk_node {
 	dlock_zk_session *session;
 	/* Under the session's mutex. */
 	bool asked;                     /* a response about the node is due, with the node as its context */
+	unsigned long connection;       /* session->connections when `asked` was set; of unowned nodes */
 	bool removed;                   /* of own nodes, like the next two */
 	_Atomic bool gone;
 	const void *together;
@@ -104,12 +105,15 @@ static void deleted(void *context, const dlock_zk_op *op)
 }
 
 /* The list was requested after any request that may still create the node, on the same connection or after a sync. So
- * if the guid is not in it now, it never will be. */
+ * if the guid is not in it now, it never will be. But if the connection broke between the sync and the list, the
+ * library may have lost the sync and sent the list over the next connection, to a server that is behind. Then the
+ * thread asks again. */
 static void listed(void *context, const dlock_zk_op *op)
 {
 	dlock_zk_node *node = context;
 	dlock_zk_session *session = node->session;
-	int rc = op->rc;
+	bool counts = node->connection == session->connections || dlock_zk_is_dead(op->rc);
+	int rc = counts ? op->rc : ZCONNECTIONLOSS;
 
 	for (int i = 0; i < op->children_count; i++) {
 		if (!dlock_zk_is_node_of(op->children[i], node->guid)) {
@@ -194,7 +198,6 @@ static int send_about(dlock_zk_node *node)
 	if (!*node->guid) {
 		return dlock_zk_ask_then(node->session, DLOCK_ZK_DELETE, node->path, deleted, node);
 	}
-	/* If the sync is lost, so is the list after it. */
 	int rc = dlock_zk_ask_then(node->session, DLOCK_ZK_SYNC, node->path, NULL, NULL);
 	return rc == ZOK ? dlock_zk_ask_then(node->session, DLOCK_ZK_LIST, node->path, listed, node) : rc;
 }
@@ -213,6 +216,7 @@ void dlock_zk_unowned_nodes_send(dlock_zk_session *session)
 			break;
 		}
 		node->asked = true;
+		node->connection = session->connections;
 		pthread_mutex_unlock(&session->mutex);
 		rc = send_about(node);
 		pthread_mutex_lock(&session->mutex);

@@ -80,6 +80,7 @@ struct dlock_zk_session {
 	dlock_zk_state state;
 	bool stop, ended;       /* the owner wants the thread to end; the thread has ended */
 	int64_t id;
+	unsigned long connections; /* how often it was connected */
 	dlock_nanos timeout;    /* negotiated; 0 before the first connection */
 	dlock_nanos cut_off;    /* the time from which there is no connection, or none that answers */
 	bool awaited;           /* a call has waited for a connection after that, without success */

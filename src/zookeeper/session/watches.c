@@ -108,6 +108,7 @@ static void change_state(dlock_zk_session *session, zhandle_t *handle, int state
 	if (state == ZOO_CONNECTED_STATE) {
 		session->handle = handle; /* zookeeper_init() may not have returned yet */
 		session->state = DLOCK_ZK_CONNECTED;
+		session->connections++;
 		session->id = zoo_client_id(handle)->client_id;
 		session->timeout = zoo_recv_timeout(handle) * DLOCK_MS;
 		session->probe_due = 0; /* only a response shows that the session has moved here */
