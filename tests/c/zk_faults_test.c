@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "../../src/zookeeper/lock/claim.h"
@@ -499,6 +500,37 @@ static void test_no_response(void)
 	proxy_stop(&p);
 }
 
+/* Signals do not extend the wait, however often they interrupt it. */
+static void test_no_response_to_the_interrupted(void)
+{
+	proxy p;
+	client c;
+	struct itimerval often = { { 0, 200000 }, { 0, 200000 } }, never = { { 0, 0 }, { 0, 0 } };
+	int interruptions = 0;
+
+	proxied(&p, &c);
+	p.op = OP_CREATE2;
+	p.mode = PROXY_LOSE_EACH;
+	dlock_claim *claim = claim_on(&c, "interrupted");
+	dlock_nanos start = dlock_now();
+	dlock_wait wait = { .deadline = start, .interrupted = interrupted };
+	dlock_status status;
+	interrupt_on(SIGALRM);
+	setitimer(ITIMER_REAL, &often, NULL);
+	while ((status = dlock_claim_acquire(claim, &wait, &c.error)) == DLOCK_INTERRUPTED && dlock_now() - start < SOON) {
+		interrupt_clear();
+		interruptions++;
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	interrupt_clear();
+	check(status == DLOCK_CONNECTION && interruptions > 2, "the wait ends in spite of interruptions (%d, %d)", status,
+		interruptions);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	client_free(&c);
+	proxy_stop(&p);
+}
+
 /* Lists `count` servers. The live one is at `place`; the others refuse connections. */
 static void list_hosts(char *hosts, size_t size, int live, int place, int count)
 {
@@ -585,6 +617,7 @@ int main(int argc, char **argv)
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
 		{ "late answer", test_late_answer },
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
+		{ "no response, and signals", test_no_response_to_the_interrupted },
 		{ "one of several", test_one_of_several }, { "rests", test_rests },
 	};
 

@@ -126,8 +126,11 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
 	dlock_status status = dlock_zk_claim_place(claim) ? DLOCK_OK : dlock_out_of_memory(error);
-	dlock_nanos until = dlock_after(dlock_now(), dlock_zk_backend_of(base)->options.session_timeout);
+	/* Interruptions do not extend the limit, and what the caller does meanwhile does not use it up. */
+	dlock_nanos limit = claim->left ? claim->left : dlock_zk_backend_of(base)->options.session_timeout;
+	dlock_nanos until = dlock_after(dlock_now(), limit);
 
+	claim->left = 0;
 	dlock_claim_move(base, DLOCK_CLAIM_NEW);
 	forget(claim);
 	while (status == DLOCK_OK && base->state != DLOCK_CLAIM_HELD) {
@@ -146,6 +149,8 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		}
 	}
 	if (status == DLOCK_INTERRUPTED) {
+		dlock_nanos now = dlock_now();
+		claim->left = now < until ? until - now : 1;
 		dlock_claim_move(base, claim->phase == DLOCK_ZK_ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
 		forget(claim);
@@ -213,8 +218,11 @@ static dlock_status release(dlock_claim *base, dlock_error *error)
 
 static void abandon(dlock_claim *base)
 {
-	forget((dlock_zk_claim *) base);
-	dlock_zk_claim_leave((dlock_zk_claim *) base);
+	dlock_zk_claim *claim = (dlock_zk_claim *) base;
+
+	forget(claim);
+	dlock_zk_claim_leave(claim);
+	claim->left = 0;
 }
 
 static dlock_status locked(

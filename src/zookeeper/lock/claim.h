@@ -44,6 +44,7 @@ typedef struct {
 	dlock_zk_phase phase;
 	bool token_used; /* nodes may carry the token already, so new nodes need another one */
 	dlock_zk_op *creating;
+	dlock_nanos left; /* of the limit of an interrupted acquisition, when it was interrupted; 0: all of it */
 	dlock_zk_news news; /* of the nodes that the claim waits for */
 } dlock_zk_claim;
 
