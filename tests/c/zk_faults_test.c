@@ -226,6 +226,33 @@ static void test_part_of_several(void)
 	proxy_stop(&p);
 }
 
+static bool is_gone(void *node)
+{
+	return dlock_zk_own_node_is_gone(node);
+}
+
+/* The session's thread finds a node gone before the client has handed it the other ones. */
+static void test_part_of_several_at_once(void)
+{
+	client c = client_new();
+	dlock_claim *claim = claim_on_several(&c, "pqr");
+
+	check(acquire(&c, claim, -1) == DLOCK_OK, "acquired");
+	dlock_zk_claim *own = (dlock_zk_claim *) claim;
+	for (int i = 1; i < 3; i++) {
+		dlock_zk_own_node_remove(own->parts[i].held);
+		own->parts[i].held = NULL;
+	}
+	check(zoo_delete(zk_observer, own->parts[0].node, -1) == ZOK, "a part is deleted");
+	check(eventually(is_gone, own->parts[0].held), "the thread finds it gone");
+	for (int i = 1; i < 3; i++) {
+		own->parts[i].held = dlock_zk_own_node_add(own->session, own->parts[i].node, claim);
+	}
+	check(look(claim) == DLOCK_CLAIM_LOST && has_nodes(0), "the claim is lost, and the client deletes the other nodes");
+	check(release(&c, claim) == DLOCK_LOST, "a release reports the loss");
+	client_free(&c);
+}
+
 /* The created node does not have the requested name, or has no valid number. */
 static void test_odd_responses(void)
 {
@@ -612,7 +639,8 @@ int main(int argc, char **argv)
 		{ "lost replies", test_lost_replies },
 		{ "lost sync", test_lost_sync },
 		{ "several lost replies", test_lost_replies_of_several },
-		{ "several in part", test_part_of_several }, { "odd responses", test_odd_responses },
+		{ "several in part", test_part_of_several }, { "several in part at once", test_part_of_several_at_once },
+		{ "odd responses", test_odd_responses },
 		{ "expiry", test_expiry },
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
 		{ "late answer", test_late_answer },

@@ -24,9 +24,8 @@
  * and kazoo's exclude those of dlock. The session is the lease: the client holds a lock for as long as it knows that
  * the session lives (session.h). */
 
-/* Ends the checks by the session's thread, and forgets the nodes that it found gone: the claim does not own them any
- * more. */
-static void forget(dlock_zk_claim *claim)
+/* Forgets the nodes that the session's thread found gone: the claim does not own them any more. */
+static void forget_gone(dlock_zk_claim *claim)
 {
 	for (int i = 0; claim->parts && i < claim->base.count; i++) {
 		dlock_zk_part *part = &claim->parts[i];
@@ -34,8 +33,16 @@ static void forget(dlock_zk_claim *claim)
 			free(part->node);
 			part->node = NULL;
 		}
-		dlock_zk_own_node_remove(part->held);
-		part->held = NULL;
+	}
+}
+
+/* The same, and ends the checks by that thread. The renewal thread does not look at the claim any more. */
+static void forget(dlock_zk_claim *claim)
+{
+	forget_gone(claim);
+	for (int i = 0; claim->parts && i < claim->base.count; i++) {
+		dlock_zk_own_node_remove(claim->parts[i].held);
+		claim->parts[i].held = NULL;
 	}
 }
 
@@ -160,14 +167,16 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 	return status;
 }
 
-/* If the deadline has passed, the claim leaves the lock. If the session lived on, the node would otherwise keep other
- * clients out without a holder. */
+/* If the deadline has passed, or one of several nodes is gone, the claim leaves the locks. If the session lived on, the
+ * nodes would otherwise keep other clients out without a holder. */
 static void refresh(dlock_claim *base)
 {
 	dlock_zk_claim *claim = (dlock_zk_claim *) base;
 	dlock_zk_view view = dlock_zk_session_view(claim->session);
 
 	if (view.state >= DLOCK_ZK_EXPIRED || is_gone(claim)) {
+		forget_gone(claim);
+		dlock_zk_claim_leave(claim);
 		dlock_claim_move(base, DLOCK_CLAIM_LOST);
 		return;
 	}

@@ -54,8 +54,8 @@ static void free_node(dlock_zk_node *node)
 	free(node);
 }
 
-/* Discards the rest of several nodes at once, because their owner may not look for a long time. If there is no memory
- * for it, the owner discards them. */
+/* Discards the rest of several nodes at once, because their owner may not look for a long time. When it looks, it
+ * discards those for which there was no memory, and those that were not own nodes yet. */
 static void give_rest_back(dlock_zk_session *session, const void *together)
 {
 	for (dlock_zk_node *node = session->own_nodes; node; node = node->next) {
