@@ -39,8 +39,14 @@
  * the answer was. If the probe before failed, a reconnection lies between them, which the leader counts as a sign of
  * life by itself. The creation of the session counts as a probe.
  *
- * Nothing is promised if minSessionTimeout is below two ticks, or if the clocks of client and leader differ in speed by
- * more than 1 %. Fencing tokens cover these cases. */
+ * A leader that is partitioned from the majority still answers a sync if no transaction is under way. That is harmless
+ * for a quarter of the timeout after the majority has a new leader, in which all sessions begin anew. If both sides
+ * notice the partition by their own timeouts, the old leader steps down at most 0.85 ticks after that. If servers of
+ * the majority restart meanwhile, it is syncLimit + 1 ticks.
+ *
+ * So nothing is promised during a partition of the leader if the timeout is below four ticks, or if servers of the
+ * majority restart meanwhile. Nothing is promised either if minSessionTimeout is below two ticks, or if the clocks of
+ * client and leader differ in speed by more than 1 %. Fencing tokens cover these cases. */
 
 typedef struct dlock_zk_session dlock_zk_session;
 
