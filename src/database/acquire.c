@@ -69,7 +69,7 @@ static void begin_attempt(waiter *own, dlock_nanos now)
 	if (call) {
 		strcpy(call->other, own->queue && !own->last ? "inbox" : ""); /* a placeholder: the session knows its channel */
 		call->numbers[0] = dlock_db_ms(claim->base.ttl);
-		call->numbers[1] = dlock_db_ms(session_of(own)->base.server->guard);
+		call->numbers[1] = dlock_db_ms(dlock_db_guard(&claim->base));
 		call->numbers[2] = claim->ticket;
 		call->numbers[3] = own->number;
 		dlock_db_call_say(call, own->queue ? claim->base.description : NULL);

@@ -176,7 +176,7 @@ static dlock_db_call *exchange_call(const dlock_claim *claim, const char *token,
 
 	if (call) {
 		strcpy(call->other, old);
-		call->numbers[0] = dlock_db_ms(dlock_db_backend_of(claim)->session->base.server->guard);
+		call->numbers[0] = dlock_db_ms(dlock_db_guard(claim));
 	}
 	return call;
 }

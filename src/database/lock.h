@@ -29,6 +29,12 @@ static inline dlock_db_backend *dlock_db_backend_of(const dlock_claim *claim)
 	return (dlock_db_backend *) claim->backend;
 }
 
+/* The guard of the claim's own object, which bounds its lease times. Objects with other guards share its session. */
+static inline dlock_nanos dlock_db_guard(const dlock_claim *claim)
+{
+	return claim->backend->ttls.most;
+}
+
 /* Makes a call for the claim's lock. Returns NULL if out of memory. */
 dlock_db_call *dlock_db_claim_call(const dlock_claim *claim, dlock_db_function function, const char *token);
 

@@ -69,6 +69,12 @@ foreach (private_databases() as $kind => $server) {
     $pdo->commit();
     same(true, $manager->attach($handle)->release(), "$kind: once the transaction is over");
 
+    // The database is told the guard of the object that asks. Objects that differ only in their guard share a session.
+    $long = (new DistributedLock($server->dsn('create=1&guard=60'), ttl: 50))->acquire('long', 0);
+    same(60, $server->guard(), "$kind: the guard that acquire() announces");
+    same(true, (new DistributedLock($server->dsn('create=1&guard=70')))->attach($long->detach())->release(), "$kind: attach() with another guard");
+    same(70, $server->guard(), "$kind: the guard that attach() announces");
+
     // Renewed, altered, another server's, over.
     $renewed = (new DistributedLock($server->dsn(), ttl: 10))->acquire('renewed');
     $renewed = $manager->attach($renewed->detach());

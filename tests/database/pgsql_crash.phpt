@@ -70,7 +70,7 @@ holds($e instanceof AcquireTimeoutException && str_contains($e->getMessage(), 'n
 same(true, $make()->lock('other', 60), 'after the guard');
 
 // ---- a longer guard, once announced, is kept by all, also over a crash ----
-$long = new DistributedLock($server->dsn('guard=5'), ttl: 4);
+$long = new DistributedLock($server->dsn('create=1&guard=5'), ttl: 4); // its session is that of objects with a shorter guard
 same(true, $long->lock('long', 0), 'a lease that is longer');
 $server->crash();
 $server->restart();
