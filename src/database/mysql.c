@@ -430,6 +430,12 @@ static bool is_of_server(unsigned code)
 	return code < 2000 || code >= 3000;
 }
 
+/* True if the call can succeed only over another session: one with the server that takes writes now. */
+static bool is_read_only(unsigned code)
+{
+	return code == 1290 || code == 1836 || code == 1792;
+}
+
 static void note_refusal(my_link *link, my_outcome outcome)
 {
 	dlock_db_call *call = link->call;
@@ -456,11 +462,12 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 		return !ended;
 	}
 	my_outcome outcome = advance_statement(link);
-	if (link->stage == MY_CALLING && outcome == REFUSED && !is_of_server(mysql_errno(link->mysql))) {
+	unsigned code = outcome == REFUSED ? mysql_errno(link->mysql) : 0;
+	if (link->stage == MY_CALLING && outcome == REFUSED && (!is_of_server(code) || is_read_only(code))) {
 		return broke(link);
 	}
 	bool failed = link->stage == MY_CALLING && outcome != GOES_ON && (outcome == REFUSED || !link->call->seen);
-	bool woken = link->stage == MY_UNDOING && outcome == REFUSED && is_transient(mysql_errno(link->mysql));
+	bool woken = link->stage == MY_UNDOING && outcome == REFUSED && is_transient(code);
 	if (failed) {
 		note_refusal(link, outcome);
 		link->stage = MY_UNDOING;

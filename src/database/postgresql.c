@@ -21,7 +21,6 @@ typedef struct {
 	bool dialing, setting_up, creating;
 	PostgresPollingStatusType polling;
 	unsigned prepared, confirmed; /* a bit for each function: its preparation was requested, was confirmed */
-	bool ending;       /* the session ends; `problem` says why */
 	bool unflushed;
 } pg_link;
 
@@ -59,6 +58,8 @@ static bool is_transient(const char *state)
 #define BEHIND_POOLER                                                                                                  \
 	"a pooler is in front of it, but waiting needs a session of its own: connect to the server"
 
+#define READ_ONLY "25006"
+
 static const char *advice(const char *state)
 {
 	static const struct {
@@ -68,7 +69,7 @@ static const char *advice(const char *state)
 		{ "42883", ": run postgresql.sql there, or add create=1 to the address" },
 		{ "42P01", ": run postgresql.sql there, or add create=1 to the address" },
 		{ "42501", ": GRANT dlock_user TO the user, or let the owner of the schema run postgresql.sql" },
-		{ "25006", ": it is read-only (default_transaction_read_only, or a standby)" },
+		{ READ_ONLY, ": it is read-only (default_transaction_read_only, or a standby)" },
 		{ "0A000", ": it is a standby; name all hosts in the address" },
 		{ "55000", ": it is a standby; name all hosts in the address" },
 		{ "53300", ": raise max_connections; each process that locks has one, and one more while leases are renewed" },
@@ -96,6 +97,8 @@ static void read_refusal(pg_link *link)
 		&& strspn(found + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5) {
 		memcpy(state, found + 3, 5);
 		text = found + 10;
+	} else if (strstr(text, "session is read-only")) { /* libpq's own words */
+		strcpy(state, READ_ONLY);
 	}
 	int len = end && end > text ? (int) (end - text) : (int) strlen(text);
 	len -= len > 0 && text[len - 1] == '\n';
@@ -410,22 +413,24 @@ static void take_row(dlock_db_call *call, const PGresult *result)
 	call->seen = true;
 }
 
-/* An error that ends the session, or an error of libpq, does not tell whether the call was executed. So it ends the
- * link. */
-static void take_error(pg_link *link, dlock_db_call *call, const PGresult *result)
+/* Returns false if the error ends the link. An error that ends the session, or an error of libpq, does not tell whether
+ * the call was executed. If the server has become read-only, the call can succeed only over another session: one with
+ * the server that takes writes now. */
+static bool take_error(pg_link *link, dlock_db_call *call, const PGresult *result)
 {
 	const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 
 	refuse_result(link, result);
-	if (!severity || strcmp(severity, "ERROR")) {
-		link->ending = true;
-		return;
+	if (!severity || strcmp(severity, "ERROR") || (state && !strcmp(state, READ_ONLY))) {
+		return false;
 	}
 	strcpy(call->error.message, link->base.problem);
 	call->refused = true;
 	call->transient = link->base.transient;
 	link->base.transient = false;
 	link->prepared &= link->confirmed | ~(1u << call->function);
+	return true;
 }
 
 static void end_call(dlock_db_call *call, dlock_db_session *session)
@@ -439,7 +444,7 @@ static void end_call(dlock_db_call *call, dlock_db_session *session)
 	dlock_db_session_answered(session);
 }
 
-/* Returns false if no call was under way. */
+/* Returns false if the link is broken. */
 static bool take_result(pg_link *link, dlock_db_session *session, const PGresult *result)
 {
 	dlock_db_call *call = dlock_db_session_next(session);
@@ -458,8 +463,7 @@ static bool take_result(pg_link *link, dlock_db_session *session, const PGresult
 		link->confirmed |= 1u << call->function;
 		break;
 	case PGRES_FATAL_ERROR:
-		take_error(link, call, result);
-		break;
+		return take_error(link, call, result);
 	case PGRES_PIPELINE_SYNC:
 		end_call(call, session);
 		break;
@@ -479,7 +483,6 @@ static void take_notifications(pg_link *link, dlock_db_session *session)
 	}
 }
 
-/* After an error that ends the session, libpq reports first that error and then the end. */
 static bool pg_receive(dlock_db_link *base, dlock_db_session *session)
 {
 	pg_link *link = (pg_link *) base;
@@ -498,7 +501,7 @@ static bool pg_receive(dlock_db_link *base, dlock_db_session *session)
 		}
 	}
 	take_notifications(link, session);
-	return alive && !link->ending && (PQstatus(link->conn) != CONNECTION_BAD || broke(link));
+	return alive && (PQstatus(link->conn) != CONNECTION_BAD || broke(link));
 }
 
 static void pg_close(dlock_db_link *base)

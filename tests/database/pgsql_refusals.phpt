@@ -78,7 +78,7 @@ $lock = new DistributedLock($server->dsn('', $user));
 $lock->lock('open', 0);
 $server->set('default_transaction_read_only', 'on');
 wait_for(fn () => thrown_by(fn () => $lock->lock('r2', 0)) !== null, 60, 'a server that was set read-only');
-$fails("$at: *read-only transaction: it is read-only (default_transaction_read_only, or a standby)", fn () => $lock->lock('r3', 0), 'set read-only under an open session');
+$fails("$at: *: it is read-only (default_transaction_read_only, or a standby)", fn () => $lock->lock('r3', 0), 'set read-only under an open session');
 $administrator = $server->pdo();
 foreach (['SET default_transaction_read_only = off', 'ALTER SYSTEM RESET default_transaction_read_only', 'SELECT pg_reload_conf()'] as $sql) {
     $administrator->exec($sql);
