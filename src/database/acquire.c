@@ -161,9 +161,10 @@ static void take_attempt(waiter *own, dlock_nanos now)
 	own->trouble_since = !own->trouble ? 0 : own->trouble_since ? own->trouble_since : now;
 }
 
+/* If the server hangs, an attempt ends long after the deadline. Then another one would only make the wait longer. */
 static bool ends(const waiter *own, dlock_nanos now)
 {
-	if (own->last || (own->said != DLOCK_TIMEOUT && !own->trouble)) {
+	if (own->last || (own->said != DLOCK_TIMEOUT && (!own->trouble || now >= own->deadline))) {
 		return true;
 	}
 	return own->trouble && own->deadline == DLOCK_FOREVER && now - own->trouble_since > LONGEST_TROUBLE;
