@@ -6,7 +6,7 @@
 
 #include "../base/wait.h"
 
-/* If there is another address to try, an address that does not answer has half of the time that is left. */
+/* The least time for an address that does not answer. */
 #define LEAST_STEP (20 * DLOCK_MS)
 
 /* ---- closing ---- */
@@ -16,6 +16,12 @@ static bool is_inherited(const dlock_db_session *session)
 	return session->process != dlock_process_current();
 }
 
+static void drop_lookup(dlock_db_session *session)
+{
+	dlock_lookup_release(session->lookup);
+	session->lookup = NULL;
+}
+
 static void forget_link(dlock_db_session *session)
 {
 	session->link = NULL;
@@ -23,8 +29,7 @@ static void forget_link(dlock_db_session *session)
 	session->unsent = NULL;
 	session->used = false;
 	*session->inbox = '\0';
-	dlock_lookup_release(session->lookup);
-	session->lookup = NULL;
+	drop_lookup(session);
 }
 
 static void disconnect(dlock_db_session *session)
@@ -122,45 +127,94 @@ static int hosts(const dlock_db_session *session)
 	return session->base.server->path ? 1 : session->base.server->seed_count;
 }
 
-static void take_lookup(dlock_db_session *session)
+static void add_address(dlock_addresses *all, int *tried, const char *address)
 {
-	char reason[160];
-
-	if (session->lookup && dlock_lookup_has_ended(session->lookup, reason, sizeof reason)) {
-		if (*reason) {
-			note_obstacle(session, reason, false);
+	for (int i = 0; i < all->count; i++) {
+		if (!strcmp(all->text[i], address)) {
+			return;
 		}
-		dlock_lookup_release(session->lookup);
-		session->lookup = NULL;
+	}
+	if (all->count == DLOCK_MOST_ADDRESSES && *tried > 0) { /* an address that was tried makes room */
+		memmove(all->text[0], all->text[1], (DLOCK_MOST_ADDRESSES - 1) * sizeof all->text[0]);
+		all->count--;
+		(*tried)--;
+	}
+	if (all->count < DLOCK_MOST_ADDRESSES) {
+		strcpy(all->text[all->count++], address);
 	}
 }
 
-/* Prepares the first attempt at a host. */
+/* Adds the addresses that a lookup has found by now. */
+static void learn(dlock_db_session *session)
+{
+	dlock_addresses found;
+	char reason[160];
+
+	if (!session->lookup || !dlock_lookup_has_ended(session->lookup, reason, sizeof reason)) {
+		return;
+	}
+	if (*reason) {
+		note_obstacle(session, reason, false);
+	}
+	drop_lookup(session);
+	dlock_resolve_known(host_of(session), &found);
+	for (int i = 0; i < found.count; i++) {
+		add_address(&session->addresses, &session->tried, found.text[i]);
+	}
+}
+
+/* Prepares the first attempt at a host. The addresses that its name had last are tried at once. If they are old, a
+ * lookup runs meanwhile. */
 static void begin_host(dlock_db_session *session)
 {
 	const char *host = host_of(session);
 	char reason[160];
 
+	session->state = DLOCK_DB_CONNECTING;
 	session->tried = 0;
 	session->addresses.count = 1;
-	if (!host) {
-		return;
-	}
-	snprintf(session->addresses.text[0], sizeof session->addresses.text[0], "%s", host);
-	if (!dlock_is_address(host) && !dlock_resolve_known(host, &session->addresses)) {
+	drop_lookup(session);
+	if (!host || dlock_is_address(host)) {
+		snprintf(session->addresses.text[0], sizeof session->addresses.text[0], "%s", host ? host : "");
+	} else if (!dlock_resolve_known(host, &session->addresses)) {
 		session->lookup = dlock_resolve(host, true, reason, sizeof reason);
 		if (!session->lookup && *reason) {
 			note_obstacle(session, reason, false);
+		} else if (!session->lookup) { /* a lookup of another thread has just ended */
+			dlock_resolve_known(host, &session->addresses);
 		}
 	}
 }
 
+static bool is_last_host(const dlock_db_session *session)
+{
+	return session->seeds_tried + 1 >= hosts(session);
+}
+
+/* If there may be another address to try, the present one has half of the time that is left. */
 static void set_step(dlock_db_session *session, dlock_nanos now)
 {
-	bool is_last = session->tried >= session->addresses.count && session->seeds_tried + 1 >= hosts(session);
+	bool is_last = session->tried >= session->addresses.count && !session->lookup && is_last_host(session);
 	dlock_nanos half = (session->deadline - now) / 2;
 
 	session->step = is_last ? session->deadline : now + (half > LEAST_STEP ? half : LEAST_STEP);
+}
+
+/* Sets once the time until which the session waits for the lookup. If the known addresses of the last host have failed,
+ * a lookup that hangs for longer than the timeout would only delay the error. */
+static void wait_for_lookup(dlock_db_session *session, dlock_nanos now)
+{
+	if (session->state == DLOCK_DB_RESOLVING) {
+		return;
+	}
+	session->state = DLOCK_DB_RESOLVING;
+	if (!is_last_host(session)) {
+		set_step(session, now);
+	} else if (session->tried == 0) {
+		session->step = session->deadline;
+	} else {
+		session->step = dlock_after(dlock_lookup_begun(session->lookup), session->base.server->connect_timeout);
+	}
 }
 
 static void open_address(dlock_db_session *session, dlock_nanos now)
@@ -174,8 +228,8 @@ static void open_address(dlock_db_session *session, dlock_nanos now)
 		note_obstacle(session, "out of memory", false);
 		return;
 	}
-	set_step(session, now);
 	session->state = DLOCK_DB_CONNECTING;
+	set_step(session, now);
 }
 
 static void connect_on(dlock_db_session *session, dlock_nanos now);
@@ -183,20 +237,13 @@ static void connect_on(dlock_db_session *session, dlock_nanos now);
 /* Tries the next address. If a host has no more addresses, tries the next host. */
 static void try_next(dlock_db_session *session, dlock_nanos now)
 {
-	session->state = DLOCK_DB_RESOLVING;
 	while (!session->link && session->seeds_tried < hosts(session)) {
-		take_lookup(session);
-		if (session->lookup) {
-			set_step(session, now);
-			return;
-		}
-		if (session->tried >= session->addresses.count && host_of(session) && !dlock_is_address(host_of(session))) {
-			int before = session->addresses.count;
-			dlock_resolve_known(host_of(session), &session->addresses);
-			session->tried = session->tried == before ? session->tried : 0;
-		}
+		learn(session);
 		if (session->tried < session->addresses.count) {
 			open_address(session, now);
+		} else if (session->lookup) {
+			wait_for_lookup(session, now);
+			return;
 		} else if (++session->seeds_tried < hosts(session)) {
 			session->seed = (session->seed + 1) % hosts(session);
 			begin_host(session);
@@ -231,11 +278,24 @@ static void try_other(dlock_db_session *session, const char *why, bool transient
 		session->client->close(session->link);
 		session->link = NULL;
 	} else {
-		dlock_lookup_release(session->lookup);
-		session->lookup = NULL;
-		session->tried = session->addresses.count;
+		drop_lookup(session);
 	}
 	try_next(session, now);
+}
+
+/* The time of the present address or lookup is over. The session leaves an address only if there is another one. A
+ * lookup that is still under way would only take time from the next host. */
+static void leave_slow(dlock_db_session *session, dlock_nanos now)
+{
+	learn(session);
+	if (session->link && !is_last_host(session)) {
+		drop_lookup(session);
+	}
+	if (session->link && session->tried >= session->addresses.count && is_last_host(session)) {
+		set_step(session, now);
+	} else {
+		try_other(session, session->link ? "no connection in time" : "the name was not resolved", false, now);
+	}
 }
 
 /* ---- sending ---- */
@@ -411,6 +471,7 @@ static void connect_on(dlock_db_session *session, dlock_nanos now)
 		session->state = DLOCK_DB_OPEN;
 		session->heard_at = now;
 		session->unsent = session->first;
+		drop_lookup(session);
 		if (host_of(session) && session->tried > 1) {
 			dlock_resolve_prefer(host_of(session), session->addresses.text[session->tried - 1]);
 		}
@@ -482,7 +543,7 @@ static void expire(dlock_source *source)
 											  : "the name was not resolved",
 			timeout < session->base.timeout_cap ? timeout : session->base.timeout_cap);
 	} else if (session->state != DLOCK_DB_CLOSED) {
-		try_other(session, session->link ? "no connection in time" : "the name was not resolved", false, now);
+		leave_slow(session, now);
 	}
 }
 

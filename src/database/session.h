@@ -38,7 +38,7 @@ struct dlock_db_session {
 	dlock_lookup *lookup;
 	dlock_addresses addresses;
 	int tried;
-	dlock_nanos deadline, step; /* `step`: the time until which this address may answer */
+	dlock_nanos deadline, step; /* `step`: the time until which this address, or the lookup, may answer */
 	char obstacle[300];         /* why it has not connected yet */
 	bool transient;
 
