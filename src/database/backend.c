@@ -154,6 +154,7 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 	dlock_db_question question = { .call = NULL };
 	dlock_db_call *call = dlock_db_claim_call(claim, DLOCK_DB_RELEASE, claim->token);
 	dlock_status status = dlock_db_ask(dlock_db_backend_of(claim), &question, call, error);
+	bool once_more = status != DLOCK_OK || ((const dlock_db_claim *) claim)->stray;
 
 	if (status == DLOCK_OK && call->answer[0] > 0) {
 		claim->handed_over = call->answer[0] > 1;
@@ -161,7 +162,8 @@ static dlock_status release(dlock_claim *claim, dlock_error *error)
 		/* The first call released it; its answer was lost. */
 	} else if (status == DLOCK_OK) {
 		status = dlock_fail(error, DLOCK_LOST, "The lock \"%s\" had been lost", dlock_claim_name(claim).text);
-	} else {
+	}
+	if (once_more) {
 		dlock_db_give_back(claim);
 	}
 	dlock_db_question_end(&question);

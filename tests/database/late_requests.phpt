@@ -1,0 +1,48 @@
+--TEST--
+PostgreSQL: a request that is executed after its caller has released the lock, or has given up, does not hold the lock
+--EXTENSIONS--
+pdo
+mysqlnd
+pdo_mysql
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+$server = new PrivatePostgres();
+$other = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 100, renew: false);
+$other->isLocked('made');
+
+/** Stops the process of the server that has the first request of $do; the second one is sent over another session. */
+$test = function (string $timeout, callable $do) use ($server): void {
+    $before = $server->sessions();
+    $lock = new DistributedLock($server->dsn("guard=300&connect_timeout=60&read_timeout=$timeout"), ttl: 100, renew: false);
+    wait_for(fn () => thrown_by(fn () => $lock->isLocked('asked')) === null, 60, 'a session');
+    [$backend] = array_values(array_diff($server->sessions(), $before));
+    posix_kill($backend, SIGSTOP);
+    wait_until_stopped($backend);
+    $do($lock);
+    same(null, $server->token('Lock:r'), 'before that process goes on');
+    posix_kill($backend, SIGCONT);
+    wait_for(fn () => $server->token('Lock:r') !== null, 60, 'the late request to be executed');
+    wait_for(fn () => thrown_by(fn () => $lock->isLocked('asked')) === null && $server->token('Lock:r') === null, 60, 'it to be given back');
+};
+
+$test('3', function (DistributedLock $lock) {
+    same(true, $lock->acquire('r', 0)->release(), 'acquired by the second request');
+});
+$lease = $other->acquire('r', 0);
+$test('3.1', function (DistributedLock $lock) use ($server) {
+    same(null, $lock->tryAcquire('r', 1), 'the answer to the second request is no');
+    $server->query('UPDATE dlock.locks SET expires = clock_timestamp()'); // no other lock of this process asks meanwhile
+});
+echo "done\n";
+?>
+--EXPECT--
+done
