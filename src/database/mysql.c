@@ -151,7 +151,7 @@ static void take_row(my_link *link)
 	unsigned count = row ? mysql_num_fields(link->result) : 0;
 
 	if (row && link->stage == MY_SETTING_UP && count == 2) {
-		link->read_only = row[0] && *row[0] != '0';
+		link->read_only = row[0] && strcmp(row[0], "0") && strcmp(row[0], "OFF"); /* MariaDB 12.0.1 has words for it */
 		link->exists = row[1] && *row[1] != '0';
 	}
 	if (link->call && count == 1 && dlock_db_signatures[link->call->function].tells) {

@@ -55,6 +55,17 @@ $server->query('SET GLOBAL read_only = 1');
 $fails("$at: *read-only (read_only, or a replica); name all hosts in the address", fn () => $try('read_timeout=1.6'), 'read-only');
 $server->query('SET GLOBAL read_only = 0');
 same(true, $lock->lock('r2', 0), 'writable again');
+// MariaDB 12.0.1 and later have words for it.
+$words = relay($server->address());
+$said = function (string $word) use ($words, $user) {
+    $words->order(0, ['replace' => ['@@global.read_only', str_pad("'$word'", 18)]]);
+    $timeout = 20 + strlen($word); // a session for each
+    return (new DistributedLock("mysql://$user@{$words->address()}/shop?connect_timeout=$timeout"))->lock('word', 0);
+};
+same(true, $said('OFF'), 'OFF: it takes writes');
+foreach (['ON', 'NO_LOCK', 'NO_LOCK_NO_ADMIN'] as $word) {
+    fails(ConnectionException::class, '*read-only (read_only, or a replica)*', fn () => $said($word), $word);
+}
 
 // ---- too many connections ----
 $server->query('SET GLOBAL max_connections = 10');

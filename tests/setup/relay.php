@@ -11,6 +11,7 @@
  * {"link": 0, "cut": true}               closes all connections
  * {"link": 0, "swallow": true}           from now on: the server gets a request and answers, the answer is dropped and the
  *                                        connection closed; with a number, of so many connections
+ * {"link": 0, "replace": ["a", "b"]}     what goes up has b where the client wrote a; both are as long
  * {"link": 0, "target": "host:port"}     where new connections go
  *
  * Each message sets all that it does not name back to normal. Ends at the end of its input. */
@@ -44,7 +45,7 @@ final class Connection
 
 final class Relay
 {
-    private const NORMAL = ['up' => true, 'down' => true, 'only' => null, 'delay' => null, 'cut' => false, 'swallow' => false];
+    private const NORMAL = ['up' => true, 'down' => true, 'only' => null, 'delay' => null, 'cut' => false, 'swallow' => false, 'replace' => null];
     /** @var list<resource> */
     private array $listeners = [];
     /** @var list<array> */
@@ -181,6 +182,7 @@ final class Relay
                     return !feof($flow->from);
                 }
                 if ($flow->up) {
+                    $bytes = $mode['replace'] ? str_replace(...[...$mode['replace'], $bytes]) : $bytes;
                     $connection->asked = true;
                     $connection->inbox = $connection->inbox || str_contains($bytes, 'SUBSCRIBE');
                 } elseif ($mode['swallow'] && $connection->asked) {
