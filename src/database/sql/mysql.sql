@@ -385,7 +385,8 @@ BEGIN
 END //
 -- For the application's own transaction: no client was granted the lock since this fencing token, and none is granted
 -- it until the transaction ends, whatever clocks and lease times say. Otherwise the call fails, and the application has
--- to roll back. The lease can be renewed and released meanwhile.
+-- to roll back. The lease can be renewed and released meanwhile. This procedure is the last one: create=1 takes it as
+-- the sign that the others are there.
 CREATE PROCEDURE IF NOT EXISTS dlock_assert(IN p_name VARBINARY(4000), IN p_fence BIGINT) SQL SECURITY DEFINER READS SQL DATA
 BEGIN
 	DECLARE v_fence BIGINT;
