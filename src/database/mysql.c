@@ -59,10 +59,11 @@ enum { SETUPS = sizeof setup / sizeof *setup };
 /* ---- messages ---- */
 
 /* True if the problem may end soon: the server starts or stops, another transaction was in the way, or the statement
- * was woken. */
+ * was woken or took too long (max_statement_time). The last two may come after the COMMIT: since the call is repeated,
+ * it counts as one that may have been executed. */
 static bool is_transient(unsigned code)
 {
-	return code == 1053 || code == 1205 || code == 1213 || code == 1317 || code == 1927 || code == 1062;
+	return code == 1053 || code == 1205 || code == 1213 || code == 1317 || code == 1927 || code == 1062 || code == 1969;
 }
 
 static const char *advice(unsigned code)
