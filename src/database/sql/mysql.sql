@@ -179,8 +179,8 @@ body: BEGIN
 			END IF;
 		ELSE
 			CALL dlock_serve_1(p_name, v_served, v_queued, t, v_left, v_bell);
-			IF v_left > 0 THEN
-				SET v_expires = t + 3000000, v_granted = v_bell;
+			IF v_left > 0 THEN -- the queue begins behind the one that was served
+				SELECT expires, served, bell INTO v_expires, v_served, v_granted FROM dlock_locks WHERE name = p_name;
 			ELSEIF v_sign > t - 100000 THEN
 				SET v_bell = 0; -- it asks each 50 ms
 			END IF;

@@ -177,8 +177,8 @@ BEGIN
 			END IF;
 			why := 3;
 			again_ms := 50;
-		ELSIF l.fence IS NOT NULL AND dlock.serve_1(l) THEN
-			l.expires := t + interval '3 s';
+		ELSIF l.fence IS NOT NULL AND dlock.serve_1(l) THEN -- the queue begins behind the one that was served
+			SELECT k.* INTO l FROM dlock.locks k WHERE k.name = p_name ORDER BY k.fence DESC LIMIT 1;
 		ELSE
 			again_ms := 50;
 		END IF;

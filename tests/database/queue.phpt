@@ -1,0 +1,38 @@
+--TEST--
+databases: a waiter that was passed over queues behind the one that was served, and the next release finds it
+--EXTENSIONS--
+pdo
+mysqlnd
+pdo_mysql
+pdo_pgsql
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_databases();
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/database.inc';
+
+foreach (private_databases() as $kind => $server) {
+    (new DistributedLock($server->dsn()))->isLocked('r');
+    [$holder, $late, $next] = [$server->pdo(), $server->pdo(), $server->pdo()];
+    holds($server->ask($holder, 'r', 'holder', '')['fence'] > 0, "$kind: the holder");
+    ['ticket' => $ticket] = $server->ask($late, 'r', 'late', 'inbox');
+    ['ticket' => $served] = $server->ask($next, 'r', 'next', 'inbox');
+    holds(0 < $ticket && $ticket < $served, "$kind: the queue", $ticket, $served);
+    $server->silence('r', 'late');
+    $server->takeAway('r');
+
+    // It is the first to ask after the lease, and is refused: the lock goes to the waiter that is alive.
+    ['fence' => $fence, 'ticket' => $ticket] = $server->ask($late, 'r', 'late', 'inbox', $ticket);
+    same([0, 'next', ['late']], [$fence, $server->token('r'), array_column($server->waiters('r'), 'token')], "$kind: handed over");
+    holds($ticket > $served, "$kind: it queues anew", $ticket, $served);
+    same([2, 'late'], [$server->give($next, 'r', 'next'), $server->token('r')], "$kind: the next release");
+    same([1, null], [$server->give($late, 'r', 'late'), $server->token('r')], "$kind: the last release");
+}
+echo "done\n";
+?>
+--EXPECT--
+done
