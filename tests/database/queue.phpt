@@ -1,5 +1,5 @@
 --TEST--
-databases: a waiter that was passed over queues behind the one that was served, and the next release finds it
+databases: a waiter that was passed over queues behind the one that was served, and the next release finds it; a release that cannot hand over yet tells the waiter
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -31,6 +31,16 @@ foreach (private_databases() as $kind => $server) {
     holds($ticket > $served, "$kind: it queues anew", $ticket, $served);
     same([2, 'late'], [$server->give($next, 'r', 'next'), $server->token('r')], "$kind: the next release");
     same([1, null], [$server->give($late, 'r', 'late'), $server->token('r')], "$kind: the last release");
+
+    // PostgreSQL tells by a notification. 0: the waiter is to ask.
+    if ($kind === 'pgsql') {
+        $server->ask($holder, 'r', 'holder', '');
+        $server->ask($next, 'r', 'next', 'inbox');
+        $next->exec('LISTEN inbox');
+        $server->query("UPDATE dlock.era SET settles = settles + interval '1 hour'");
+        same(1, $server->give($holder, 'r', 'holder'), 'a release before locks are granted');
+        same('next 7 0', $next->pgsqlGetNotify(PDO::FETCH_ASSOC, 60000)['payload'] ?? null, 'the notification');
+    }
 }
 echo "done\n";
 ?>

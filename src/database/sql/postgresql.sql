@@ -107,7 +107,7 @@ $$;
 CREATE OR REPLACE FUNCTION dlock.lives_1(p_pid int) RETURNS boolean LANGUAGE sql VOLATILE AS
 	$$ SELECT p_pid = pg_backend_pid() OR NOT pg_try_advisory_xact_lock_shared('dlock.waiters'::regclass::oid::int, p_pid) $$;
 
--- Hands the lock over to the first live waiter, for 3 s. False: there is no such waiter, the epoch is unsettled, or a
+-- Hands the lock over to the first live waiter, for 3 s. False: there is no such waiter; or the epoch is unsettled, or a
 -- transaction relies on the holder: then the waiter is told to ask.
 CREATE OR REPLACE FUNCTION dlock.serve_1(l dlock.locks) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -116,10 +116,12 @@ DECLARE
 BEGIN
 	SELECT * INTO w FROM dlock.waiters q WHERE q.name = l.name AND q.ticket > l.served AND q.sign > clock_timestamp() - interval '3 s'
 		AND dlock.lives_1(q.pid) ORDER BY q.ticket LIMIT 1;
-	IF NOT FOUND OR dlock.unsettled_1(0) > 0 THEN
+	IF NOT FOUND THEN
 		RETURN false;
 	END IF;
-	f := dlock.put_1(l, l.name, w.token, 3000, w.ticket, w.said);
+	IF dlock.unsettled_1(0) = 0 THEN
+		f := dlock.put_1(l, l.name, w.token, 3000, w.ticket, w.said);
+	END IF;
 	IF f IS NOT NULL THEN
 		DELETE FROM dlock.waiters q WHERE q.name = l.name AND q.ticket <= w.ticket;
 	END IF;
