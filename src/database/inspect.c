@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,14 +7,13 @@
 
 /* What an operator sees of locks, and how an operator breaks one. */
 
-/* Decodes hexadecimal digits to at most `most` bytes. Returns how many there are. */
+/* Decodes pairs of hexadecimal digits to at most `most` bytes. Returns how many there are. */
 static size_t read_hex(char *out, size_t most, const char *hex)
 {
 	size_t len = 0;
-	unsigned byte;
 
-	for (; len < most && *hex && *hex != '\n' && sscanf(hex, "%2x", &byte) == 1; hex += 2) {
-		out[len++] = (char) byte;
+	for (; len < most && isxdigit((unsigned char) hex[0]) && isxdigit((unsigned char) hex[1]); hex += 2) {
+		out[len++] = (char) strtol((char[]) { hex[0], hex[1], '\0' }, NULL, 16);
 	}
 	return len;
 }
@@ -123,7 +123,7 @@ static bool read_list(dlock_listing *out, const char *line, size_t prefix_len)
 	dlock_listed *listed = NULL;
 
 	for (; line; line = next_line(line)) {
-		if (*line == 'l') {
+		if (line[0] == 'l' && line[1] == ' ') {
 			size_t len = read_hex(name, sizeof name, line + 2);
 			listed = len > prefix_len ? dlock_listing_add(out, name + prefix_len, len - prefix_len) : NULL;
 			if (len > prefix_len && !listed) {

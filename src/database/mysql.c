@@ -87,9 +87,13 @@ static const char *advice(unsigned code)
 	}
 }
 
+/* The password is looked for in all of the text: a part of it would not be found. */
 static void set_problem(my_link *link, const char *text, unsigned code)
 {
-	snprintf(link->base.problem, sizeof link->base.problem, "%.180s%s", text, advice(code));
+	char shown[181];
+
+	dlock_endpoint_quote(link->server, text, shown, sizeof shown);
+	snprintf(link->base.problem, sizeof link->base.problem, "%s%s", shown, advice(code));
 	link->base.transient = is_transient(code);
 }
 

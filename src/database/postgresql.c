@@ -40,6 +40,17 @@ static void set_problem(pg_link *link, const char *text)
 	link->base.problem[len] = '\0';
 }
 
+/* The password is looked for in all of the text as it came: a part of it, or one with other blanks, would not be
+ * found. */
+static void set_quoted_problem(pg_link *link, const char *text, const char *what_to_do)
+{
+	char shown[201], what[sizeof link->base.problem];
+
+	dlock_endpoint_quote(link->server, text, shown, sizeof shown);
+	snprintf(what, sizeof what, "%s%s", shown, what_to_do);
+	set_problem(link, what);
+}
+
 /* True if the problem may end soon: the server starts, stops, recovers or was busy; a transaction was in the way; a
  * statement is unknown. */
 static bool is_transient(const char *state)
@@ -91,7 +102,7 @@ static const char *advice(const char *state)
 static void read_refusal(pg_link *link)
 {
 	const char *text = PQerrorMessage(link->conn), *found = strstr(text, ":  "), *end = strstr(text, "\nLOCATION:");
-	char state[6] = "", what[sizeof link->base.problem];
+	char state[6] = "", *what;
 
 	if (found && strlen(found) > 10 && found[8] == ':'
 		&& strspn(found + 3, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 5) {
@@ -100,16 +111,17 @@ static void read_refusal(pg_link *link)
 	} else if (strstr(text, "session is read-only")) { /* libpq's own words */
 		strcpy(state, READ_ONLY);
 	}
-	int len = end && end > text ? (int) (end - text) : (int) strlen(text);
+	size_t len = end && end > text ? (size_t) (end - text) : strlen(text);
 	len -= len > 0 && text[len - 1] == '\n';
-	snprintf(what, sizeof what, "%.*s%s", len < 200 ? len : 200, text, advice(state));
-	set_problem(link, what);
+	what = strndup(text, len);
+	set_quoted_problem(link, what ? what : "out of memory", advice(state));
+	free(what);
 	link->base.transient = is_transient(state);
 }
 
 static bool broke(pg_link *link)
 {
-	set_problem(link, PQerrorMessage(link->conn));
+	set_quoted_problem(link, PQerrorMessage(link->conn), "");
 	if (!*link->base.problem) {
 		set_problem(link, "the connection was closed");
 	}
@@ -236,11 +248,9 @@ static bool refuse_result(pg_link *link, const PGresult *result)
 {
 	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-	char what[sizeof link->base.problem];
 
 	state = state ? state : "";
-	snprintf(what, sizeof what, "%.200s%s", text ? text : PQresultErrorMessage(result), advice(state));
-	set_problem(link, what);
+	set_quoted_problem(link, text ? text : PQresultErrorMessage(result), advice(state));
 	link->base.transient = is_transient(state);
 	return false;
 }
