@@ -564,6 +564,24 @@ static bool poll_session(const dlock_source *source, struct pollfd *fd)
 	return is_busy;
 }
 
+static bool is_free(const dlock_db_session *session)
+{
+	return !session->reserved && !session->first;
+}
+
+static dlock_nanos unused_since(const dlock_net_conn *base)
+{
+	const dlock_db_session *session = (const dlock_db_session *) base;
+	bool is_unused = session->state == DLOCK_DB_OPEN && is_free(session) && !session->listeners;
+
+	return is_unused ? session->heard_at : DLOCK_FOREVER;
+}
+
+static void close_unused(dlock_net_conn *base)
+{
+	disconnect((dlock_db_session *) base);
+}
+
 static dlock_db_session *add_session(dlock_net_pool *pool, dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	static const dlock_source_ops ops = {
@@ -574,6 +592,8 @@ static dlock_db_session *add_session(dlock_net_pool *pool, dlock_endpoint *serve
 	if (!session) {
 		return NULL;
 	}
+	session->base.unused_since = unused_since;
+	session->base.close = close_unused;
 #ifdef DLOCK_MYSQL
 	session->client = server->kind == DLOCK_ENDPOINT_MYSQL ? &dlock_db_mysql : NULL;
 #endif
@@ -591,11 +611,6 @@ dlock_db_session *dlock_db_session_of(dlock_net_pool *pool, dlock_endpoint *serv
 	return session ? session : add_session(pool, server, timeout_cap);
 }
 
-static bool is_free(const dlock_db_session *session)
-{
-	return !session->reserved && !session->first;
-}
-
 dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *server)
 {
 	dlock_net_conn *conn = pool->first;
@@ -606,6 +621,7 @@ dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *s
 	dlock_db_session *session = conn ? (dlock_db_session *) conn : add_session(pool, server, DLOCK_FOREVER);
 	if (session) {
 		session->base.spare = session->reserved = true;
+		dlock_net_pool_make_room(pool, &session->base);
 	}
 	return session;
 }

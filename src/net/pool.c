@@ -24,13 +24,42 @@ bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *s
 	return conn->server == server || (conn->server->kind == server->kind && !strcmp(conn->server->key, server->key));
 }
 
-void *dlock_net_pool_find(
-	const dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap)
+/* More than the databases that most processes use in turns. */
+#define MOST_UNUSED 128
+
+/* Returns how many connections except this one are unused. */
+static int count_unused(const dlock_net_pool *pool, const dlock_net_conn *except, dlock_net_conn **oldest)
+{
+	dlock_nanos since = DLOCK_FOREVER;
+	int count = 0;
+
+	for (dlock_net_conn *conn = pool->first; conn; conn = conn->next) {
+		dlock_nanos its = conn != except && conn->unused_since ? conn->unused_since(conn) : DLOCK_FOREVER;
+		count += its != DLOCK_FOREVER;
+		*oldest = its < since ? conn : *oldest;
+		since = dlock_earlier(since, its);
+	}
+	return count;
+}
+
+void dlock_net_pool_make_room(dlock_net_pool *pool, const dlock_net_conn *conn)
+{
+	dlock_net_conn *oldest = NULL;
+
+	while (count_unused(pool, conn, &oldest) >= MOST_UNUSED) {
+		oldest->close(oldest);
+	}
+}
+
+void *dlock_net_pool_find(dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap)
 {
 	dlock_net_conn *conn = pool->first;
 
 	while (conn && (conn->spare || conn->timeout_cap != timeout_cap || !dlock_net_conn_leads_to(conn, server))) {
 		conn = conn->next;
+	}
+	if (conn) {
+		dlock_net_pool_make_room(pool, conn);
 	}
 	return conn;
 }
@@ -44,6 +73,7 @@ void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *serv
 		*conn = (dlock_net_conn) { .source.ops = ops, .free = free_conn, .server = dlock_endpoint_retain(server),
 			.timeout_cap = timeout_cap, .next = pool->first };
 		pool->first = conn;
+		dlock_net_pool_make_room(pool, conn);
 		dlock_loop_add_source(dlock_net_pool_loop(pool), &conn->source);
 	}
 	return conn;

@@ -14,6 +14,9 @@ typedef struct dlock_background dlock_background;
 struct dlock_net_conn {
 	dlock_source source;
 	void (*free)(dlock_net_conn *conn);
+	/* DLOCK_FOREVER: it is closed, or in use. NULL: the pool closes none of these. */
+	dlock_nanos (*unused_since)(const dlock_net_conn *conn);
+	void (*close)(dlock_net_conn *conn); /* its next request opens it again */
 	dlock_endpoint *server;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	unsigned long opened;    /* how often it was connected */
@@ -32,9 +35,8 @@ typedef struct {
 void dlock_net_pool_join(dlock_net_pool *pool, dlock_loop *loop);
 dlock_loop *dlock_net_pool_loop(dlock_net_pool *pool);
 
-/* The connection to this server with exactly this cap; NULL: there is none yet. */
-void *dlock_net_pool_find(
-	const dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap);
+/* The connection to this server with exactly this cap, which the caller is about to use; NULL: there is none yet. */
+void *dlock_net_pool_find(dlock_net_pool *pool, const dlock_endpoint *server, dlock_nanos timeout_cap);
 bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *server);
 
 /* Adds a connection whose own struct has `size` bytes, zero except its first member. NULL: out of memory. `free_conn`
@@ -42,6 +44,10 @@ bool dlock_net_conn_leads_to(const dlock_net_conn *conn, const dlock_endpoint *s
 void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *server, dlock_nanos timeout_cap,
 	const dlock_source_ops *ops, void (*free_conn)(dlock_net_conn *conn));
 void dlock_net_conn_free(dlock_net_conn *conn);
+
+/* Closes unused connections before this one is used. Those used last stay open, 128 with this one.
+ * dlock_net_pool_find() and dlock_net_pool_add() do it, too. */
+void dlock_net_pool_make_room(dlock_net_pool *pool, const dlock_net_conn *conn);
 
 /* Handles what has come, or has failed, since the loop last ran, so that it does not fail the next request. */
 void dlock_net_pool_catch_up(dlock_net_pool *pool);
