@@ -34,15 +34,18 @@ dlock_nanos dlock_memcached_clock_read(
 		clock->cas = 0;
 		return DLOCK_FOREVER;
 	}
-	dlock_nanos end = now + reply->left * DLOCK_SECOND, late = sent + reply->left * DLOCK_SECOND - clock->end;
-	dlock_nanos unnoticed = clock->latency;
+	dlock_nanos left = reply->left * DLOCK_SECOND;
+	/* It has ticked since the last reading was sent. At that tick it showed the right second, even after a stop. */
+	if (left < clock->left && clock->end < clock->sent + left + TICK) {
+		clock->end = clock->sent + left + TICK;
+	}
+	dlock_nanos late = sent + left - clock->end;
 	if (reply->cas != clock->cas || stays_late(clock, late, now)) {
-		*clock = (dlock_memcached_clock) { .cas = reply->cas, .end = end, .latency = now - sent };
+		*clock = (dlock_memcached_clock) { .cas = reply->cas, .left = left, .sent = sent, .end = sent + left };
 		return DLOCK_FOREVER;
 	}
-	if (end < clock->end) {
-		clock->end = end;
-		clock->latency = now - sent;
-	}
-	return (late > TICK ? late : 0) + unnoticed;
+	clock->left = left;
+	clock->sent = sent;
+	clock->end = dlock_earlier(clock->end, now + left + TICK); /* if the server's clock gains */
+	return late > 0 ? late : 0;
 }

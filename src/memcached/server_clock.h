@@ -10,22 +10,23 @@
  * connection reads the clock before each lease that it sets: it asks for the remaining time of the key
  * DLOCK_MEMCACHED_CLOCK, which never changes. */
 typedef struct {
-	uint64_t cas;            /* of the key; 0: not read */
-	dlock_nanos end;         /* when the key expires, at the latest, by the readings so far */
-	/* The duration of the reading that told `end`. The key may expire so much earlier, and the clock be so much later
-	 * unnoticed. */
-	dlock_nanos latency;
-	bool is_reconnected;     /* an earlier connection has read this */
-	dlock_nanos late;        /* how late it was at first, while it has been late without a break; 0: it is not late */
-	/* When it began to be late. */
-	dlock_nanos late_since;
+	uint64_t cas;           /* of the key; 0: not read */
+	dlock_nanos left, sent; /* the key's remaining time by the last reading, and when its request was sent */
+	dlock_nanos end;        /* the key does not expire earlier than DLOCK_MEMCACHED_MARGIN before this */
+	bool is_reconnected;    /* an earlier connection has read this */
+	dlock_nanos late;       /* how late it was at first, while it has been late without a break; 0: it is not late */
+	dlock_nanos late_since; /* when it began to be late */
 } dlock_memcached_clock;
 
-/* Returns how late the clock was when the server gave this reply, to a request sent at `sent`. A key that is set after
- * it expires so much too early. DLOCK_FOREVER: it is not known, because the key was replaced.
+/* Returns how late the clock may have been when the server gave this reply, to a request sent at `sent`. A key that is
+ * set after it expires so much too early. DLOCK_FOREVER: it is not known, because the key was replaced.
  *
  * A clock that was late catches up, except if the machine was suspended. A new connection tells these apart: over it,
  * such a clock stays late for longer than catching up takes.
+ *
+ * The first reading counts as made while the server did not stand still. So it shows the clock to within two ticks.
+ * Later ones show it better if the clock ticks between two of them that are less than a tick apart. Until then, a
+ * clock that is in time may seem late by up to a tick, and leases last shorter by that.
  *
  * A stop remains unnoticed in two cases. The process reads the clock for the first time just as the server continues.
  * Or its last reading is so old that the server's clock has gained a second since. */

@@ -295,9 +295,11 @@ all_mutants() {
 	# ---- memcached ----
 	mutant +margin_of_none memcached "a client relies on the whole lease time, although the server's clock ticks once a second" \
 		src/memcached/item.h 's/\(2 \* DLOCK_SECOND\)/((dlock_nanos) 0)/'
-	mutant clock_that_stood_still memcached "the server's clock is assumed never to be behind" src/memcached/server_clock.c 's/return \(late > TICK \? late : 0\) \+ /return 0 * late + /'
+	mutant clock_that_stood_still memcached "the server's clock is assumed never to be behind" src/memcached/server_clock.c 's/return late > 0 \? late : 0;/return 0 * late;/'
 	mutant clock_read_at_leisure c:memcached "a reading of the server's clock counts as exact, however long its answer took" \
-		src/memcached/server_clock.c 's/ \+ unnoticed;/ + 0 * unnoticed;/'
+		src/memcached/server_clock.c 's/\.end = sent \+ left/.end = now + left/'
+	mutant tick_taken_for_new c:memcached "a reading after a tick counts as made just after the tick" \
+		src/memcached/server_clock.c 's/clock->end = clock->sent \+ left \+ TICK/clock->end = sent + left + TICK/'
 	mutant clock_not_handed_on "memcached work=strands hours=1.5 seed=300015" "the renewal thread does not know the holder's reading of the server's clock" \
 		src/memcached/renewal.c 's/\t\tconn->clock = round->clock;\n//'
 	mutant shorter_from_request c:memcached "a shorter lease without an answer counts from its request" src/memcached/backend.c \
