@@ -156,11 +156,17 @@ static void append_own(dlock_memcached_conn *conn, dlock_memcached_request *requ
 	}
 }
 
+/* Without a reading of its own, the request would be judged by an earlier one, made before the server stood still. */
 static void enqueue(dlock_memcached_conn *conn, dlock_memcached_request *request)
 {
-	if (request->timed) {
-		append_own(conn, dlock_memcached_read_clock());
+	dlock_memcached_request *reading = request->timed ? dlock_memcached_read_clock() : NULL;
+
+	if (request->timed && !reading) {
+		dlock_fail(&conn->error, DLOCK_CONNECTION, "memcached at %s: out of memory", conn->base.server->label);
+		request->state = DLOCK_MEMCACHED_FAILED;
+		return;
 	}
+	append_own(conn, reading);
 	append(conn, dlock_memcached_retain(request));
 	if (conn->state == DLOCK_MEMCACHED_READY) {
 		send_requests(conn);
