@@ -314,6 +314,26 @@ static void test_stopped_clock(void)
 	memcached_client_free(&c);
 }
 
+/* The thread's own first reading of the server's clock may be made by a server that stood still. */
+static void test_clock_handed_on(void)
+{
+	memcached_client c = memcached_client_at(server.port, 2000);
+	dlock_claim *claim = memcached_claim_on(&c, "handed", 10000);
+
+	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
+	rounds r = rounds_of(claim);
+	r.round->ops->begin(r.round, r.renewer, 10 * DLOCK_SECOND, true);
+	const dlock_memcached_conn *of_holder = (const dlock_memcached_conn *) c.pool->first,
+							   *of_thread = (const dlock_memcached_conn *) dlock_pool_renewer_pool(r.renewer)->first;
+	check(of_thread != of_holder && of_thread->clock.cas > 0 && of_thread->clock.end == of_holder->clock.end
+			&& of_thread->clock.is_reconnected,
+		"the renewal begins with the holder's reading");
+	end_rounds(&r);
+	check(dlock_claim_release(claim, &c.error) == DLOCK_OK, "released");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+}
+
 /* The round and its renewer may be freed in either order. */
 static void test_ends(void)
 {
@@ -382,6 +402,7 @@ int main(int argc, char **argv)
 		TEST(both),
 		TEST(shutdown),
 		TEST(stopped_clock),
+		TEST(clock_handed_on),
 		TEST(orders),
 		TEST(ends),
 		TEST(lost_answer),
