@@ -287,8 +287,9 @@ static dlock_status take_lock(waiter *own, dlock_nanos now)
 	claim->counted_ttl = 0;
 	base->deadline = deadline_of(add, lasting(base->ttl));
 	dlock_status status = read_count(backend_of(base), own->counted, &base->fencing_token, own->error);
-	if (status == DLOCK_OK && now >= base->deadline) { /* the answer took longer than the lease lasts */
-		own->again = add->late > 0 && own->repeated++ < TRIES - 1;
+	if (status == DLOCK_OK && now >= base->deadline) {
+		/* If the answer alone took longer than the lease lasts, the next one may, too. */
+		own->again = now < add->sent_at + lasting(base->ttl) && own->repeated++ < TRIES - 1;
 		status = DLOCK_TIMEOUT;
 	}
 	if (status == DLOCK_OK) {

@@ -556,6 +556,29 @@ static void test_lost_answers(void)
 	relay_end(&relay);
 }
 
+/* Each attempt counts a fencing token, so their number is known. */
+static void test_slow_server(void)
+{
+	relay relay;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 60000);
+	dlock_claim *claim = memcached_claim_on(&c, "slow", 4000);
+	check(memcached_passes(&c, "warm", 0), "connected");
+	long long before = strtoll(memcached_value(&server, DLOCK_MEMCACHED_FENCE), NULL, 10);
+	atomic_store(&relay.delay_ms, 2000);
+	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "the answer comes after the end of the lease: %s",
+		c.error.message);
+	check(strtoll(memcached_value(&server, DLOCK_MEMCACHED_FENCE), NULL, 10) == before + 1,
+		"there is one attempt, because another would take as long");
+	atomic_store(&relay.delay_ms, 0);
+	memcached_client_drain(&c);
+	check(nobody_has("slow"), "its key is deleted");
+	dlock_claim_free(claim);
+	memcached_client_free(&c);
+	relay_end(&relay);
+}
+
 static bool has_key(void *key)
 {
 	return memcached_left(&server, key) != -2;
@@ -634,6 +657,7 @@ int main(int argc, char **argv)
 		TEST(clock_readings),
 		TEST(few_clock_readings),
 		TEST(lost_answers),
+		TEST(slow_server),
 		TEST(late_success),
 		TEST(pending_extension),
 	};
