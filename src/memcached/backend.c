@@ -586,6 +586,14 @@ static void abandon(dlock_claim *claim)
 
 /* ---- handles ---- */
 
+static dlock_status no_time_left(dlock_claim *claim, dlock_error *error)
+{
+	return dlock_fail(error, DLOCK_CONNECTION,
+		"memcached at %s answered too late, or its clock is late: the lease of \"%s\" would have no time left; try "
+		"again",
+		backend_of(claim)->conn->base.server->label, dlock_claim_name(claim).text);
+}
+
 /* Replaces the old token by the claim's, by CAS: if several processes try, one succeeds. DLOCK_LOST: the key has
  * another token, or is about to expire. If the key has changed meanwhile, the caller repeats `*done`. */
 static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcached_request **done,
@@ -600,6 +608,9 @@ static dlock_status exchange(dlock_claim *claim, const char *token, dlock_memcac
 	}
 	if (believed(found.left) <= 0 || found.left < 0) { /* no time would be left; or the key is no lease */
 		return DLOCK_LOST;
+	}
+	if (dlock_now() >= found.deadline) { /* so the handle would be used up for nothing */
+		return no_time_left(claim, error);
 	}
 	*left = found.left;
 	*done = dlock_memcached_replace(&item_of(claim)->key, found.known.cas, claim->token,
@@ -634,6 +645,9 @@ static dlock_status attach(dlock_claim *base, const char *token, dlock_error *er
 		status = read_count(backend_of(base), counted, &base->fencing_token, error);
 		claim->known = (dlock_memcached_cas) { done->reply.cas, done->opened };
 		base->deadline = deadline_of(done, believed(left));
+		if (status == DLOCK_OK && dlock_now() >= base->deadline) {
+			status = no_time_left(base, error);
+		}
 		if (status == DLOCK_OK) {
 			dlock_claim_move(base, DLOCK_CLAIM_HELD);
 		}

@@ -1,6 +1,7 @@
 /* Attaching to a lease by its token on memcached. It succeeds once. After a failure a caller can try again. Prints TAP.
  * memcached_attach_test [word in the names of the tests to run] */
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -158,6 +159,53 @@ static void test_rolled_back(void)
 	relay_end(&relay);
 }
 
+static void *travel_when_stopped(void *context)
+{
+	relay *relay = context;
+
+	eventually(is_stopped, relay);
+	dlock_clock_travel(60 * DLOCK_SECOND);
+	atomic_store(&relay->stop, NULL);
+	return NULL;
+}
+
+/* The machine is suspended. The server's clock, which does not count that time, is late by more than the lease has
+ * left, so no lease could be relied on. */
+static void test_late_clock(void)
+{
+	memcached_client other = memcached_client_at(server.port, 2000);
+	relay relay;
+	dlock_claim *claim;
+	pthread_t thread;
+
+	relay_start(&relay, server.port);
+	memcached_client c = memcached_client_at(relay.port, 600000);
+	leave_lease("suspended", 30);
+	memcached_passes(&c, "warm", 0);
+	dlock_clock_travel(60 * DLOCK_SECOND);
+	check(attach(&c, "suspended", &claim) == DLOCK_CONNECTION && has_old("suspended"), "the handle is not used up: %s",
+		c.error.message);
+	check(attach(&other, "suspended", &claim) == DLOCK_OK && release_and_free(&other, claim), "it works later");
+
+	memcached_client_free(&c);
+	c = memcached_client_at(relay.port, 600000);
+	leave_lease("suspended", 30);
+	memcached_passes(&c, "warm", 0);
+	atomic_store(&relay.stop, " MS ");
+	pthread_create(&thread, NULL, travel_when_stopped, &relay);
+	check(attach(&c, "suspended", &claim) == DLOCK_CONNECTION, "the answer comes after the end of the lease: %s",
+		c.error.message);
+	pthread_join(thread, NULL);
+	memcached_client_drain(&c);
+	check(has_old("suspended"), "the old token is restored");
+	memcached_client_free(&other);
+	other = memcached_client_at(server.port, 2000);
+	check(attach(&other, "suspended", &claim) == DLOCK_OK && release_and_free(&other, claim), "the handle works");
+	memcached_client_free(&c);
+	memcached_client_free(&other);
+	relay_end(&relay);
+}
+
 /* The same if the fencing counter is no number. */
 static void test_no_fence(void)
 {
@@ -196,6 +244,7 @@ int main(int argc, char **argv)
 		TEST(none),
 		TEST(race),
 		TEST(rolled_back),
+		TEST(late_clock),
 		TEST(no_fence),
 	};
 	static const tap_setting setting = { begin, reset };
