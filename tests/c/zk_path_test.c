@@ -239,6 +239,8 @@ static void dsns(void)
 	check(dsn_is("zookeeper://h1/a?session_timeout=2.5", "h1", "/a", 2500 * DLOCK_MS, NULL), "a session timeout");
 	check(dsn_is("zookeeper://h1?session_timeout=0.1", "h1", "/locks", DLOCK_SECOND / 10, NULL),
 		"a session timeout without a root");
+	check(dsn_is("zookeeper://h1?session_timeout=86400", "h1", "/locks", 86400 * DLOCK_SECOND, NULL),
+		"as long as ZkLock accepts");
 	check(dsn_is("zookeeper://ann:s3@cr%2F3t@h1", "h1", "/locks", 10 * DLOCK_SECOND, "digest:ann:s3@cr/3t"),
 		"credentials");
 	check(dsn_refused("zookeeper://", "at least one host") && dsn_refused("zookeeper:///a", "at least one host"),
@@ -254,7 +256,7 @@ static void dsns(void)
 			&& dsn_refused("zookeeper://ann:1?s3cr3t@h1", "%3F") && dsn_refused("zookeeper://ann:x/s3cr3t@h1", "%2F")
 			&& dsn_refused("zookeeper://h1?session_timeout=s3cr3t", "between"),
 		"options");
-	check(dsn_refused("zookeeper://h1?session_timeout=3601", "between")
+	check(dsn_refused("zookeeper://h1?session_timeout=86401", "between")
 			&& dsn_refused("zookeeper://h1?session_timeout=0.09", "between"),
 		"bounds of options");
 }

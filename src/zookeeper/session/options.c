@@ -177,8 +177,8 @@ static bool read_option(void *target, const char *name, const char *value, dlock
 	if (strcmp(name, "session_timeout")) {
 		return dlock_reject(error, "has an unknown option; known is session_timeout");
 	}
-	return dlock_dsn_seconds(value, strlen(value), DLOCK_SECOND / 10, 3600 * DLOCK_SECOND, &options->session_timeout)
-		|| dlock_reject(error, "must have a session_timeout between 0.1 and 3600 seconds");
+	return dlock_dsn_seconds(value, strlen(value), DLOCK_SECOND / 10, 86400 * DLOCK_SECOND, &options->session_timeout)
+		|| dlock_reject(error, "must have a session_timeout between 0.1 and 86400 seconds");
 }
 
 static bool parse_place(dlock_zk_options *options, const dlock_dsn *dsn, dlock_error *error)
