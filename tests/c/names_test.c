@@ -218,10 +218,10 @@ static void test_addresses(void)
 		char name[32];
 		snprintf(name, sizeof name, "many%zu.test", i);
 		client c = client_named(name, "");
-			dlock_claim *claim = claim_on(&c, "addresses", 60000);
-			check(acquire_at_once(&c, claim, lists[i]) == DLOCK_OK && let_go(&c, claim),
-				"the address that works is found (%s)", c.error.message);
-			client_free(&c);
+		dlock_claim *claim = claim_on(&c, "addresses", 60000);
+		check(acquire_at_once(&c, claim, lists[i]) == DLOCK_OK && let_go(&c, claim),
+			"the address that works is found (%s)", c.error.message);
+		client_free(&c);
 	}
 	names_are("bad.test 0 127.0.0.2,127.0.0.3,::1\n");
 	client c = client_named("bad.test", "");

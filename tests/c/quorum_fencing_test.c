@@ -1,8 +1,5 @@
 /* The fencing tokens of the quorum back end. Prints TAP. */
 
-#include <signal.h>
-#include <unistd.h>
-
 #include "helpers.h"
 #include "quorum_servers.h"
 

@@ -30,7 +30,6 @@ typedef struct {
 	dlock_claim *claim;
 	int resource;
 	nanos begun, timeout, paused; /* paused: for how long the process had been stopped before */
-	int64_t token;                /* the last token that a client was told by then */
 } permit_waiting;
 
 typedef struct {
