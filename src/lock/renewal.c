@@ -1,6 +1,5 @@
 #include "renewal.h"
 
-
 #include <string.h>
 
 #include "renewal_thread.h"
@@ -14,6 +13,31 @@ static void wake_for(const dlock_renewal *renewal)
 	dlock_nanos deadline = renewal->lost ? atomic_load(&renewal->claim->deadline) : DLOCK_FOREVER;
 
 	dlock_renewal_thread_wake_by(dlock_earlier(deadline, renewal->due));
+}
+
+/* After a request was sent for it, only the thread may free it: calls are counted without a mutex. */
+static bool is_the_threads(const dlock_renewal *renewal)
+{
+	const dlock_renewal_round *round = renewal->round;
+
+	if (renewal->process != dlock_process_current()) {
+		return false;
+	}
+	return renewal->busy || (round && round->ops->has_calls && round->ops->has_calls(round))
+		|| dlock_renewal_has_to_roll_back(renewal);
+}
+
+/* With the list's mutex held. */
+static void end(dlock_renewal_list *list, dlock_renewal *renewal, bool over)
+{
+	renewal->claim = NULL;
+	renewal->over = over;
+	dlock_renewal_move(renewal, DLOCK_RENEWAL_ENDED);
+	if (is_the_threads(renewal)) {
+		dlock_renewal_thread_wake();
+	} else {
+		dlock_renewal_list_remove(list, renewal);
+	}
 }
 
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
@@ -43,6 +67,9 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 	dlock_renewal_list *list = dlock_renewal_thread_lock();
 	bool added = dlock_renewal_thread_add_renewer(renewal->round);
 	if (added) {
+		if (claim->renewal) {
+			end(list, claim->renewal, false);
+		}
 		claim->renewal = renewal;
 		claim->renewed |= upkeep->renew;
 		dlock_renewal_list_add(list, renewal);
@@ -99,18 +126,6 @@ void dlock_renewal_stop(dlock_claim *claim)
 	}
 }
 
-/* After a request was sent for it, only the thread may free it: calls are counted without a mutex. */
-static bool is_the_threads(const dlock_renewal *renewal)
-{
-	const dlock_renewal_round *round = renewal->round;
-
-	if (renewal->process != dlock_process_current()) {
-		return false;
-	}
-	return renewal->busy || (round && round->ops->has_calls && round->ops->has_calls(round))
-		|| dlock_renewal_has_to_roll_back(renewal);
-}
-
 void dlock_renewal_end(dlock_claim *claim, bool over)
 {
 	dlock_renewal *renewal = claim->renewal;
@@ -119,15 +134,7 @@ void dlock_renewal_end(dlock_claim *claim, bool over)
 		return;
 	}
 	claim->renewal = NULL;
-	dlock_renewal_list *list = dlock_renewal_thread_lock();
-	renewal->claim = NULL;
-	renewal->over = over;
-	dlock_renewal_move(renewal, DLOCK_RENEWAL_ENDED);
-	if (is_the_threads(renewal)) {
-		dlock_renewal_thread_wake();
-	} else {
-		dlock_renewal_list_remove(list, renewal);
-	}
+	end(dlock_renewal_thread_lock(), renewal, over);
 	dlock_renewal_thread_unlock();
 }
 

@@ -19,8 +19,8 @@ typedef struct {
 } dlock_upkeep;
 
 /* Hands a held claim to the renewal thread. If a server refused the key during the acquisition, or had not answered,
- * the thread soon sets the key there, even without `renew`. DLOCK_OK, or DLOCK_FAILED: no memory is left, or no thread
- * can start. */
+ * the thread soon sets the key there, even without `renew`. An upkeep that was begun earlier is replaced. DLOCK_OK, or
+ * DLOCK_FAILED: no memory is left, or no thread can start; then the earlier upkeep goes on. */
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error);
 
 /* Is the claim renewed now? */

@@ -1,5 +1,6 @@
 #include "lease.h"
 
+#include "../../lock/renewal.h"
 #include "../classes.h"
 #include "../request/ending.h"
 #include "../request/errors.h"
@@ -341,6 +342,7 @@ ZEND_METHOD(Dlock_Lease, detach)
 		RETURN_THROWS();
 	}
 	zend_string *handle = dlock_handle_make(claim);
+	dlock_renewal_end(claim, false); /* released leases of the lock may keep the claim in memory */
 	dlock_hold_free(lease->hold);
 	lease->hold = NULL;
 	RETURN_STR(handle);

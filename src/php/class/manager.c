@@ -318,6 +318,14 @@ dlock_status dlock_manager_start_upkeep(
 	return status == DLOCK_OK && interrupts_throw(hold) ? DLOCK_INTERRUPTED : status;
 }
 
+/* Releases now what the caller does not receive. Otherwise the lock would stay for its lease time, and a position in
+ * the queue for the session. */
+static void give_up(dlock_hold *hold)
+{
+	hold->release_at_end = true;
+	dlock_hold_discard(hold);
+}
+
 /* ---- entering once more ---- */
 
 /* The longest requested lease time counts. If the lease already has it, no server is asked. */
@@ -340,7 +348,6 @@ static dlock_status apply_terms(
 		hold->throws = manager->throw_on_loss;
 		return DLOCK_OK;
 	}
-	dlock_renewal_end(claim, false);
 	return start_renewal(manager, hold, renew, error);
 }
 
@@ -366,7 +373,7 @@ static dlock_status enter(const dlock_manager *manager, const dlock_resources *r
 	if (status == DLOCK_OK) {
 		*entered = hold;
 	} else {
-		dlock_hold_free(hold);
+		give_up(hold); /* a signal handler may have released all other entries */
 	}
 	return status;
 }
@@ -485,14 +492,6 @@ static dlock_status wait_for(
 	}
 	return status == DLOCK_TIMEOUT ? report_timeout(manager, claim, (double) limit.timeout / DLOCK_SECOND, error)
 								   : status;
-}
-
-/* Releases now what the caller does not receive. Otherwise the lock would stay for its lease time, and a position in
- * the queue for the session. */
-static void give_up(dlock_hold *hold)
-{
-	hold->release_at_end = true;
-	dlock_hold_discard(hold);
 }
 
 /* DLOCK_PENDING: the lock was acquired, but lost before its strand resumed, because other strands kept that from

@@ -1,0 +1,69 @@
+--TEST--
+reentrant: true: an acquisition that fails leaves the outer lease as it was; where all other leases are released meanwhile, it releases the lock; detach() ends the renewal
+--SKIPIF--
+<?php
+require __DIR__ . '/../inc/skipif.inc';
+skip_unless_functions('pcntl_fork', 'pcntl_async_signals');
+?>
+--FILE--
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../inc/servers.inc';
+require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/descriptors.inc';
+
+final class Stop extends Exception
+{
+}
+
+// ---- a signal handler releases the outer lease while the inner one asks for more time, and throws ----
+$server = redis_private();
+$marker = temporary_directory() . '/asks';
+foreach ([true, false] as $releases) {
+    $child = fork_child(function (callable $say, callable $hear) use ($server, $marker, $releases) {
+        $locks = new DistributedLock($server->dsn() . '?read_timeout=30', reentrant: true);
+        $outer = $locks->acquire('x', 0, 100);
+        pcntl_async_signals(true);
+        pcntl_signal(SIGTERM, function () use ($outer, $releases) {
+            $releases && $outer->release();
+            throw new Stop();
+        });
+        $say('held');
+        $hear();
+        touch($marker);
+        $e = thrown_by(fn () => $locks->acquire('x', 0, 200));
+        return [get_debug_type($e), $outer->state()->name, $locks->isLocked('x')];
+    });
+    same('held', $child->hear(), 'the outer lease');
+    $server->pause();
+    $child->say('enter');
+    wait_for(fn () => file_exists($marker), 60, 'the second acquire()');
+    wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 60, 'the wait for the answer');
+    $child->signal(SIGTERM);
+    $server->resume();
+    same([Stop::class, $releases ? 'Released' : 'Held', !$releases], $child->result(), $releases ? 'released' : 'not released');
+    unlink($marker);
+}
+
+// ---- no descriptor is left for the report of a loss ----
+same(null, fork_child(function () {
+    $lease = (new DistributedLock('memory://', ttl: 1, reentrant: true))->acquire('x');
+    limit_descriptors(40);
+    $throwing = new DistributedLock('memory://', ttl: 1, reentrant: true, onLoss: 'throw');
+    with_descriptors(0, fn () => fails(Dlock\DlockException::class, 'Cannot report a loss, because no descriptor is left: *', fn () => $throwing->acquire('x')));
+    $before = Dlock\stats()['renewals'];
+    wait_for(fn () => Dlock\stats()['renewals'] > $before + 2 || !$lease->isHeld(), 60, 'renewals');
+    same([true, true], [$lease->isHeld(), $lease->release()], 'the outer lease');
+})->result(), 'without descriptors');
+
+// ---- detach() beside a lease that was released, and whose object is still there ----
+$locks = new DistributedLock('memory://', ttl: 1, reentrant: true);
+[$outer, $inner] = [$locks->acquire('x'), $locks->acquire('x')];
+same(true, $inner->release(), 'the inner lease');
+$handle = $outer->detach();
+wait_for(fn () => !$locks->isLocked('x'), 60, 'the end of a detached lease');
+fails(Dlock\LeaseLostException::class, '*', fn () => $locks->attach($handle), 'its end');
+echo "done\n";
+?>
+--EXPECT--
+done
