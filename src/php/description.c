@@ -121,9 +121,8 @@ dlock_description *dlock_description_here(void)
 		return NULL;
 	}
 	read_host_name(host);
-	const zend_string *own = DLOCK_G(own_label);
-	if (own) {
-		DLOCK_G(description) = dlock_description_new(host, ZSTR_VAL(own), ZSTR_LEN(own));
+	if (DLOCK_G(own_label).is_set) {
+		DLOCK_G(description) = dlock_description_new(host, DLOCK_G(own_label).text, DLOCK_G(own_label).len);
 	} else if (!strcasecmp(DLOCK_G(label), "none")) {
 		DLOCK_G(description) = dlock_description_new(host, NULL, 0);
 	} else {
@@ -142,10 +141,7 @@ void dlock_description_forget(void)
 void dlock_description_end(void)
 {
 	dlock_description_forget();
-	if (DLOCK_G(own_label)) {
-		zend_string_release(DLOCK_G(own_label));
-		DLOCK_G(own_label) = NULL;
-	}
+	DLOCK_G(own_label).is_set = false;
 }
 
 static bool is_label(const zend_string *text)
@@ -162,7 +158,7 @@ static bool is_label(const zend_string *text)
 
 ZEND_FUNCTION(Dlock_setLabel)
 {
-	zend_string *label = NULL, *before = DLOCK_G(own_label);
+	zend_string *label = NULL;
 
 	ZEND_PARSE_PARAMETERS_START(1, 1)
 		Z_PARAM_STR_OR_NULL(label)
@@ -173,9 +169,13 @@ ZEND_FUNCTION(Dlock_setLabel)
 			1, "must be at most %d bytes of UTF-8 without control characters", DLOCK_LABEL_MAX);
 		RETURN_THROWS();
 	}
-	DLOCK_G(own_label) = label ? zend_string_copy(label) : NULL;
-	dlock_description_forget();
-	if (before) {
-		RETURN_STR(before);
+	if (DLOCK_G(own_label).is_set) {
+		RETVAL_STRINGL(DLOCK_G(own_label).text, DLOCK_G(own_label).len);
 	}
+	DLOCK_G(own_label).is_set = label != NULL;
+	if (label) {
+		DLOCK_G(own_label).len = ZSTR_LEN(label);
+		memcpy(DLOCK_G(own_label).text, ZSTR_VAL(label), ZSTR_LEN(label));
+	}
+	dlock_description_forget();
 }

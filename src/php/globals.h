@@ -86,7 +86,12 @@ ZEND_BEGIN_MODULE_GLOBALS(dlock)
 
 	/* Of this request. */
 	dlock_description *description; /* what other processes see of it; NULL: not made yet (description.c) */
-	zend_string *own_label;         /* set by setLabel(); NULL: none */
+	/* Set by setLabel(). It is no string of PHP: a session's handler may set it so late that PHP frees those first. */
+	struct {
+		bool is_set;
+		size_t len;
+		char text[DLOCK_LABEL_MAX];
+	} own_label;
 	zval waiter; /* set by setWaiter(); undefined: none */
 	HashTable coroutines; /* the ids of those whose ends are watched */
 	struct dlock_sleeping *sleeping;

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: what a session's handler locks when the request's locks have been released already is free when the request is over
+php-fpm: what a session's handler locks when the request's locks have been released already is free when the request is over; its label ends, too
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,6 +27,7 @@ $script = $fpm->script('session', '
             $red = new RedLock($this->servers, prefix: "Lock:", renew: true);
             $this->lease = $single->acquire("$this->key-lease", 0);
             $got = [$this->lease->isHeld(), $single->lock("$this->key-lock", 0), is_array($red->lock("$this->key-red", 60_000))];
+            Dlock\setLabel("late-" . $_GET["key"]);
             file_put_contents($_GET["got"], json_encode($got));
             return true;
         }
@@ -43,6 +44,35 @@ foreach (['lease', 'lock', 'red'] as $name) {
         wait_for(fn () => redis_raw($i)->cmd('EXISTS', "Lock:$key-$name") === 0, 60, "the end of $name on server $i");
     }
 }
+
+// Without a lock that lasts until then: a label, or the description of a lock that was released.
+$code = '
+    class Handler implements SessionHandlerInterface
+    {
+        public function open(string $path, string $name): bool { return true; }
+        public function close(): bool { return true; }
+        public function read(string $id): string { return ""; }
+        public function destroy(string $id): bool { return true; }
+        public function gc(int $lifetime): int { return 0; }
+        public function write(string $id, string $data): bool
+        {
+            $_GET["late"] === "label" ? Dlock\setLabel("late") : (new DistributedLock("memory://"))->acquire("y")->release();
+            return true;
+        }
+    }
+    session_set_save_handler(new Handler(), false);
+    session_start(["use_cookies" => 0, "cache_limiter" => ""]);
+    echo json_encode(Dlock\setLabel(null));
+';
+$one = $fpm->script('one', $code);
+$two = $fpm->script('two', '
+    $locks = new DistributedLock($_GET["server"], ttl: 3);
+    $lease = $locks->acquire($_GET["key"]);
+    echo wait_for(fn () => $locks->inspect($_GET["key"])->holders[0]->label, 60, "the label");
+');
+same('null', $fpm->request($one, ['late' => 'label']), 'the label of the request before');
+same('null', $fpm->request($one, ['late' => 'lock']), 'the label that a session\'s handler has set');
+same('GET /two.php', $fpm->request($two, ['server' => redis_server(), 'key' => $key]), 'what others see of the next request');
 $fpm->stop();
 echo "done\n";
 ?>

@@ -43,6 +43,7 @@ void dlock_request_end_late(void)
 	if (DLOCK_G(registry).first) {
 		dlock_request_end();
 	}
+	dlock_description_end();
 	dlock_pools_free_retired(&DLOCK_G(pools));
 }
 

@@ -11,7 +11,7 @@ void dlock_request_begin(void);
 void dlock_request_end(void);
 
 /* When all modules have ended the request. A module that ends after this one may still run code of the user, for
- * example to write a session. A lock that such code acquires must not last into the next request. */
+ * example to write a session. A lock that such code acquires must not last into the next request, nor a label. */
 void dlock_request_end_late(void);
 
 /* Requests of a FrankenPHP worker. FrankenPHP tells only the SAPI when such a request ends: it calls sapi_deactivate().
