@@ -7,6 +7,7 @@ Objects that own locks cannot be cloned, serialised or given properties; what th
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/handover.inc';
 
 class OwnLock extends DistributedLock
 {
@@ -101,6 +102,12 @@ $lock->lock($key, 0);
 fails(Error::class, 'DistributedLock::__construct() has been called already', fn () => $lock->__construct(redis_server(1)));
 fails(Error::class, 'RedLock::__construct() has been called already', fn () => $objects[1]->__construct(redis_servers(3)));
 same(true, $lock->isLocking($key), 'the lock after a second constructor');
+
+// A class of the program may implement the interface.
+$own = new OnePermit(new Dlock\Semaphore(1, 'memory://'));
+foreach ([fn () => Dlock\list_all($own), fn () => Dlock\break_lock($own, 'x', 'id', 'me'), fn () => Dlock\list_all(new stdClass())] as $do) {
+    fails(TypeError::class, '*(): Argument #1 ($locks) must be an object of a lock class of dlock, or a Dlock\Semaphore', $do);
+}
 
 // Constructors connect to nothing.
 same(null, thrown_by(fn () => new DistributedLock('redis://127.0.0.1:' . closed_port())), 'a server that is not there');

@@ -178,11 +178,11 @@ ZEND_METHOD(DistributedLock, inspectAll)
 
 /* ---- for the command dlock ---- */
 
-/* The manager of a LockManager or Semaphore; NULL after an exception. */
+/* NULL after an exception. */
 static dlock_manager *manager_of(zval *object)
 {
-	if (!instanceof_function(Z_OBJCE_P(object), dlock_ce_manager) && Z_OBJCE_P(object) != dlock_ce_semaphore) {
-		zend_argument_type_error(1, "must be a Dlock\\LockManager or Dlock\\Semaphore");
+	if (!dlock_is_manager(Z_OBJ_P(object))) {
+		zend_argument_type_error(1, "must be an object of a lock class of dlock, or a Dlock\\Semaphore");
 		return NULL;
 	}
 	return dlock_manager_this(object);

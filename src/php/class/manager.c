@@ -21,6 +21,11 @@
 
 static zend_object_handlers handlers;
 
+bool dlock_is_manager(const zend_object *object)
+{
+	return object->handlers == &handlers;
+}
+
 dlock_manager *dlock_manager_this(zval *object)
 {
 	dlock_manager *manager = dlock_manager_from(Z_OBJ_P(object));

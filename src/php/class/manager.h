@@ -38,6 +38,9 @@ static inline bool dlock_manager_is_session_based(const dlock_manager *manager)
 /* Gives such a class its objects. */
 void dlock_manager_register(zend_class_entry *class);
 
+/* Is it an object of such a class? User code may implement Dlock\LockManager with a class of its own. */
+bool dlock_is_manager(const zend_object *object);
+
 /* The manager of $this. NULL after an Error: its constructor did not run. */
 dlock_manager *dlock_manager_this(zval *object);
 
