@@ -27,6 +27,7 @@ tests=(
 	composer            # installs packages/ as an application would
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	php-symfony-{messenger,http-kernel} libphp-embed       # for packages/symfony, and a worker as in FrankenPHP
+	locales             # one in which numbers have a comma
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached

@@ -221,7 +221,7 @@ dlock_renewal_counts dlock_renewal_count(void)
 	return counts;
 }
 
-/* A forked process begins with fewer connections than its parent had counted. */
+/* Connections of a renewer that has been freed no longer count. */
 static unsigned long growth(unsigned long now, unsigned long before)
 {
 	return now > before ? now - before : 0;
@@ -230,10 +230,15 @@ static unsigned long growth(unsigned long now, unsigned long before)
 dlock_renewal_counts dlock_renewal_count_new(void)
 {
 	static dlock_renewal_counts before;
+	static dlock_process process;
 	dlock_renewal_counts now = counts_of(dlock_renewal_thread_lock());
+
+	if (process != dlock_process_current()) { /* in a child of fork() all counts begin anew */
+		process = dlock_process_current();
+		before = (dlock_renewal_counts) { 0 };
+	}
 	dlock_renewal_counts grown = { growth(now.renewals, before.renewals), growth(now.failures, before.failures),
 		growth(now.connections, before.connections), growth(now.reconnections, before.reconnections) };
-
 	before = now;
 	dlock_renewal_thread_unlock();
 	return grown;

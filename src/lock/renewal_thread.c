@@ -202,12 +202,21 @@ static void after_fork(void)
 	pthread_mutex_unlock(&awake);
 }
 
+/* In the child, whose thread is still to be started: what the parent's has counted is the parent's. */
+static void forked(void)
+{
+	list.renewals = list.failures = 0;
+	atomic_store(&service.connections, 0);
+	atomic_store(&service.reconnections, 0);
+	after_fork();
+}
+
 static void watch_forks(void)
 {
 	/* Register its handlers first, because its mutex is locked while these two are held: prepare handlers run in
 	 * reverse order. */
 	dlock_resolve_watch_forks();
-	pthread_atfork(before_fork, after_fork, after_fork);
+	pthread_atfork(before_fork, after_fork, forked);
 }
 
 /* Closes what is left of a parent's thread, without sending anything. The parent's leases stay in the list until their

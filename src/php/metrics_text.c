@@ -54,28 +54,27 @@ static void add_counts(smart_str *text, const char *family, dlock_metric first, 
 	}
 }
 
+/* dlock_metric_bounds as text. The specification requires numbers with a point, where PHP's %f and %g have what the
+ * program's locale has. */
+static const char *const bounds[DLOCK_METRIC_BUCKETS] = { "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1",
+	"0.25", "0.5", "1.0", "2.5", "5.0", "10.0", "60.0", "+Inf" };
+
 static void add_histogram(smart_str *text, const char *family, const char *class, const char *name,
 	const dlock_histogram *histogram)
 {
 	uint64_t count = 0;
-	char bound[32];
 
 	for (int i = 0; i < DLOCK_METRIC_BUCKETS; i++) {
 		count += histogram->buckets[i];
-		if (i < DLOCK_METRIC_BUCKETS - 1) {
-			/* The specification requires numbers with a point. */
-			snprintf(
-				bound, sizeof bound, dlock_metric_bounds[i] < 1 || i == 10 ? "%g" : "%.1f", dlock_metric_bounds[i]);
-		}
 		smart_str_append_printf(text, "%s_bucket", family);
-		append_labels(text, class, name, "le", i < DLOCK_METRIC_BUCKETS - 1 ? bound : "+Inf");
+		append_labels(text, class, name, "le", bounds[i]);
 		smart_str_append_printf(text, " %" PRIu64 "\n", count);
 	}
 	smart_str_append_printf(text, "%s_count", family);
 	append_labels(text, class, name, NULL, NULL);
 	smart_str_append_printf(text, " %" PRIu64 "\n%s_sum", count, family);
 	append_labels(text, class, name, NULL, NULL);
-	smart_str_append_printf(text, " %.9f\n", (double) histogram->nanos / DLOCK_SECOND);
+	smart_str_append_printf(text, " %.9F\n", (double) histogram->nanos / DLOCK_SECOND);
 }
 
 static void add_histograms(smart_str *text)
@@ -113,7 +112,9 @@ static void add_worker_counts(smart_str *text)
 static void add_gauge(smart_str *text, const char *name, const char *help, double value)
 {
 	begin(text, name, "gauge", help);
-	smart_str_append_printf(text, "%s %.10g\n", name, value);
+	smart_str_append_printf(text, "%s ", name);
+	smart_str_append_double(text, value, 10, false);
+	smart_str_appendc(text, '\n');
 }
 
 static void add_gauges(smart_str *text)

@@ -59,20 +59,31 @@ ZEND_FUNCTION(Dlock_stats)
 	collect(return_value);
 }
 
-void dlock_stats_publish(void)
+static void read_counts(uint64_t now[DLOCK_METRIC_WORKER_COUNTS])
 {
 	const dlock_counters *counters = &DLOCK_G(counters);
-	dlock_renewal_counts renewal = dlock_renewal_count_new();
-	const uint64_t now[DLOCK_METRIC_WORKER_COUNTS] = {
-		[DLOCK_METRIC_CONNECTIONS] = dlock_pools_count(&DLOCK_G(pools)).connections,
-		[DLOCK_METRIC_RESERVED] = counters->reservations,
-		[DLOCK_METRIC_REFUSED] = counters->reservations_refused,
-		[DLOCK_METRIC_CONFIRMED] = counters->sales,
-		[DLOCK_METRIC_EXPIRED] = counters->expired_refusals,
-		[DLOCK_METRIC_CANCELLED] = counters->cancellations,
-		[DLOCK_METRIC_REFUNDED] = counters->refunds,
-	};
 
+	now[DLOCK_METRIC_RENEWAL_FAILURES] = 0; /* the renewal thread's, which are those of all threads */
+	now[DLOCK_METRIC_CONNECTIONS] = dlock_pools_count(&DLOCK_G(pools)).connections;
+	now[DLOCK_METRIC_RESERVED] = counters->reservations;
+	now[DLOCK_METRIC_REFUSED] = counters->reservations_refused;
+	now[DLOCK_METRIC_CONFIRMED] = counters->sales;
+	now[DLOCK_METRIC_EXPIRED] = counters->expired_refusals;
+	now[DLOCK_METRIC_CANCELLED] = counters->cancellations;
+	now[DLOCK_METRIC_REFUNDED] = counters->refunds;
+}
+
+void dlock_stats_forked(void)
+{
+	read_counts(DLOCK_G(published));
+}
+
+void dlock_stats_publish(void)
+{
+	dlock_renewal_counts renewal = dlock_renewal_count_new();
+	uint64_t now[DLOCK_METRIC_WORKER_COUNTS];
+
+	read_counts(now);
 	for (int i = 0; i < DLOCK_METRIC_WORKER_COUNTS; i++) {
 		uint64_t before = DLOCK_G(published)[i];
 		dlock_metrics_add((dlock_worker_metric) i, now[i] > before ? now[i] - before : 0);

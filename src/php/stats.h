@@ -8,6 +8,9 @@
 /* Adds what the counters have gained since the last call to the totals of all workers. */
 void dlock_stats_publish(void);
 
+/* In the child of a fork(): what the parent has counted is for the parent to publish. */
+void dlock_stats_forked(void);
+
 /* phpinfo()'s part: versions, libraries, counters and settings. */
 void dlock_print_info(zend_module_entry *module);
 

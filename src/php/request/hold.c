@@ -131,19 +131,19 @@ void dlock_hold_count_held(dlock_hold *hold)
 	}
 }
 
+/* A claim from before a fork() is the parent's, here and below. */
 static dlock_nanos oldest_hold(void)
 {
 	dlock_nanos oldest = 0;
 
 	for (const dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
-		dlock_nanos since = ((const dlock_hold *) entry)->since;
+		dlock_nanos since = dlock_claim_is_mine(entry->claim) ? ((const dlock_hold *) entry)->since : 0;
 		oldest = since > 0 && (oldest == 0 || since < oldest) ? since : oldest;
 	}
 	return oldest;
 }
 
-/* The lock is no longer held, for whatever reason. A fatal error may have ended a wait, too. A claim from before a
- * fork() is the parent's. */
+/* The lock is no longer held, for whatever reason. A fatal error may have ended a wait, too. */
 static void count_end(dlock_hold *hold)
 {
 	dlock_nanos since = hold->since;

@@ -1,5 +1,6 @@
 #include "loss_signal.h"
 
+#include "../stats.h"
 #include "errors.h"
 #include "hold.h"
 #include "holder_watch.h"
@@ -118,7 +119,11 @@ static void forked(void)
 		return;
 	}
 #endif
-	for (dlock_registry_entry *entry = is_loaded ? DLOCK_G(registry).first : NULL; entry; entry = entry->next) {
+	if (!is_loaded) {
+		return;
+	}
+	dlock_stats_forked();
+	for (dlock_registry_entry *entry = DLOCK_G(registry).first; entry; entry = entry->next) {
 		if (dlock_hold_from(entry)->throws) {
 			dlock_loss_signal_raise(&DLOCK_G(loss_signal));
 			return;
