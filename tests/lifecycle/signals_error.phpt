@@ -66,6 +66,35 @@ wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->
 $child->signal(SIGTERM);
 same([true, Dlock\QuorumException::class, [$server->address() => 'string']], $child->result(), 'a handler that detaches the lease');
 $server->resume();
+
+// A handler that throws an exception of the same class as the call would: that one is thrown, as it is.
+$throws = [
+    Dlock\LimitExceededException::class => [fn (Dlock\Stock $stock) => $stock->reserve(['shoe' => 3], 'ann', '2'), 3],
+    Dlock\ReservationExpiredException::class => [fn (Dlock\Stock $stock) => $stock->reservation('shoe', 'ann', 'none')->confirm(), 'unknown'],
+];
+foreach ($throws as $class => [$call, $detail]) {
+    @unlink($marker);
+    $child = fork_child(function (callable $say, callable $hear) use ($server, $marker, $call) {
+        $stock = new Dlock\Stock($server->dsn() . '?read_timeout=30', perBuyer: 2);
+        $stock->restock('shoe', 5);
+        $earlier = thrown_by(fn () => $call($stock));
+        pcntl_async_signals(true);
+        pcntl_signal(SIGTERM, fn () => throw $earlier);
+        $say('refused');
+        $hear();
+        touch($marker);
+        $e = thrown_by(fn () => $call($stock));
+        return [get_debug_type($e), $e === $earlier, $e->asked ?? $e->reason ?? $e->getMessage()];
+    });
+    same('refused', $child->hear(), 'the first call');
+    $server->pause();
+    $child->say('again');
+    wait_for(fn () => file_exists($marker), 60, 'the second call');
+    wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$child->pid/status")), 60, 'the wait for the answer');
+    $child->signal(SIGTERM);
+    $server->resume();
+    same([$class, true, $detail], $child->result(), "a handler that throws a $class");
+}
 echo "done\n";
 ?>
 --EXPECT--

@@ -64,9 +64,9 @@ void dlock_throw(dlock_status status, const dlock_error *error, const dlock_back
 	zval_ptr_dtor(&errors);
 }
 
-void dlock_throw_as(zend_class_entry *class, const dlock_error *error)
+zend_object *dlock_throw_as(zend_class_entry *class, const dlock_error *error)
 {
-	throw_now(class, error);
+	return throw_now(class, error);
 }
 
 void dlock_throw_no_memory(void)

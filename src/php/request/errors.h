@@ -11,8 +11,8 @@
  * DLOCK_QUORUM, whose servers' errors the exception has; otherwise it may be NULL. */
 void dlock_throw(dlock_status status, const dlock_error *error, const dlock_backend *backend);
 
-/* The same with an exception of `class`. */
-void dlock_throw_as(zend_class_entry *class, const dlock_error *error);
+/* The same with an exception of `class`. NULL: a handler has thrown instead. */
+zend_object *dlock_throw_as(zend_class_entry *class, const dlock_error *error);
 
 /* Throws a DlockException: out of memory. */
 void dlock_throw_no_memory(void);

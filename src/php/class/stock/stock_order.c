@@ -192,15 +192,9 @@ static dlock_shown show(const zend_string *text)
 	return dlock_show(ZSTR_VAL(text), ZSTR_LEN(text));
 }
 
-static void set_long(zend_class_entry *class, const char *name, int64_t number)
+static void set_long(zend_object *exception, const char *name, int64_t number)
 {
-	zend_update_property_long(class, EG(exception), name, strlen(name), (zend_long) number);
-}
-
-/* Was this exception thrown? The handler of a signal may have run before it and thrown another one. */
-static bool has_thrown(zend_class_entry *class)
-{
-	return EG(exception) && EG(exception)->ce == class;
+	zend_update_property_long(exception->ce, exception, name, strlen(name), (zend_long) number);
 }
 
 void dlock_stock_throw_limited(
@@ -213,13 +207,12 @@ void dlock_stock_throw_limited(
 		"requested",
 		show(order->buyer).text, (long long) answer->units, ZSTR_VAL(order->skus[answer->item]), (long long) limit,
 		(long long) asked);
-	dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);
-	if (has_thrown(dlock_ce_limit_exceeded_exception)) {
-		zend_update_property_str(
-			dlock_ce_limit_exceeded_exception, EG(exception), ZEND_STRL("sku"), order->skus[answer->item]);
-		set_long(dlock_ce_limit_exceeded_exception, "limit", limit);
-		set_long(dlock_ce_limit_exceeded_exception, "has", answer->units);
-		set_long(dlock_ce_limit_exceeded_exception, "asked", asked);
+	zend_object *exception = dlock_throw_as(dlock_ce_limit_exceeded_exception, &error);
+	if (exception) {
+		zend_update_property_str(exception->ce, exception, ZEND_STRL("sku"), order->skus[answer->item]);
+		set_long(exception, "limit", limit);
+		set_long(exception, "has", answer->units);
+		set_long(exception, "asked", asked);
 	}
 }
 
@@ -268,13 +261,12 @@ void dlock_stock_throw_expired(const dlock_stock_order *order, const dlock_stock
 	dlock_fail(&error, DLOCK_LOST, "The order \"%s\" of \"%s\" has no units of \"%s\": %s%s", show(order->name).text,
 		show(order->buyer).text, ZSTR_VAL(order->skus[answer->item]),
 		answer->reason == DLOCK_ORDER_ENDED && *outcome == '\0' ? "its time ended" : why->text, outcome);
-	dlock_throw_as(dlock_ce_reservation_expired_exception, &error);
-	if (has_thrown(dlock_ce_reservation_expired_exception)) {
+	zend_object *exception = dlock_throw_as(dlock_ce_reservation_expired_exception, &error);
+	if (exception) {
 		dlock_stock_state(&state, why->state);
-		zend_update_property(dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("state"), &state);
-		zend_update_property_string(
-			dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("reason"), why->reason);
-		zend_update_property_double(dlock_ce_reservation_expired_exception, EG(exception), ZEND_STRL("since"), since);
+		zend_update_property(exception->ce, exception, ZEND_STRL("state"), &state);
+		zend_update_property_string(exception->ce, exception, ZEND_STRL("reason"), why->reason);
+		zend_update_property_double(exception->ce, exception, ZEND_STRL("since"), since);
 		zval_ptr_dtor(&state);
 	}
 }
