@@ -41,11 +41,13 @@ $reference = &$by_reference['token'];
 same(true, $red->unlock($by_reference), 'a reference in the array');
 unset($reference);
 
-// Someone else's token.
+// Someone else's token. Nothing of this process is lost.
+$losses = Dlock\stats()['losses'];
 $lock = $red->lock($resource, 60_000);
 same(false, $red->unlock(['token' => str_repeat('0', strlen($lock['token']))] + $lock), 'another token');
 same(false, $red->unlock(['resource' => "$resource-2"] + $lock), 'another resource');
 same(true, $red->isLocked($resource), 'locked after those');
+same($losses, Dlock\stats()['losses'], 'losses');
 
 // Another lock's object: it is not its to give back, and the lease goes on.
 $renewing = new RedLock($servers, renew: true);

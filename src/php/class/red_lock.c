@@ -218,7 +218,11 @@ static dlock_hold *hold_of_token(
 		dlock_claim_move(claim, DLOCK_CLAIM_HELD); /* only the servers know its deadline */
 		claim->deadline = DLOCK_FOREVER;
 	}
-	return dlock_hold_new(claim, false, error);
+	dlock_hold *hold = dlock_hold_new(claim, false, error);
+	if (hold) {
+		hold->loss_counted = true; /* if the servers do not have it, this process has lost nothing */
+	}
+	return hold;
 }
 
 ZEND_METHOD(RedLock, unlock)
