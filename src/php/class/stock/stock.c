@@ -159,17 +159,20 @@ ZEND_METHOD(Dlock_Stock, __construct)
 	if (!server) {
 		RETURN_THROWS();
 	}
+	/* Before the stock, because a memory limit that is reached here leaves the object as it is. */
 	zend_string *begins = prefix ? zend_string_copy(prefix) : zend_string_init(ZEND_STRL("Stock:"), 0);
+	zend_string *label = zend_string_init(server->label, strlen(server->label), 0);
 	stock->stock = dlock_stock_on(&DLOCK_G(pools), server, ZSTR_VAL(begins), ZSTR_LEN(begins));
 	if (stock->stock) {
 		stock->ttl = lease;
 		stock->remember = (dlock_nanos) (remember * DLOCK_SECOND);
 		stock->per_buyer = no_limit ? 0 : per_buyer;
 		stock->strict = strict;
-		stock->servers = zend_string_init(server->label, strlen(server->label), 0);
+		stock->servers = label;
 		stock->prefix = begins;
 	} else {
 		zend_string_release(begins);
+		zend_string_release(label);
 		dlock_throw_no_memory();
 	}
 	dlock_endpoint_release(server);
