@@ -220,6 +220,20 @@ static zend_string *address_of(const dlock_endpoint *server)
 	return zend_strpprintf(0, "%s://%s", dlock_endpoint_scheme(server), label);
 }
 
+static void print_text(const char *text)
+{
+	zend_string *escaped;
+
+	if (sapi_module.phpinfo_as_text) {
+		PUTS(text);
+		return;
+	}
+	escaped = php_escape_html_entities(
+		(const unsigned char *) text, strlen(text), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
+	PHPWRITE(ZSTR_VAL(escaped), ZSTR_LEN(escaped));
+	zend_string_release(escaped);
+}
+
 /* Prints the options that identify the database or service: database, TLS, replicas. */
 static void print_options(const dlock_endpoint *server)
 {
@@ -227,7 +241,8 @@ static void print_options(const dlock_endpoint *server)
 	bool fixed = server->discovery == DLOCK_ENDPOINT_FIXED, has_services = !fixed && !server->dbname;
 
 	if (server->dbname) {
-		php_printf("/%s", server->dbname);
+		PUTS("/");
+		print_text(server->dbname);
 	}
 	if (server->database != 0) {
 		php_printf(server->path ? "?db=%d" : "/%d", server->database);
@@ -252,14 +267,10 @@ ZEND_INI_DISP(dlock_display_server)
 
 	if (server && dlock_endpoint_parse(server, ZSTR_VAL(value), ZSTR_LEN(value), &error)
 		&& dlock_endpoint_seal(server, &error)) {
-		zend_string *address = address_of(server),
-					*shown = sapi_module.phpinfo_as_text ? zend_string_copy(address)
-														 : php_escape_html_entities((unsigned char *) ZSTR_VAL(address),
-															 ZSTR_LEN(address), 0, ENT_QUOTES | ENT_SUBSTITUTE, NULL);
-		PHPWRITE(ZSTR_VAL(shown), ZSTR_LEN(shown));
+		zend_string *address = address_of(server);
+		print_text(ZSTR_VAL(address));
 		print_options(server);
 		PUTS(server->password || server->sentinel_password ? " (with password)" : "");
-		zend_string_release(shown);
 		zend_string_release(address);
 	} else {
 		PUTS("(not a server)");

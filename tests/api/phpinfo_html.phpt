@@ -22,6 +22,9 @@ holds(str_contains($page, '/run/&lt;script&gt;alert(1)&lt;/script&gt;&amp;'), 't
 same(false, str_contains($page, '<script>alert'), 'a script');
 holds(str_contains($page, ' (with password)'), 'the password is mentioned');
 same(false, str_contains($page, 'the-secret'), 'the password');
+$page = $fpm->request($info, ['server' => 'pgsql://127.0.0.1/<script>alert(2)</script>']);
+holds(str_contains($page, 'pgsql://127.0.0.1:5432/&lt;script&gt;alert(2)&lt;/script&gt;'), "a database's name", substr($page, 0, 200));
+same(false, str_contains($page, '<script>alert'), "a script in a database's name");
 echo "done\n";
 ?>
 --EXPECT--
