@@ -234,40 +234,47 @@ static uint64_t start_of(pid_t pid)
 	return started;
 }
 
-/* The system reuses pids, so the start has to be the same, too. */
-static bool lives(dlock_worker *worker, pid_t pid)
+/* Names a process by its pid and, in the upper half, its start, because the system reuses pids. It is one word, so that
+ * no process sees the one without the other and takes the owner of a slot for another, dead process. */
+static uint64_t owner_of(pid_t pid)
 {
-	uint64_t started = atomic_load(&worker->started);
+	return start_of(pid) << 32 | (uint32_t) pid;
+}
+
+static bool lives(uint64_t owner)
+{
+	pid_t pid = (pid_t) (uint32_t) owner;
 
 	if (kill(pid, 0) != 0 && errno == ESRCH) {
 		return false;
 	}
-	return started == 0 || start_of(pid) == started;
+	return owner >> 32 == 0 || owner_of(pid) == owner;
 }
 
-static bool claim(dlock_worker *worker)
+static bool claim(dlock_worker *worker, uint64_t me)
 {
-	pid_t pid = atomic_load(&worker->pid);
+	uint64_t owner = atomic_load(&worker->owner);
 
-	if ((pid != 0 && lives(worker, pid)) || !atomic_compare_exchange_strong(&worker->pid, &pid, getpid())) {
+	if ((owner != 0 && lives(owner)) || !atomic_compare_exchange_strong(&worker->owner, &owner, me)) {
 		return false;
 	}
 	atomic_store(&worker->held, 0);
 	atomic_store(&worker->waiting, 0);
 	atomic_store(&worker->held_since, 0);
-	atomic_store(&worker->started, start_of(getpid()));
 	return true;
 }
 
 static dlock_worker *claim_any(void)
 {
+	uint64_t me = owner_of(getpid());
+
 	for (int i = 0; i < WORKERS; i++) {
-		if (atomic_load(&shared->workers[i].pid) == 0 && claim(&shared->workers[i])) {
+		if (atomic_load(&shared->workers[i].owner) == 0 && claim(&shared->workers[i], me)) {
 			return &shared->workers[i];
 		}
 	}
 	for (int i = 0; i < WORKERS; i++) { /* a killed worker has not freed its slot */
-		if (claim(&shared->workers[i])) {
+		if (claim(&shared->workers[i], me)) {
 			return &shared->workers[i];
 		}
 	}
@@ -286,8 +293,8 @@ dlock_worker *dlock_metrics_worker(dlock_worker **kept, uint64_t *process)
 
 void dlock_metrics_leave(dlock_worker *worker)
 {
-	if (worker && atomic_load(&worker->pid) == getpid()) {
-		atomic_store(&worker->pid, 0);
+	if (worker && (pid_t) (uint32_t) atomic_load(&worker->owner) == getpid()) {
+		atomic_store(&worker->owner, 0);
 	}
 }
 
@@ -346,8 +353,8 @@ dlock_gauges dlock_metrics_gauges(void)
 
 	for (int i = 0; shared && i < WORKERS; i++) {
 		dlock_worker *worker = &shared->workers[i];
-		pid_t pid = atomic_load(&worker->pid);
-		if (pid == 0 || !lives(worker, pid)) {
+		uint64_t owner = atomic_load(&worker->owner);
+		if (owner == 0 || !lives(owner)) {
 			continue;
 		}
 		dlock_nanos since = atomic_load(&worker->held_since);

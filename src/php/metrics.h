@@ -71,11 +71,10 @@ void dlock_metrics_add(dlock_worker_metric metric, uint64_t more);
 
 /* The slot of a worker process, under ZTS of a thread. */
 typedef struct {
-	_Atomic pid_t pid; /* 0: free */
-	_Atomic uint64_t started; /* when that process started, in clock ticks since boot; 0: not known */
+	_Atomic uint64_t owner; /* which process (metrics.c); 0: free */
 	_Atomic uint32_t held, waiting;
 	_Atomic dlock_nanos held_since; /* since when the oldest lock is held; 0: no lock is held */
-	char room[32]; /* so that no two workers write to the same cache line */
+	char room[40]; /* so that no two workers write to the same cache line */
 } dlock_worker;
 
 /* The slot of the calling process, claimed at its first call. NULL: no slot is free. The caller keeps `kept` and
