@@ -399,9 +399,12 @@ static void test_identity(void)
 	dlock_endpoint *master = dlock_topology_master(asker->topology, 0),
 				 *moved = dlock_endpoint_member(asker->service, "127.0.0.1", nodes.nodes[0].port);
 	dlock_conn *conn = dlock_pool_conn(&asker->pool, master);
+	dlock_inbox *inbox = dlock_pool_inbox(&asker->pool, master);
 	dlock_endpoint_set(&moved->node_id, other, strlen(other));
 	check(dlock_pool_conn(&asker->pool, moved) == conn && conn->node == moved && conn->state == DLOCK_CONN_CLOSED,
 		"the same connection now expects the new node");
+	check(dlock_pool_inbox(&asker->pool, moved) == inbox && inbox->conn->node == moved,
+		"and so does the connection of the inbox");
 	dlock_endpoint_release(moved);
 	asker_free(asker);
 	server_kill(&plain);

@@ -138,14 +138,14 @@ dlock_inbox *dlock_pool_inbox(dlock_pool *pool, dlock_endpoint *server)
 	while (inbox && !leads_to(inbox->conn, server)) {
 		inbox = inbox->next;
 	}
-	if (!inbox) {
-		inbox = dlock_inbox_new(server);
-		if (!inbox) {
-			return NULL;
-		}
+	if (inbox) {
+		dlock_conn_expect(inbox->conn, server);
+	} else if ((inbox = dlock_inbox_new(server))) {
 		inbox->next = pool->inboxes;
 		pool->inboxes = inbox;
 		dlock_loop_add_source(dlock_pool_loop(pool), &inbox->conn->source);
+	} else {
+		return NULL;
 	}
 	if (inbox->conn->state == DLOCK_CONN_CLOSED) {
 		make_room_for_inbox(pool);
