@@ -77,6 +77,50 @@ static void test_killed_under_way(void)
 	}
 }
 
+/* Waits until the connection is closed, or has been opened five times, at a peer that accepts and then closes. */
+static void be_closed_by(int listener, dlock_conn *conn)
+{
+	while (conn->state != DLOCK_CONN_CLOSED && conn->generation < 5) {
+		struct pollfd fd = dlock_conn_poll(conn);
+		if (poll(&fd, 1, 30000) <= 0) {
+			break;
+		}
+		dlock_conn_advance(conn);
+		if (conn->state == DLOCK_CONN_READY) {
+			close(accept(listener, NULL, NULL));
+		}
+	}
+}
+
+/* A proxy accepts although its server is down. */
+static void test_closing_proxy(void)
+{
+	char dsn[64], bytes[4096];
+	int port, listener = listen_anywhere(&port, 8);
+	dlock_arg words[] = { DLOCK_ARG("channel"), DLOCK_ARG("PING") };
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", port);
+	dlock_endpoint *proxy = test_server_at(dsn);
+	dlock_conn *conn = dlock_conn_new(proxy);
+	dlock_conn_send_background(conn, dlock_call_script(DLOCK_SCRIPT_PUBLISH, 0, words, 1, 1), DLOCK_FOREVER);
+	be_closed_by(listener, conn);
+	check(conn->state == DLOCK_CONN_CLOSED && conn->generation == 2,
+		"a background call opens one more connection, and no more without a pause (%lu)", conn->generation);
+	dlock_call *ping = dlock_call_command(words + 1, 1);
+	dlock_conn_send(conn, ping);
+	check(conn->generation == 3 && conn->calls.count == 2, "it is still sent with the next call");
+	int peer = accept(listener, NULL, NULL);
+	struct pollfd fd = dlock_conn_poll(conn);
+	poll(&fd, 1, 30000);
+	dlock_conn_advance(conn);
+	check(recv(peer, bytes, sizeof bytes, 0) > 8 && !memcmp(bytes + 8, "EVAL", 4), "and before it");
+	close(peer);
+	close(listener);
+	dlock_call_release(ping);
+	dlock_conn_free(conn);
+	dlock_endpoint_release(proxy);
+}
+
 static void test_restart(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -408,6 +452,7 @@ int main(int argc, char **argv)
 	static const tap_test tests[] = {
 		TEST(killed_connection),
 		TEST(killed_under_way),
+		TEST(closing_proxy),
 		TEST(pool),
 		TEST(drain_is_bounded),
 		TEST(ways_to_connect),

@@ -224,17 +224,21 @@ static void fail_oldest(dlock_call_queue *queue)
 	dlock_call_release(call);
 }
 
-void dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend)
+bool dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend)
 {
+	bool first = false;
+
 	for (size_t left = queue->count; left > 0; left--) {
 		dlock_call *call = dlock_call_queue_at(queue, 0);
 		if (may_be_resent(call, resend)) {
+			first |= !call->repeated;
 			call->repeated = true;
 			dlock_call_queue_requeue(queue, dlock_call_queue_shift(queue));
 		} else {
 			fail_oldest(queue);
 		}
 	}
+	return first;
 }
 
 void dlock_call_queue_clear(dlock_call_queue *queue)

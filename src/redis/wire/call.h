@@ -112,8 +112,8 @@ void dlock_call_queue_requeue(dlock_call_queue *queue, dlock_call *call);
 /* The connection is gone: fails all calls except those for the next connection. Background calls are kept while they
  * are useful. A lock that a server granted late must be released there, even after the server was out of reach for a
  * while. With `resend`, calls that were sent for the first time are kept, too. The connection may have died while it
- * was idle, and every command may be repeated. */
-void dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend);
+ * was idle, and every command may be repeated. Returns whether it has kept a call for the first time. */
+bool dlock_call_queue_fail_others(dlock_call_queue *queue, bool resend);
 
 /* Fails all calls. */
 void dlock_call_queue_clear(dlock_call_queue *queue);

@@ -12,9 +12,9 @@
  *   dlock_conn_close(), or a fork, in the child:
  *     No call survives.
  *
- * Exceptions: background calls that are still useful survive all except the last. A call that is cancelled, or that may
- * be sent only once, survives none. If a connection ends with unsent calls, they are not sent later:
- * dlock_channel_abort(). */
+ * Exceptions: background calls that are still useful survive all except the last. For the first time a new connection
+ * is opened for them at once, later they wait for the next call. A call that is cancelled, or that may be sent only
+ * once, survives none. If a connection ends with unsent calls, they are not sent later: dlock_channel_abort(). */
 
 #include "conn.h"
 
@@ -106,13 +106,14 @@ static void discard_inherited(dlock_conn *conn)
 	}
 }
 
-static void end_connection(dlock_conn *conn, const char *why, bool resend)
+/* Returns whether a call is left that has lost its first connection. */
+static bool end_connection(dlock_conn *conn, const char *why, bool resend)
 {
 	dlock_fail(&conn->error, DLOCK_CONNECTION, "Redis at %s: %s", conn->server->label, why);
 	dlock_channel_abort(&conn->channel);
 	forget_connection(conn);
-	dlock_call_queue_fail_others(&conn->calls, resend);
 	conn->source.news++;
+	return dlock_call_queue_fail_others(&conn->calls, resend);
 }
 
 static void end_and_fail_calls(dlock_conn *conn, const char *why)
@@ -144,14 +145,15 @@ static bool is_open(const dlock_conn *conn, unsigned long generation)
 	return conn->generation == generation && conn->state >= DLOCK_CONN_HANDSHAKE;
 }
 
-/* The peer or the network has ended the connection. If it was ready, it is replaced once, for the calls that may be
- * sent again. A connection that was not ready is not replaced. */
+/* The peer or the network has ended the connection. If it was ready, it is replaced, for calls that were sent for the
+ * first time. A connection that was not ready is not replaced. So a proxy that accepts and then closes, because its
+ * server is down, is not asked again and again without a pause. */
 static void replace_connection(dlock_conn *conn, const char *why)
 {
 	bool resend = conn->state == DLOCK_CONN_READY;
+	bool is_due = end_connection(conn, why, resend);
 
-	end_connection(conn, why, resend);
-	if (resend && conn->calls.count > 0 && !conn->peeking) {
+	if (resend && is_due && !conn->peeking) {
 		open_connection(conn);
 	}
 }

@@ -73,9 +73,9 @@ void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server);
  * round trip. It asks once, and again while the server refuses to tell it. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
-/* Sends a call that no caller waits for, over any number of connections while it is useful. Its script goes as text,
- * because perhaps no caller is left to read that the server does not know it. Takes over the call; NULL (out of
- * memory): does nothing. */
+/* Sends a call that no caller waits for, over any number of connections while it is useful. A second new connection is
+ * opened only with the next call. The script goes as text, because perhaps no caller is left to read that the server
+ * does not know it. Takes over the call; NULL (out of memory): does nothing. */
 void dlock_conn_send_background(dlock_conn *conn, dlock_call *call, dlock_nanos useful_until);
 
 /* Sends the call at the end of this turn of the loop, behind all other calls, if a caller still has it then. */
