@@ -407,6 +407,129 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
+/* ---- calls in one piece ---- */
+
+static int sends;
+
+ssize_t send(int fd, const void *bytes, size_t len, int flags)
+{
+	static ssize_t (*next)(int, const void *, size_t, int);
+
+	next = next ? next : (ssize_t(*)(int, const void *, size_t, int)) dlsym(RTLD_NEXT, "send");
+	sends++;
+	return next(fd, bytes, len, flags);
+}
+
+static dlock_call *send_ping(dlock_conn *conn)
+{
+	dlock_arg word = DLOCK_ARG("PING");
+	dlock_call *call = dlock_call_command(&word, 1);
+
+	dlock_conn_send(conn, call);
+	return call;
+}
+
+static void collect_calls(const char *dsn)
+{
+	enum { CALLS = 3 };
+	dlock_endpoint *at = test_server_at(dsn);
+	dlock_conn *conn = dlock_conn_new(at);
+	dlock_call *calls[CALLS], *first = send_ping(conn);
+
+	conn_await(conn, first);
+	check(first->state == DLOCK_CALL_ANSWERED, "%.12s...: connected (%s)", dsn, conn->error.message);
+	int before = sends;
+	dlock_conn_cork(conn);
+	for (int i = 0; i < CALLS; i++) {
+		calls[i] = send_ping(conn);
+	}
+	check(sends == before, "calls are collected");
+	dlock_conn_uncork(conn);
+	check(sends == before + 1, "and sent in one piece (%d)", sends - before);
+	for (int i = 0; i < CALLS; i++) {
+		conn_await(conn, calls[i]);
+		check(calls[i]->state == DLOCK_CALL_ANSWERED, "answered");
+		dlock_call_release(calls[i]);
+	}
+	dlock_call_release(first);
+	dlock_conn_free(conn);
+	dlock_endpoint_release(at);
+}
+
+#ifdef DLOCK_TLS
+static struct {
+	int port, tls_port;
+	char certificate[200], key[200];
+} tls_server;
+
+static void run_tls_server(const void *unused)
+{
+	char port[8], tls_port[8];
+	const char *program = getenv("DLOCK_TEST_REDIS_SERVER");
+	const char *const words[] = { program && *program ? program : "redis-server", "--port", port, "--tls-port",
+		tls_port, "--bind", "127.0.0.1", "--save", "", "--tls-auth-clients", "no", "--tls-cert-file",
+		tls_server.certificate, "--tls-key-file", tls_server.key, "--tls-ca-cert-file", tls_server.certificate, NULL };
+
+	(void) unused;
+	snprintf(port, sizeof port, "%d", tls_server.port);
+	snprintf(tls_port, sizeof tls_port, "%d", tls_server.tls_port);
+	server_execute(words);
+}
+
+static bool answers(void *unused)
+{
+	redisContext *context = redisConnect("127.0.0.1", tls_server.tls_port);
+	bool good = context && !context->err;
+
+	(void) unused;
+	redisFree(context);
+	return good;
+}
+
+/* False: there is no openssl, or this Redis has no TLS. */
+static bool start_tls_server(pid_t *pid)
+{
+	char command[700];
+
+	snprintf(tls_server.certificate, sizeof tls_server.certificate, "%s/tls.crt", server.directory);
+	snprintf(tls_server.key, sizeof tls_server.key, "%s/tls.key", server.directory);
+	snprintf(command, sizeof command,
+		"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout %s -out %s -days 2"
+		" -subj /CN=dlock > /dev/null 2>&1",
+		tls_server.key, tls_server.certificate);
+	tls_server.port = closed_port();
+	tls_server.tls_port = closed_port();
+	return system(command) == 0 && server_launch(pid, NULL, run_tls_server, answers);
+}
+
+static void collect_calls_over_tls(void)
+{
+	char dsn[64];
+	pid_t pid = 0;
+
+	if (start_tls_server(&pid)) {
+		snprintf(dsn, sizeof dsn, "rediss://127.0.0.1:%d?verify_peer=0", tls_server.tls_port);
+		collect_calls(dsn);
+		end_child(pid);
+	} else {
+		note("left out: TLS");
+	}
+	unlink(tls_server.certificate);
+	unlink(tls_server.key);
+}
+#else
+static void collect_calls_over_tls(void) {}
+#endif
+
+static void test_collected(void)
+{
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", server.port);
+	collect_calls(dsn);
+	collect_calls_over_tls();
+}
+
 /* ---- without memory ---- */
 
 #if HIREDIS_MAJOR >= 1
@@ -461,6 +584,7 @@ int main(int argc, char **argv)
 		TEST(stopped_for_long),
 		TEST(slow_answer),
 		TEST(too_late),
+		TEST(collected),
 		TEST(no_memory_for_command),
 		TEST(restart),
 	};

@@ -512,11 +512,18 @@ static bool is_overdue(dlock_conn *conn)
 		&& dlock_call_queue_at(&conn->calls, 0)->sequence == oldest;
 }
 
+/* Have calls been collected since the last write? */
+static bool has_unwritten(const dlock_conn *conn)
+{
+	return conn->calls.count > 0
+		&& dlock_call_queue_at(&conn->calls, conn->calls.count - 1)->owed_since == DLOCK_FOREVER;
+}
+
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call)
 {
 	discard_inherited(conn);
 	if (conn->state == DLOCK_CONN_READY) {
-		if (!conn->corked || conn->channel.out_len == 0) { /* the first of the collected calls */
+		if (!has_unwritten(conn)) {
 			receive(conn); /* detects, without a round trip, that the connection died while idle */
 		}
 	} else if (conn->state != DLOCK_CONN_CLOSED) {
