@@ -407,6 +407,48 @@ static void test_too_late(void)
 	client_free(&c);
 }
 
+/* ---- replies ---- */
+
+/* A peer answers PING with `depth` arrays, each in the one before, around an integer. Returns the call. */
+static dlock_call *ask_for_arrays(int depth, dlock_conn **conn)
+{
+	char dsn[64], answer[128] = "";
+	int port, listener = listen_anywhere(&port, 1);
+	dlock_arg word = DLOCK_ARG("PING");
+	dlock_call *call = dlock_call_command(&word, 1);
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", port);
+	dlock_endpoint *at = test_server_at(dsn);
+	*conn = dlock_conn_new(at);
+	dlock_endpoint_release(at);
+	dlock_conn_send(*conn, call);
+	int peer = accept(listener, NULL, NULL);
+	for (int i = 0; i < depth; i++) {
+		strcat(answer, "*1\r\n");
+	}
+	strcat(answer, ":1\r\n");
+	check(write(peer, answer, strlen(answer)) == (ssize_t) strlen(answer), "the peer answers");
+	conn_await(*conn, call);
+	close(peer);
+	close(listener);
+	return call;
+}
+
+static void test_nested_arrays(void)
+{
+	dlock_conn *conn;
+	dlock_call *call = ask_for_arrays(4, &conn);
+
+	check(call->state == DLOCK_CALL_ANSWERED, "as deep as any reply is (%s)", conn->error.message);
+	dlock_call_release(call);
+	dlock_conn_free(conn);
+	call = ask_for_arrays(9, &conn);
+	check(call->state == DLOCK_CALL_FAILED && strstr(conn->error.message, "deeper arrays than any has"), "deeper: %s",
+		conn->error.message);
+	dlock_call_release(call);
+	dlock_conn_free(conn);
+}
+
 /* ---- calls in one piece ---- */
 
 static int sends;
@@ -584,6 +626,7 @@ int main(int argc, char **argv)
 		TEST(stopped_for_long),
 		TEST(slow_answer),
 		TEST(too_late),
+		TEST(nested_arrays),
 		TEST(collected),
 		TEST(no_memory_for_command),
 		TEST(restart),

@@ -23,6 +23,7 @@ typedef struct {
 	dlock_make_array *make_array;
 	size_t partial;   /* the number of bytes of an incomplete reply */
 	size_t announced; /* the number of elements that its arrays announce */
+	bool too_deep;    /* it has more arrays in arrays than any reply */
 } dlock_resp;
 
 /* False when out of memory. */
