@@ -137,11 +137,22 @@ static void add_address(dlock_dial *dial, const char *address)
 	}
 }
 
-/* Adds the addresses that are known by now, and begins a lookup if they are old or do not work. */
+/* Adds the addresses that are known by now. Returns whether they are fresh. */
+static bool add_known(dlock_dial *dial)
+{
+	dlock_addresses known;
+	bool fresh = dlock_resolve_known(dial->server->host, &known);
+
+	dial->seen = known.asked;
+	for (int i = 0; i < known.count; i++) {
+		add_address(dial, known.text[i]);
+	}
+	return fresh;
+}
+
+/* The same, and begins a lookup if they are old or do not work. */
 static void learn(dlock_dial *dial)
 {
-	const char *host = dial->server->host;
-	dlock_addresses known;
 	char reason[160];
 
 	if (!dial->is_name) {
@@ -154,18 +165,16 @@ static void learn(dlock_dial *dial)
 		dlock_lookup_release(dial->lookup);
 		dial->lookup = NULL;
 	}
-	bool fresh = dlock_resolve_known(host, &known);
-	dial->seen = known.asked;
-	for (int i = 0; i < known.count; i++) {
-		add_address(dial, known.text[i]);
-	}
+	bool fresh = add_known(dial);
 	bool all = dial->tried > 0 && is_exhausted(dial);
-	if (!dial->lookup && (all ? !dial->asked_all : !dial->asked && (!fresh || known.count == 0))) {
+	if (!dial->lookup && (all ? !dial->asked_all : !dial->asked && (!fresh || dial->addresses.count == 0))) {
 		dial->asked = true;
 		dial->asked_all = all;
-		dial->lookup = dlock_resolve(host, all, reason, sizeof reason);
+		dial->lookup = dlock_resolve(dial->server->host, all, reason, sizeof reason);
 		if (*reason) {
 			note_obstacle(dial, reason);
+		} else if (!dial->lookup) {
+			add_known(dial); /* a lookup of another connection may have ended since the last look */
 		}
 	}
 }
