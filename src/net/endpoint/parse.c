@@ -143,6 +143,9 @@ static bool parse_database(dlock_endpoint *server, const char *text, const char 
 	const dlock_option *database = dlock_option_find(server, DLOCK_FORM_QUERY, "database");
 
 	if (dlock_endpoint_is_database(server)) {
+		if (memchr(text, '@', (size_t) (stop - text))) {
+			return false; /* it ends a login with a "/" in its password: dlock_dsn_refuse() explains that */
+		}
 		return text >= stop || dlock_dsn_decode(&server->dbname, text, (size_t) (stop - text), error);
 	}
 	return text >= stop || dlock_option_read(server, database, "database", text, (size_t) (stop - text), error);
