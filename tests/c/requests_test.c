@@ -156,6 +156,14 @@ static void test_leases(void)
 	says(dlock_request_restore(in_slot, "t", 0, 0, 1), "restore 3 lock f{s} e{s} t 0 0 1");
 }
 
+static void test_lease_left(void)
+{
+	check(dlock_lease_left(1500) == 1500 * MS && dlock_lease_left(INT64_MAX) == DLOCK_TTL_MAX, "what is left");
+	check(dlock_lease_left(0) == 0 && dlock_lease_left(-1) == 0 && dlock_lease_left(INT64_MIN) == 0
+			&& dlock_lease_left(-9223372036856) == 0,
+		"a time below 0, which only a hostile server says, is nothing");
+}
+
 static void test_exchange(void)
 {
 	says(dlock_request_exchange(keys, "old", "new", 0), "exchange 2 lock dlock:fence old new 0");
@@ -350,8 +358,9 @@ static void test_stocks(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases), TEST(exchange),
-		TEST(replicated), TEST(several), TEST(epochs), TEST(permits), TEST(permits_replicated), TEST(stocks) };
+	static const tap_test tests[] = { TEST(acquire), TEST(looking), TEST(release), TEST(leases),
+		TEST(lease_left), TEST(exchange), TEST(replicated), TEST(several), TEST(epochs), TEST(permits),
+		TEST(permits_replicated), TEST(stocks) };
 	static const tap_setting setting = { NULL };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

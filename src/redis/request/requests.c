@@ -7,6 +7,9 @@
 
 dlock_nanos dlock_lease_left(int64_t pttl)
 {
+	if (pttl <= 0) {
+		return 0;
+	}
 	return pttl < DLOCK_TTL_MAX / DLOCK_MS ? pttl * DLOCK_MS : DLOCK_TTL_MAX;
 }
 

@@ -8,7 +8,7 @@
 
 /* ---- lease times, fencing tokens ---- */
 
-/* Converts a key's time to live in ms to a lease time, at most DLOCK_TTL_MAX. */
+/* Converts a key's time to live in ms to a lease time, from 0 to DLOCK_TTL_MAX. */
 dlock_nanos dlock_lease_left(int64_t pttl);
 
 /* A waiter for several locks has a ticket below this; see ASLEEP in handover.lua. */

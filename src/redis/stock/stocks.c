@@ -63,7 +63,7 @@ void dlock_stock_place(dlock_redis_stock *stock, const dlock_order *order, dlock
 
 dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
 {
-	dlock_nanos left = dlock_lease_left(ms > 0 ? ms : 0);
+	dlock_nanos left = dlock_lease_left(ms);
 
 	return call->sent_at + left - dlock_drift(left);
 }
