@@ -1,5 +1,6 @@
 /* What the back end on one server does if the server refuses, or is not Redis. Prints TAP. */
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -543,12 +544,49 @@ static void test_flooded_inbox(void)
 	}
 }
 
+/* ---- a scan without end ---- */
+
+/* Answers a hundred SCANs with no key and the cursor 1. A minute passes before each answer. */
+static void *answer_scans(void *listener)
+{
+	static const char answer[] = "*2\r\n$1\r\n1\r\n*0\r\n";
+	char bytes[1024];
+	int fd = accept(*(int *) listener, NULL, NULL);
+
+	for (int i = 0; i < 100 && recv(fd, bytes, sizeof bytes, 0) > 0; i++) {
+		dlock_clock_travel(60 * DLOCK_SECOND);
+		send(fd, answer, sizeof answer - 1, MSG_NOSIGNAL);
+	}
+	close(*(int *) listener);
+	close(fd);
+	return NULL;
+}
+
+static void test_endless_scan(void)
+{
+	char dsn[96];
+	int port, listener = listen_anywhere(&port, 1);
+	dlock_listing listing = { NULL };
+	pthread_t thread;
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=3600&connect_timeout=3600", port);
+	client c = client_at(dsn);
+	pthread_create(&thread, NULL, answer_scans, &listener);
+	check(c.backend->ops->list_all(c.backend, 10, &listing, &c.error) == DLOCK_CONNECTION
+			&& explains(&c, "127.0.0.1", "within 10 minutes"),
+		"a list of all keys ends: %s", c.error.message);
+	dlock_listing_end(&listing);
+	client_free(&c);
+	pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(refusals), TEST(busy_script), TEST(cluster_node), TEST(nobody_there), TEST(odd_peers), TEST(odd_holder),
 		TEST(closed_before_write), TEST(answered_before_close), TEST(stopped_while_collecting),
 		TEST(answered_while_stopped), TEST(endless_answers), TEST(failed_subscription), TEST(flooded_inbox),
+		TEST(endless_scan),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -110,6 +110,9 @@ static void batch_end(batch *own)
 /* A list that has found this many locks looks for no more. */
 enum { MOST_SEEN = 1000 };
 
+/* A server tells when a scan has ended. Each answer comes in time, but a hostile server could give them without end. */
+#define LONGEST_SCAN (600 * DLOCK_SECOND)
+
 static dlock_status read_seen(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
 {
 	dlock_status status = DLOCK_OK;
@@ -175,7 +178,8 @@ static dlock_status inspect_all(batch *own, const dlock_service *service, dlock_
 }
 
 /* Finds all keys of a slot's master, until the list is full. */
-static dlock_status scan(const dlock_service *service, int slot, dlock_listing *out, dlock_error *error)
+static dlock_status scan(
+	const dlock_service *service, int slot, dlock_nanos until, dlock_listing *out, dlock_error *error)
 {
 	char cursor[DLOCK_CURSOR_SIZE] = "0";
 	dlock_status status;
@@ -187,6 +191,11 @@ static dlock_status scan(const dlock_service *service, int slot, dlock_listing *
 		if (status == DLOCK_OK) {
 			status = dlock_read_scan(route.call, route.conn, service->base.prefix, cursor, out, error);
 		}
+		if (status == DLOCK_OK && strcmp(cursor, "0") != 0 && dlock_now() >= until) {
+			status = dlock_fail(error, DLOCK_CONNECTION,
+				"Redis at %s: has not listed all keys within 10 minutes; list the locks without --all",
+				route.conn->server->label);
+		}
 		dlock_route_end(&route);
 	} while (status == DLOCK_OK && strcmp(cursor, "0") != 0 && out->count < MOST_SEEN);
 	return status;
@@ -197,13 +206,14 @@ static dlock_status scan(const dlock_service *service, int slot, dlock_listing *
 static dlock_status find_all(batch *own, const dlock_service *service, dlock_listing *out, dlock_error *error)
 {
 	const dlock_topology *topology = service->masters.topology;
-	dlock_status status = scan(service, 0, out, error);
+	dlock_nanos until = dlock_after(dlock_now(), LONGEST_SCAN);
+	dlock_status status = scan(service, 0, until, out, error);
 
 	(void) own;
 	for (int slot = 1; status == DLOCK_OK && dlock_topology_has_slots(topology) && slot < DLOCK_SLOTS; slot++) {
 		const dlock_endpoint *master = dlock_topology_master(topology, slot);
 		if (master && dlock_topology_first_slot(topology, master) == slot) {
-			status = scan(service, slot, out, error);
+			status = scan(service, slot, until, out, error);
 		}
 	}
 	return status;
