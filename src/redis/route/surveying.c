@@ -10,6 +10,10 @@
  * under way on the one for locks. */
 #define LIMIT (500 * DLOCK_MS)
 
+/* Replicas and tools that copy the data, which are looked for in the master's answer. Each search reads all of it: that
+ * of a hostile master may name 50,000. */
+enum { MOST_NAMED = 4 * DLOCK_NODES_MAX };
+
 static dlock_call *command(const char *first, const char *second)
 {
 	dlock_arg words[] = { DLOCK_ARG(first), DLOCK_ARG(second ? second : "") };
@@ -97,7 +101,8 @@ static void ask_replicas(dlock_surveying *own, dlock_nanos now)
 	const char *info = own->asked[0].replication->reply->str;
 	char address[256];
 
-	for (int i = 0; own->count < DLOCK_NODES_MAX && find_replica(info, i, address, sizeof address); i++) {
+	for (int i = 0; i < MOST_NAMED && own->count < DLOCK_NODES_MAX && find_replica(info, i, address, sizeof address);
+		 i++) {
 		dlock_endpoint *server = *address
 			? dlock_topology_server_at(masters->topology, address, own->master) : NULL;
 		if (server) {
