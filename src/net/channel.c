@@ -89,8 +89,11 @@ static bool collect(dlock_channel *channel)
 
 bool dlock_channel_flush(dlock_channel *channel)
 {
-	if (!collect(channel) || channel->out_len == 0) {
-		return channel->out_len == 0;
+	if (!collect(channel)) {
+		return false;
+	}
+	if (channel->out_len == 0) {
+		return true;
 	}
 	ssize_t done = send(channel->fd, channel->out, channel->out_len, MSG_NOSIGNAL);
 	if (done < 0) {
