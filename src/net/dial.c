@@ -55,12 +55,26 @@ static bool is_in_progress(void)
 	return errno == EINPROGRESS;
 }
 
+/* A program that PHP starts must not keep the connection alive, also if another thread starts it right now. */
+static int new_socket(int family)
+{
+#if defined(SOCK_CLOEXEC) && defined(SOCK_NONBLOCK) && !defined(DLOCK_PORTABLE)
+	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+#else
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	if (fd != -1) {
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	}
+	return fd;
+#endif
+}
+
 static void prepare_socket(int fd, bool tcp)
 {
 	int on = 1;
 
-	fcntl(fd, F_SETFL, O_NONBLOCK);
-	fcntl(fd, F_SETFD, FD_CLOEXEC); /* a program that PHP starts must not keep the connection alive */
 	if (tcp) {
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -73,7 +87,7 @@ static void prepare_socket(int fd, bool tcp)
 /* Begins to connect. False, with errno set: it has failed. */
 static bool open_socket(dlock_dial *dial, const struct sockaddr *address, socklen_t len)
 {
-	dial->fd = socket(address->sa_family, SOCK_STREAM, 0);
+	dial->fd = new_socket(address->sa_family);
 	dial->has_socket = dial->fd != -1;
 	if (!dial->has_socket) {
 		return false;
