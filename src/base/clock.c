@@ -12,7 +12,7 @@ dlock_nanos dlock_now(void)
 #if defined(CLOCK_BOOTTIME) && !defined(DLOCK_PORTABLE)
 	clock_gettime(CLOCK_BOOTTIME, &now);
 #else
-	clock_gettime(CLOCK_MONOTONIC, &now); /* runs during a suspend on macOS and the BSDs */
+	clock_gettime(CLOCK_MONOTONIC, &now); /* runs during a suspend on macOS, OpenBSD and FreeBSD 15, by their manuals */
 #endif
 	return now.tv_sec * DLOCK_SECOND + now.tv_nsec + atomic_load_explicit(&travelled, memory_order_relaxed);
 }
