@@ -271,24 +271,28 @@ static void cancel(client *client, order *o, const question *q)
 	}
 }
 
-/* The order's units are for sale again. */
+/* All units of the order, or one of several, are for sale again. */
 static void refund(client *client, order *o, const question *q)
 {
 	dlock_stock_answer answer;
 	dlock_error error = { "" };
 	dlock_status status;
 	nanos give_up = now + 60 * SECOND;
+	bool part = o->count == 1 && o->units[0] > 1 && draw_chance(&client->random, 0.5);
+	int64_t units[AT_ONCE] = { part ? 1 : o->units[0], o->units[1] };
 
-	note_refunded(o); /* from now on other buyers may have the units */
-	while ((status = own_of(client)->stock->ops->refund(
-				own_of(client)->stock, &q->order, true, 0, (dlock_arg){ "", 0 }, &answer, &error))
+	note_refunding(o, units); /* from now on other buyers may have the units */
+	while ((status = own_of(client)->stock->ops->refund(own_of(client)->stock, &q->order, true, part ? 1 : 0,
+				part ? DLOCK_ARG("part") : (dlock_arg){ "", 0 }, &answer, &error))
 			!= DLOCK_OK
 		&& now < give_up) {
 		client_sleep(draw_below(&client->random, SECOND));
 	}
-	say(client->process->name, "refunds %s: %d %d", o->id.text, status, status == DLOCK_OK ? (int) answer.outcome : -1);
-	if (status == DLOCK_OK && answer.outcome != DLOCK_STOCK_DONE && answer.outcome != DLOCK_STOCK_SOLD
-		&& is_wrong(&answer)) {
+	say(client->process->name, "refunds %s%s: %d %d", part ? "a unit of " : "", o->id.text, status,
+		status == DLOCK_OK ? (int) answer.outcome : -1);
+	if (status == DLOCK_OK && (answer.outcome == DLOCK_STOCK_DONE || answer.outcome == DLOCK_STOCK_SOLD)) {
+		note_refunded(o, units);
+	} else if (status == DLOCK_OK && is_wrong(&answer)) {
 		violation("%s has bought %s, and cannot be given its money back", client->process->name, o->id.text);
 	}
 }
@@ -299,16 +303,20 @@ static void change(client *client, order *o, question *q)
 {
 	dlock_stock_answer answer;
 	dlock_error error = { "" };
-	int64_t before[AT_ONCE];
 	bool relied = o->relies;
+	dlock_status status;
+	nanos give_up = now + (draw_chance(&client->random, 0.5) ? 10 : 0) * SECOND;
 
-	memcpy(before, o->units, sizeof before);
 	o->relies = false;
 	for (int i = 0; i < o->count; i++) {
 		q->order.units[i] = 1 + draw_below(&client->random, 4);
 	}
-	dlock_status status = own_of(client)->stock->ops->change(
-		own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error);
+	while ((status = own_of(client)->stock->ops->change(
+				own_of(client)->stock, &q->order, stock_limit(o->products[0]), &answer, &error))
+			!= DLOCK_OK
+		&& now < give_up) {
+		client_sleep(draw_below(&client->random, SECOND));
+	}
 	say(client->process->name, "changes %s to %" PRId64 ": %d %d", o->id.text, q->order.units[0], status,
 		status == DLOCK_OK ? (int) answer.outcome : -1);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_DONE) {

@@ -223,16 +223,25 @@ void note_doubtful(order *o)
 	o->doubtful = !o->bought;
 }
 
-/* Called when the refund is requested. If it is never done, the units stay sold. */
-void note_refunded(order *o)
+/* If the refund is never done, the units stay sold. */
+void note_refunding(order *o, const int64_t units[AT_ONCE])
 {
 	for (int k = 0; k < o->count; k++) {
 		sale_product *a = &sale_products[o->sale][o->products[k]];
-		a->sold -= o->units[k];
-		a->doubtful += o->units[k];
+		a->sold -= units[k];
+		a->doubtful += units[k];
 	}
 	o->bought = false;
-	o->refunded = true;
+}
+
+void note_refunded(order *o, const int64_t units[AT_ONCE])
+{
+	for (int k = 0; k < o->count; k++) {
+		sale_products[o->sale][o->products[k]].refunded += units[k];
+		o->units[k] -= units[k];
+		o->bought |= o->units[k] > 0;
+	}
+	check_stocks();
 }
 
 bool is_wrong(const dlock_stock_answer *answer)
@@ -287,10 +296,10 @@ void stock_rules_end(void)
 		for (int r = 0; r < options.resources; r++) {
 			const sale_product *a = &sale_products[sale][r];
 			if (a->open && !stocks_forget() && read_books(sale, r)
-				&& (look.sold < a->sold || look.sold > a->sold + a->doubtful || look.stock != a->units)) {
+				&& (look.sold < a->sold || look.sold > a->sold + a->doubtful - a->refunded || look.stock != a->units)) {
 				violation("of %" PRId64 " units of drop:%d:%d, %" PRId64 " to %" PRId64
 						  " were sold, and the server says %" PRId64 " of %" PRId64,
-					a->units, r, sale, a->sold, a->sold + a->doubtful, look.sold, look.stock);
+					a->units, r, sale, a->sold, a->sold + a->doubtful - a->refunded, look.sold, look.stock);
 			}
 		}
 	}

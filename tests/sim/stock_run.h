@@ -17,6 +17,7 @@ typedef struct {
 	bool open;
 	int64_t units, sold; /* sold: as buyers were told */
 	int64_t doubtful;     /* in orders that may be bought or not */
+	int64_t refunded;     /* those of them that are refunded, as buyers were told */
 	nanos sold_at;        /* when the last unit was sold */
 } sale_product;
 
@@ -36,7 +37,6 @@ typedef struct {
 	bool relies;
 	dlock_nanos deadline;
 	bool bought, doubtful;
-	bool refunded;        /* or about to be: no buyer relies on it */
 	bool changed;         /* to unknown numbers */
 } order;
 
@@ -64,7 +64,8 @@ void check_stocks(void); /* when more is promised */
 void note_left(const order *order); /* the buyer no longer waits, and does not ask again */
 void note_bought(order *order);  /* the buyer is told so */
 void note_doubtful(order *order); /* the buyer has asked to buy, and no answer is to come */
-void note_refunded(order *order);
+void note_refunding(order *order, const int64_t units[AT_ONCE]); /* a refund is requested */
+void note_refunded(order *order, const int64_t units[AT_ONCE]);  /* the buyer is told so */
 /* Is an unexpected answer about a bought order wrong? Not if it says that sales may be missing. */
 bool is_wrong(const dlock_stock_answer *answer);
 /* `earlier`: the product before the question */
