@@ -80,6 +80,21 @@ static int64_t restock(dlock_arg key, int64_t by, const char *change)
 	return changed;
 }
 
+#define WRITES "rdb_changes_since_last_save"
+
+/* WAIT confirms nothing of an answer that wrote nothing, so the answer has to tell. */
+static void check_nothing_to_write(const dlock_order_ref *ann)
+{
+	long long before = server_info(&server, "persistence", WRITES);
+
+	check(before > 0, "writes are counted");
+	check(order_says(dlock_request_stock_change(stocks, 2, ann, 0, (int64_t[]) { 1, 2 })) == 2 && told.number > 15000,
+		"a change to the same units says that it was made before");
+	check(order_says(dlock_request_stock_extend(stocks, 2, ann, 10 * DLOCK_SECOND)) == 2 && told.number > 15000,
+		"an extension to an earlier time says that there was nothing to extend");
+	check(server_info(&server, "persistence", WRITES) == before, "they have written nothing");
+}
+
 static void test_orders(void)
 {
 	dlock_order_ref ann = order_of("ann/1", 2), bob = order_of("bob/1", 2), part = order_of("ann/1", 1);
@@ -105,6 +120,7 @@ static void test_orders(void)
 	check(order_says(dlock_request_stock_extend(stocks, 2, &ann, 30 * DLOCK_SECOND)) == 1 && told.number == 30000,
 		"extended");
 	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]) { 1, 2 })) == 1, "changed");
+	check_nothing_to_write(&ann);
 	check(order_says(dlock_request_stock_change(stocks, 2, &ann, 0, (int64_t[]){ 4, 1 })) == 0
 			&& told.reason == DLOCK_ORDER_SHORT && told.item == 0,
 		"an order cannot be changed to more units than are free");

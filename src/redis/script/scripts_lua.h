@@ -114,13 +114,13 @@
 	script(STOCK_CANCEL, "stock_cancel", \
 		"288111c8485ae65277c60910426e44c085da9f74", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"d46b4d502f4ce29d0eabd430c4fc03c85d3a386e", DLOCK_LUA_STOCK_CHANGE) \
+		"578ad29a21d78f7182406b0845ee5047d4d271b9", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
 		"d20248a9db42e6af10627feffd93cb220738a8e3", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
 		"d47b54536b090b6c45e2244d55d516162cc81fce", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"5141982a02e924ba124354e56eda2357537f8a1a", DLOCK_LUA_STOCK_EXTEND) \
+		"5b19a49a2494c635ad689d3f7da832fde47f667d", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
 		"8f040ea4a1524699176d85451da19b6e70b0cc5a", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
@@ -2327,7 +2327,7 @@
 	"else\n" \
 	"redis.call('ZADD', stock.pool, units, 'w' .. id)\nend\n" \
 	"serve(stock)\nend\nend\n" \
-	"return same and serve_each(stocks, {1, left}) or {1, left}\n"
+	"return same and serve_each(stocks, {2, left}) or {1, left}\n"
 
 #define DLOCK_LUA_STOCK_CONFIRM \
 	"local id, generation, products = ARGV[1], tonumber(ARGV[2]), ARGV[3]\n" \
@@ -2411,9 +2411,8 @@
 #define DLOCK_LUA_STOCK_EXTEND \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], " \
-	"tonumber(ARGV[4]),\n" \
-	"clock(KEYS[1]), {}, math.huge\n" \
+	"local id, generation, products, ttl, us, stocks, left, reply = ARGV[1], tonumber(ARGV[2]), ARGV[3],\n" \
+	"tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge, 2\n" \
 	"redis.call('PERSIST', KEYS[1])\n" \
 	"for i, pool in ipairs(KEYS) do\n" \
 	"local stock, signature = read(pool, us, #KEYS), nil\n" \
@@ -2431,9 +2430,11 @@
 	"return serve_each(stocks, {0, i, why, (why == 0 or why > 3) and 0 or since})\nend\nend\n" \
 	"for _, stock in ipairs(stocks) do\n" \
 	"local score = math.max(stock.score, stock.now + ttl + stock.score % 1)\n" \
+	"if score > stock.score then\n" \
 	"redis.call('ZADD', stock.pool, string.format('%.6f', score), 'h' .. id)\n" \
+	"reply = 1\nend\n" \
 	"left = math.min(left, math.floor(score) - stock.now)\nend\n" \
-	"return {1, left}\n"
+	"return {reply, left}\n"
 
 #define DLOCK_LUA_STOCK_LEAVE \
 	DLOCK_LUA_PERMITS_CLOCK \

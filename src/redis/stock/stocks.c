@@ -71,13 +71,21 @@ dlock_nanos dlock_stock_deadline(const dlock_call *call, int64_t ms)
 /* ---- existing orders ---- */
 
 /* What the script of an order replies: 1 if it has done it, 2 if that was done before, `number` ms ago. The caller
- * interprets 3. */
+ * interprets 2 of a reservation that goes on, and 3. */
 typedef struct {
 	dlock_order_response response;
 	int64_t uncertain;
 	bool by_this; /* of 2: an earlier sending of this question has done it */
 	dlock_nanos deadline; /* of a reservation, of which `number` ms are left */
 } verdict;
+
+/* 3 of a refund: it was made before. */
+static dlock_answer_kind kind_of(int result, const dlock_call *call)
+{
+	bool done = result == 1 || (result == 3 && call->origin != &dlock_scripts[DLOCK_SCRIPT_STOCK_REFUND]);
+
+	return done ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_FOUND;
+}
 
 static dlock_status ask_about(
 	dlock_redis_stock *stock, const dlock_order_place *place, dlock_call *call, verdict *verdict, dlock_error *error)
@@ -90,9 +98,8 @@ static dlock_status ask_about(
 		status = dlock_read_stock_order(asked.route.call, asked.route.conn, &verdict->response, error);
 	}
 	if (status == DLOCK_OK) {
-		int result = verdict->response.result;
 		status = dlock_stock_confirm_answer(
-			&asked, place->keys[0], result == 1 || result == 3 ? DLOCK_ANSWER_WRITTEN : DLOCK_ANSWER_FOUND);
+			&asked, place->keys[0], kind_of(verdict->response.result, asked.route.call));
 	}
 	if (status == DLOCK_OK) {
 		bool again = asked.route.repeated || asked.route.call->repeated;
@@ -142,6 +149,18 @@ static dlock_stock_answer answer_of(const verdict *verdict)
 	return answer;
 }
 
+/* 2 means that the reservation was so already. */
+static dlock_stock_answer going_on(const verdict *verdict)
+{
+	dlock_stock_answer answer = answer_of(verdict);
+
+	if (verdict->response.result == 2) {
+		answer.outcome = DLOCK_STOCK_DONE;
+		answer.since = 0;
+	}
+	return answer;
+}
+
 static dlock_status extend(
 	dlock_stock *base, const dlock_order *order, dlock_nanos ttl, dlock_stock_answer *answer, dlock_error *error)
 {
@@ -152,7 +171,7 @@ static dlock_status extend(
 	dlock_stock_place(stock, order, &place);
 	dlock_status status = ask_about(
 		stock, &place, dlock_request_stock_extend(place.keys, place.count, &place.ref, ttl), &verdict, error);
-	*answer = answer_of(&verdict);
+	*answer = going_on(&verdict);
 	return status;
 }
 
@@ -220,7 +239,7 @@ static dlock_status change(
 	dlock_stock_place(stock, order, &place);
 	dlock_status status = ask_about(stock, &place,
 		dlock_request_stock_change(place.keys, place.count, &place.ref, limit, order->units), &verdict, error);
-	*answer = answer_of(&verdict);
+	*answer = going_on(&verdict);
 	if (answer->outcome == DLOCK_STOCK_REFUSED && answer->reason == DLOCK_ORDER_LIMITED) {
 		*answer = (dlock_stock_answer){
 			.outcome = DLOCK_STOCK_LIMITED, .item = verdict.response.item, .units = verdict.response.number

@@ -5,7 +5,8 @@
 -- generation '': the last one. products: the hash of several; '': it has one. limit: the most units of each product for
 -- this buyer. units: those of each stock.
 -- Replies:
---   {1, ms left}
+--   {1, ms left}: it is changed now
+--   {2, ms left}: it has these units already, and nothing is written
 --   {0, stock, why, ms ago}: why as in stock_confirm.lua, and 7 it is sold, 10 there are not enough units; with 6 the
 --     buyer's units in place of ms
 --   {-2}: ask again, because there was more to do than one script does
@@ -65,4 +66,4 @@ for _, stock in ipairs(stocks) do
 		serve(stock)
 	end
 end
-return same and serve_each(stocks, {1, left}) or {1, left}
+return same and serve_each(stocks, {2, left}) or {1, left}

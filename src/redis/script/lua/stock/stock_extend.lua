@@ -3,12 +3,13 @@
 -- keys: stocks...
 -- args: dlock_order_ref *order { id:text generation:int products:text } ttl:lease
 -- generation '': the last one. products: the hash of several; '': it has one.
--- Replies {1, ms left}; {0, stock, why, ms ago}: why as in stock_confirm.lua, and 7 it is sold.
+-- Replies {1, ms left}; {2, ms left}: it ends no earlier already, and nothing is written; {0, stock, why, ms ago}: why
+-- as in stock_confirm.lua, and 7 it is sold.
 -- Cost: O(log n), four commands for each stock. The first write needs no memory.
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, generation, products, ttl, us, stocks, left = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]),
-	clock(KEYS[1]), {}, math.huge
+local id, generation, products, ttl, us, stocks, left, reply = ARGV[1], tonumber(ARGV[2]), ARGV[3],
+	tonumber(ARGV[4]), clock(KEYS[1]), {}, math.huge, 2
 redis.call('PERSIST', KEYS[1])
 for i, pool in ipairs(KEYS) do
 	local stock, signature = read(pool, us, #KEYS), nil
@@ -28,7 +29,10 @@ for i, pool in ipairs(KEYS) do
 end
 for _, stock in ipairs(stocks) do
 	local score = math.max(stock.score, stock.now + ttl + stock.score % 1)
-	redis.call('ZADD', stock.pool, string.format('%.6f', score), 'h' .. id)
+	if score > stock.score then
+		redis.call('ZADD', stock.pool, string.format('%.6f', score), 'h' .. id)
+		reply = 1
+	end
 	left = math.min(left, math.floor(score) - stock.now)
 end
-return {1, left}
+return {reply, left}

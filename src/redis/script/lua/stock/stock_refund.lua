@@ -7,7 +7,7 @@
 -- Replies:
 --   {1, units left}: it is refunded now
 --   {2, ms ago}: all of it was refunded before
---   {3, units}: the change was made before
+--   {3, units}: the change was made before, and nothing is written
 --   {0, stock, why, the order's units}: 0 nothing has that name, 4 another generation, 5 other products, 8 it is not
 --     sold, 9 it has fewer units
 --
