@@ -34,6 +34,7 @@ tests=(
 	postgresql php-pgsql mariadb-server php-mysql # locks in databases, and an application's clients
 	pgbouncer           # a pooler, which dlock refuses
 	libluajit-5.1-dev   # runs the scripts in the simulator (tests/sim)
+	locales             # a Redis that orders text as a language does
 	systemtap-sdt-dev gdb # sys/sdt.h, for the probes of USDT; and a tracer
 	spin valgrind openssl
 )

@@ -126,7 +126,7 @@
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"5528ac6aac62edb4404445dae94407d50b2a46b3", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
-		"d0a40d9d5879c489a68989fa4a6627e56bc193b6", DLOCK_LUA_STOCK_ORDERS) \
+		"ab530cae5698ec9b51d170165bac4a3519c0131a", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
 		"287a15d48c5d18bfc551df9eb1e903288645b56e", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
@@ -2523,10 +2523,16 @@
 	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
 	"local from = tonumber(ARGV[1])\n" \
 	"local place\n" \
+	"local function is_behind(id)\n" \
+	"for i = 1, #id do\n" \
+	"local a, b = string.byte(id, i), string.byte(last, i)\n" \
+	"if a ~= b then\n" \
+	"return not b or a > b\nend\nend\n" \
+	"return false\nend\n" \
 	"for i = 1, #found, 2 do\n" \
 	"local held, score = found[i], found[i + 1]\n" \
 	"local id = string.sub(held, 2)\n" \
-	"if last == '' or tonumber(score) > from or id > last then\n" \
+	"if last == '' or tonumber(score) > from or is_behind(id) then\n" \
 	"if buyer == '' or string.sub(id, 1, #buyer + 1) == buyer .. '/' then\n" \
 	"page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - " \
 	"now}\nend\nend\n" \

@@ -16,10 +16,22 @@ local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', poo
 local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)
 local from = tonumber(ARGV[1])
 local place
+
+-- Compares bytes, by which Redis orders names. Lua would compare them as the language of the server's locale does.
+local function is_behind(id)
+	for i = 1, #id do
+		local a, b = string.byte(id, i), string.byte(last, i)
+		if a ~= b then
+			return not b or a > b
+		end
+	end
+	return false
+end
+
 for i = 1, #found, 2 do
 	local held, score = found[i], found[i + 1]
 	local id = string.sub(held, 2)
-	if last == '' or tonumber(score) > from or id > last then
+	if last == '' or tonumber(score) > from or is_behind(id) then
 		if buyer == '' or string.sub(id, 1, #buyer + 1) == buyer .. '/' then
 			page[#page + 1] = {id, score, tonumber(redis.call('ZSCORE', pool, 'w' .. id) or 1), math.floor(score) - now}
 		end
