@@ -242,6 +242,42 @@ static void test_counts(void)
 	client_free(&asking);
 }
 
+/* The stock's time goes on from its last token, four years ahead of the clock. */
+static void test_clock_set_back_by_years(void)
+{
+	dlock_stock_counts counts;
+	bool unfinished;
+
+	begin();
+	restock(stocks[0], 3, "first");
+	reserve("ann/1", 2, 0, NULL, false);
+	long long seconds = atoll(server_text(&server, "EVAL %s 0", "return redis.call('TIME')[1]"));
+	check(seconds > 0 && server_do(&server, "ZADD Stock:{a}1 -%lld000000 $fence", seconds + 4 * 31557600LL),
+		"set back");
+	for (int i = 0; i < 2; i++) {
+		dlock_call *call = dlock_request_stock_counts(stocks, 1);
+		check(dlock_read_stock_counts(call, ask(call), 1, &counts, &unfinished, &problem) == DLOCK_OK && !unfinished
+				&& counts.available == 3 && counts.reserved == 0,
+			"the reservation has expired, and is counted once");
+		dlock_call_release(call);
+	}
+	check(reserve("ann/2", 3, 0, NULL, false) == DLOCK_RESERVE_HELD && reserved.ms == 20000, "reserved");
+	dlock_order_status status;
+	dlock_call *call = dlock_request_stock_status(stocks, 1, "ann/2");
+	check(dlock_read_stock_status(call, ask(call), 1, &status, &problem) == DLOCK_OK
+			&& status.state == DLOCK_STATE_RESERVED && status.ms > 15000 && status.ms <= 20000,
+		"the status counts by the stock's time");
+	dlock_call_release(call);
+	const char *number, *id;
+	int count;
+	call = dlock_request_stock_orders(stocks[0], "1e11", "1e13", "", "", 9);
+	check(dlock_read_stock_orders(call, ask(call), &count, &number, &id, &problem) == DLOCK_OK && count == 1
+			&& dlock_read_stock_order_at(call, 0).left > 15000,
+		"so does a page of orders");
+	dlock_call_release(call);
+	client_free(&asking);
+}
+
 /* ---- what a master may have forgotten ---- */
 
 static dlock_lineage_key lineage_key;
@@ -340,8 +376,9 @@ static void test_lineage_when_a_replica_attaches(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(basket_waits), TEST(counts), TEST(lineage_begins),
-		TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
+	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(basket_waits), TEST(counts),
+		TEST(clock_set_back_by_years), TEST(lineage_begins), TEST(lineage_of_a_new_master),
+		TEST(lineage_when_a_replica_attaches) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -110,33 +110,33 @@
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
-		"02d56bf0d237d1b6c0ccccb127bdfc3d763e03dd", DLOCK_LUA_STOCK_BASKET) \
+		"e09e9b282b9f391d0bfb8ad9a876476d91b13d4a", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"288111c8485ae65277c60910426e44c085da9f74", DLOCK_LUA_STOCK_CANCEL) \
+		"20c22c0cf91e0b3e76338fd1515ff966815f84e4", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"578ad29a21d78f7182406b0845ee5047d4d271b9", DLOCK_LUA_STOCK_CHANGE) \
+		"ab137273342b448a5ca702cb883ed360f1d5f74f", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"d20248a9db42e6af10627feffd93cb220738a8e3", DLOCK_LUA_STOCK_CONFIRM) \
+		"e221ad1161637024c59e61ce1a09c7211acf98b2", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"d47b54536b090b6c45e2244d55d516162cc81fce", DLOCK_LUA_STOCK_COUNTS) \
+		"b87b0bf5b58981133ec92e13ce893f922c9cd945", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"5b19a49a2494c635ad689d3f7da832fde47f667d", DLOCK_LUA_STOCK_EXTEND) \
+		"4b10ab69175b698dcbd0da234ace9ed9d4e8009f", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"8f040ea4a1524699176d85451da19b6e70b0cc5a", DLOCK_LUA_STOCK_LEAVE) \
+		"06946e99dccb6a0f0689be70b63b90cd1e508a24", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"5528ac6aac62edb4404445dae94407d50b2a46b3", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
-		"ab530cae5698ec9b51d170165bac4a3519c0131a", DLOCK_LUA_STOCK_ORDERS) \
+		"5b97d19e6d0b15ef7ab16fb7ffb31c2e52ddd39d", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"287a15d48c5d18bfc551df9eb1e903288645b56e", DLOCK_LUA_STOCK_REFUND) \
+		"3e9b874cdeaa94188ff06859e3265209468d5f7e", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"8d7b87e82cf97fbf639d02725c5ff00a61ca0edb", DLOCK_LUA_STOCK_RESERVE) \
+		"a9f87a4d10e4a6a7f8ab5574687c14125ed9a76d", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"3960ae0a366f8643ee69a3d51eb98ae880ad18be", DLOCK_LUA_STOCK_RESTOCK) \
+		"6e21e0adebaf5356f2f153309b226d6805fea6d3", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"5a8da25c65a4fad8da8cedd5664491fa12b8b6b4", DLOCK_LUA_STOCK_SALE) \
+		"d97a670121c525a478d33a2ad6ef46ab7e4b49f7", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
-		"c7b9252662b26f76c4d6bf4dd9c58fda5d82bf4e", DLOCK_LUA_STOCK_STATUS) \
+		"40694be62febc45b10ff3021bac6e3c605c4dc73", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
 		"1733b9fcbf45882828288b270a16c758fef5aadf", DLOCK_LUA_UNCHANGED)
 
@@ -1008,7 +1008,7 @@
 	"'$ahead')\n" \
 	"local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),\n" \
 	"free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],\n" \
-	"shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),\n" \
+	"shift = -(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),\n" \
 	"budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"local seen = stock.fence - stock.ahead\n" \
@@ -1017,7 +1017,7 @@
 	"stock.shift = stock.shift + math.ceil((seen - stock.us) / 1000)\n" \
 	"stock.us = us + stock.shift * 1000\n" \
 	"redis.call('ZREM', pool, '$full')\n" \
-	"redis.call('ZADD', pool, stock.shift, '$shift')\nend\n" \
+	"redis.call('ZADD', pool, -stock.shift, '$shift')\nend\n" \
 	"stock.now = math.floor(stock.us / 1000)\n" \
 	"return stock\nend\n" \
 	"local function next_token(stock)\n" \
@@ -2139,7 +2139,7 @@
 	"local by = fence - next_token(stock)\n" \
 	"if by > 1000 then\n" \
 	"stock.ahead = stock.ahead + by\n" \
-	"redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', stock.shift, '$shift')\nend\n" \
+	"redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', -stock.shift, '$shift')\nend\n" \
 	"stock.fence = fence\n" \
 	"redis.call('ZADD', stock.pool, -fence, '$fence')\nend\n" \
 	"return fence\nend\n" \
@@ -2519,7 +2519,7 @@
 	DLOCK_LUA_PERMITS_CLOCK \
 	"local LOOKS = 250\n" \
 	"local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])\n" \
-	"local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
+	"local page, now = {}, math.floor(clock(pool) / 1000) - (redis.call('ZSCORE', pool, '$shift') or 0)\n" \
 	"local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)\n" \
 	"local from = tonumber(ARGV[1])\n" \
 	"local place\n" \
@@ -2750,7 +2750,7 @@
 	"local score, units, products, shift = unpack(redis.call('ZMSCORE', pool, 'h' .. ARGV[1], 'w' .. ARGV[1],\n" \
 	"'a' .. ARGV[1], '$shift'))\n" \
 	"score = tonumber(score or 0)\n" \
-	"local now = math.floor(us / 1000) + (shift or 0)\n" \
+	"local now = math.floor(us / 1000) - (shift or 0)\n" \
 	"local state = (score == 0 and 0) or (score < 1e13 and (score >= now and 1 or 2)) or ({ 3, 2, 4,\n" \
 	"5 })[math.floor(score / 1e13)]\n" \
 	"all[i] = {state, tonumber(units or (score > 0 and 1 or 0)), score > 0 and math.abs(math.floor(score % 1e13) " \

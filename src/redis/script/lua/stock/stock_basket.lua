@@ -38,7 +38,7 @@ local function one_token()
 		local by = fence - next_token(stock)
 		if by > 1000 then
 			stock.ahead = stock.ahead + by
-			redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', stock.shift, '$shift')
+			redis.call('ZADD', stock.pool, -stock.ahead, '$ahead', -stock.shift, '$shift')
 		end
 		stock.fence = fence
 		redis.call('ZADD', stock.pool, -fence, '$fence')

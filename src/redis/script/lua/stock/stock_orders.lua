@@ -12,7 +12,7 @@
 --#include permits_clock.lua
 local LOOKS = 250
 local pool, last, buyer, most = KEYS[1], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local page, now = {}, math.floor(clock(pool) / 1000) + (redis.call('ZSCORE', pool, '$shift') or 0)
+local page, now = {}, math.floor(clock(pool) / 1000) - (redis.call('ZSCORE', pool, '$shift') or 0)
 local found = redis.call('ZRANGEBYSCORE', pool, ARGV[1], '(' .. ARGV[2], 'WITHSCORES', 'LIMIT', 0, LOOKS)
 local from = tonumber(ARGV[1])
 local place

@@ -11,12 +11,12 @@
 --                   $queue      orders wait
 --                   $ahead      minus the us by which its tokens are ahead of its time, if orders had products with
 --                               different clocks; there is a $shift then, of 0 maybe
+--                   $shift      minus the ms by which its time is ahead of the server's clock, which was set back
 --                   s<waiter>   minus its last sign of life: the time in ms * 1000 + the number of that request, modulo
 --                               1000
 --   small           $stock      the units that were ever put in         $sold   those of them that are sold
 --                   $free       those of them that are neither sold nor of a reservation that is not swept
 --                   $closed     1: the sale is closed, 2: it has ended
---                   $shift      the ms by which the stock's time is ahead of the server's clock, which was set back
 --                   $remember   for how many ms expired and cancelled orders are remembered, if that is not a day
 --                   w<id>       the units of that order, if they are not 1
 --                   a<id>       of an order of several products: a hash of their names, 36 bits
@@ -77,7 +77,7 @@ local function read(pool, us, count)
 		'$ahead')
 	local stock = { pool = pool, known = n[1] and true, all = tonumber(n[1] or 0), sold = tonumber(n[2] or 0),
 		free = tonumber(n[3] or 0), fence = -(n[4] or 0), next = n[5] and -n[5],
-		shift = tonumber(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),
+		shift = -(n[6] or 0), queue = n[7], closed = tonumber(n[8] or 0), ahead = -(n[9] or 0),
 		budget = math.ceil(CHUNK / count), scan = math.ceil(SCAN / count), kept = 0 }
 	stock.us = us + stock.shift * 1000
 	local seen = stock.fence - stock.ahead
@@ -85,7 +85,7 @@ local function read(pool, us, count)
 		stock.shift = stock.shift + math.ceil((seen - stock.us) / 1000)
 		stock.us = us + stock.shift * 1000
 		redis.call('ZREM', pool, '$full')
-		redis.call('ZADD', pool, stock.shift, '$shift')
+		redis.call('ZADD', pool, -stock.shift, '$shift')
 	end
 	stock.now = math.floor(stock.us / 1000)
 	return stock
