@@ -139,6 +139,43 @@ static void test_extend(void)
 	shop_free(&shop);
 }
 
+static void note_listed(void *context, const dlock_listed_order *order)
+{
+	int *listed = context;
+
+	printf("# listed: %s\n", order->id);
+	(*listed)++;
+}
+
+static int list_reserved(shop *shop, double since)
+{
+	dlock_stock_query query = { .state = DLOCK_STATE_RESERVED, .since = since, .buyer = "", .limit = 9 };
+	dlock_stock_cursor next;
+	int listed = 0;
+	dlock_status status
+		= shop->stock->ops->list(shop->stock, DLOCK_ARG("shoe"), &query, note_listed, &listed, &next, &shop->error);
+
+	return status == DLOCK_OK ? listed : -1;
+}
+
+/* The numbers of units, and of an order's products, are no times. */
+static void test_list_since(void)
+{
+	shop shop = direct();
+	dlock_order sold = order_of("shoe hat", "1"), order = order_of("shoe", "2");
+
+	sold.units[0] = 2000;
+	restock(&shop, "shoe", 3000, "");
+	restock(&shop, "hat", 1, "");
+	reserve(&shop, &sold, TTL, 0);
+	confirm(&shop, &sold);
+	reserve(&shop, &order, TTL, 0);
+	check(list_reserved(&shop, 0) == 1, "one order is reserved");
+	check(list_reserved(&shop, 1) == 1, "one reservation ends after 1970");
+	check(list_reserved(&shop, 1e9) == 1 && list_reserved(&shop, 4e9) == 0, "and before 2096");
+	shop_free(&shop);
+}
+
 /* ---- answers that are lost ---- */
 
 /* Connects and loads the scripts. After that, the answer to the next request with this word is lost. */
@@ -334,6 +371,7 @@ static const tap_test tests[] = {
 	TEST(life),
 	TEST(limit),
 	TEST(extend),
+	TEST(list_since),
 	TEST(answers_lost_with_connection),
 	TEST(answers_late),
 	TEST(no_answer),

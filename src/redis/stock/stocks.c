@@ -420,7 +420,8 @@ static void name_range(const dlock_stock_query *query, char from[40], char to[40
 	double first = all ? ranges[DLOCK_STATE_RESERVED] : ranges[query->state];
 
 	if (query->since > 0 && !all) {
-		first = (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000);
+		double since = (query->state == DLOCK_STATE_RESERVED ? 0 : first) + (double) (int64_t) (query->since * 1000);
+		first = since > first ? since : first; /* below the range of reservations there are other numbers */
 	}
 	snprintf(from, 40, "%.0f", first);
 	snprintf(to, 40, "%.0f",
