@@ -177,6 +177,33 @@ static void test_queue(void)
 	client_free(&asking);
 }
 
+/* Sixteen waiters in front want more. */
+static void test_queue_behind_those_that_want_more(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
+	char id[16];
+
+	begin();
+	redisContext *listener = redisConnect("127.0.0.1", server.port);
+	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	restock(stocks[0], 3, "first");
+	check(reserve("ann/1", 3, 0, NULL, false) == DLOCK_RESERVE_HELD, "all is reserved");
+	for (int i = 0; i < 16; i++) {
+		snprintf(id, sizeof id, "bob%02d/1", i);
+		reserve(id, 2, 0, &inbox, false);
+	}
+	reserve("zoe/1", 1, 0, &inbox, false);
+	for (int i = 0; i < 16; i++) {
+		snprintf(id, sizeof id, "amy%02d/1", i);
+		reserve(id, 1, 0, &inbox, false);
+	}
+	check(server_integer(&server, "ZCOUNT Stock:{a}1 1e15 +inf") == 33, "33 orders wait");
+	check(restock(stocks[0], 1, "second") == 1 && server_integer(&server, "ZSCORE Stock:{a}1 hzoe/1") > 0,
+		"of the orders that the unit is enough for, the first one has it");
+	redisFree(listener);
+	client_free(&asking);
+}
+
 /* A basket waits for the product that is short, and leaves the queues of both. */
 static void test_basket_waits(void)
 {
@@ -376,9 +403,9 @@ static void test_lineage_when_a_replica_attaches(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(basket_waits), TEST(counts),
-		TEST(clock_set_back_by_years), TEST(lineage_begins), TEST(lineage_of_a_new_master),
-		TEST(lineage_when_a_replica_attaches) };
+	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(queue_behind_those_that_want_more),
+		TEST(basket_waits), TEST(counts), TEST(clock_set_back_by_years), TEST(lineage_begins),
+		TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -110,31 +110,31 @@
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
-		"e09e9b282b9f391d0bfb8ad9a876476d91b13d4a", DLOCK_LUA_STOCK_BASKET) \
+		"b5529ad3ee404a2e540816b5f7663a368b5e86e4", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"20c22c0cf91e0b3e76338fd1515ff966815f84e4", DLOCK_LUA_STOCK_CANCEL) \
+		"38f1cab76498b043bb903e7106b49212e458d4bd", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"ab137273342b448a5ca702cb883ed360f1d5f74f", DLOCK_LUA_STOCK_CHANGE) \
+		"7864305048dceaf6920b26e3b3a392bcf771c777", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"e221ad1161637024c59e61ce1a09c7211acf98b2", DLOCK_LUA_STOCK_CONFIRM) \
+		"0285e911f89e4f05ad1add4b30329ade91be2c50", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"b87b0bf5b58981133ec92e13ce893f922c9cd945", DLOCK_LUA_STOCK_COUNTS) \
+		"35db29aaccef6f49d73de55da5afcd2d196471cf", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"4b10ab69175b698dcbd0da234ace9ed9d4e8009f", DLOCK_LUA_STOCK_EXTEND) \
+		"04a9e8fc414a408c5692cde07431d193e3d5b61f", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"06946e99dccb6a0f0689be70b63b90cd1e508a24", DLOCK_LUA_STOCK_LEAVE) \
+		"b91e9c639feb6a8378af634094ca7c77c0c80da8", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"5528ac6aac62edb4404445dae94407d50b2a46b3", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"5b97d19e6d0b15ef7ab16fb7ffb31c2e52ddd39d", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"3e9b874cdeaa94188ff06859e3265209468d5f7e", DLOCK_LUA_STOCK_REFUND) \
+		"57aa45a745ec64c745471f4b71b18ded20489102", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"a9f87a4d10e4a6a7f8ab5574687c14125ed9a76d", DLOCK_LUA_STOCK_RESERVE) \
+		"ed69a5f828393158827d5d02a37fd86988caa791", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"6e21e0adebaf5356f2f153309b226d6805fea6d3", DLOCK_LUA_STOCK_RESTOCK) \
+		"fac394a59b6185f784925df5081350c41dfc3bcf", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"d97a670121c525a478d33a2ad6ef46ab7e4b49f7", DLOCK_LUA_STOCK_SALE) \
+		"0c0a1d5b038b966fe43aa5aa2cb208cc46911f3e", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"40694be62febc45b10ff3021bac6e3c605c4dc73", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -991,6 +991,7 @@
 	"local AMORTISED = 4\n" \
 	"local CHUNK = 50\n" \
 	"local SCAN = 16\n" \
+	"local FAR, PAGE = 1000, 100\n" \
 	"local STALE, GRACE, REMEMBER = 3000, 3000, 86400000\n" \
 	"local function units_of(number)\n" \
 	"return tonumber(number or 1)\nend\n" \
@@ -1194,17 +1195,30 @@
 	"local _, blocked = serve_waiter(stock, waiter, me, ttl)\n" \
 	"if blocked then\n" \
 	"return true\nend\nend\nend\n" \
-	"local function fitting(stock)\n" \
+	"local function next_fitting(stock, last)\n" \
+	"local fitting, upto = {}, string.format('%.0f', math.min(last, STRICT - 1))\n" \
+	"for from = stock.scan, stock.scan + FAR - 1, PAGE do\n" \
+	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WAITS, upto, 'LIMIT', from, PAGE)\n" \
+	"for _, waiter in ipairs(waiters) do\n" \
+	"if tonumber(string.match(waiter, '^.(%d+)')) <= stock.free and #fitting < stock.scan then\n" \
+	"fitting[#fitting + 1] = waiter\nend\nend\n" \
+	"if #waiters < PAGE or #fitting == stock.scan then\n" \
+	"break\nend\nend\n" \
+	"return fitting\nend\n" \
+	"local function fitting_by_units(stock, last)\n" \
 	"local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + stock.free, 'LIMIT', 0, " \
 	"stock.scan)\n" \
 	"local tickets = {}\n" \
 	"for i, waiter in ipairs(waiters) do\n" \
 	"tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)\nend\n" \
 	"table.sort(waiters, function(a, b) return tickets[a] < tickets[b] end)\n" \
-	"local last = first_strict(stock)\n" \
 	"while #waiters > 0 and tickets[waiters[#waiters]] > last do\n" \
 	"table.remove(waiters)\nend\n" \
 	"return waiters\nend\n" \
+	"local function fitting(stock)\n" \
+	"local last = first_strict(stock)\n" \
+	"local waiters = next_fitting(stock, last)\n" \
+	"return #waiters > 0 and waiters or fitting_by_units(stock, last)\nend\n" \
 	"local function may_come(stock)\n" \
 	"return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1\n" \
 	"or stock.kept > 0 and GRACE or -1\nend\n" \

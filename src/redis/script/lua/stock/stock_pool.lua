@@ -41,8 +41,10 @@ local HELD, SOLD, ENDED, CANCELLED, REFUNDED, WANTS, WAITS, STRICT = 1e11, 1e13,
 -- How many expired reservations each script sweeps if it finds any, and how many one script sweeps at most.
 local AMORTISED = 4
 local CHUNK = 50
--- The waiters that one script looks at in their order, and again by what they want.
+-- The waiters that one script looks at in their order, and again of those for which the free units are enough.
 local SCAN = 16
+-- Of how many waiters behind them it reads what they want, in pages of PAGE.
+local FAR, PAGE = 1000, 100
 
 -- In ms, as in handover.lua. A waiter gives a sign of life about every 2 s. STALE after the last one it counts as dead.
 -- A grant that is not accepted lasts for GRACE, which is no shorter. REMEMBER is a day.

@@ -115,19 +115,42 @@ local function serve_all(stock, waiters, me, ttl)
 	end
 end
 
--- Returns the waiters for which the free units are enough, and that are behind no strict waiter, in order.
-local function fitting(stock)
+-- Of the waiters behind the first ones, returns those for which the free units are enough, in order. None of them is
+-- behind a strict waiter.
+local function next_fitting(stock, last)
+	local fitting, upto = {}, string.format('%.0f', math.min(last, STRICT - 1))
+	for from = stock.scan, stock.scan + FAR - 1, PAGE do
+		local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WAITS, upto, 'LIMIT', from, PAGE)
+		for _, waiter in ipairs(waiters) do
+			if tonumber(string.match(waiter, '^.(%d+)')) <= stock.free and #fitting < stock.scan then
+				fitting[#fitting + 1] = waiter
+			end
+		end
+		if #waiters < PAGE or #fitting == stock.scan then
+			break
+		end
+	end
+	return fitting
+end
+
+-- The same of all waiters, but only of those that want the least. Of waiters that want the same, the names decide.
+local function fitting_by_units(stock, last)
 	local waiters = redis.call('ZRANGEBYSCORE', stock.pool, WANTS + 1, WANTS + stock.free, 'LIMIT', 0, stock.scan)
 	local tickets = {}
 	for i, waiter in ipairs(waiters) do
 		tickets[waiter] = tonumber(redis.call('ZSCORE', stock.pool, (names_of(waiter))) or 0)
 	end
 	table.sort(waiters, function(a, b) return tickets[a] < tickets[b] end)
-	local last = first_strict(stock)
 	while #waiters > 0 and tickets[waiters[#waiters]] > last do
 		table.remove(waiters)
 	end
 	return waiters
+end
+
+local function fitting(stock)
+	local last = first_strict(stock)
+	local waiters = next_fitting(stock, last)
+	return #waiters > 0 and waiters or fitting_by_units(stock, last)
 end
 
 -- In how many ms may units come, from a reservation that expires, or from what is kept for another waiter? -1: never.
