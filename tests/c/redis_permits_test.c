@@ -102,6 +102,41 @@ static void test_semaphore(void)
 	client_free(&asking);
 }
 
+static dlock_status request(const char *id, int64_t permits, int64_t capacity, const dlock_inbox *inbox)
+{
+	dlock_permits_attempt attempt = attempt_of(id, permits, capacity);
+
+	attempt.inbox = inbox;
+	attempt.number = 1;
+	return read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &attempt));
+}
+
+/* A program with more capacity is deployed beside an old one, of which many wait. */
+static void test_capacity_of_many_waiters(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
+	int64_t value;
+	char id[8];
+
+	begin();
+	redisContext *listener = redisConnect("127.0.0.1", server.port);
+	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	check(request("old", 5, 5, NULL) == DLOCK_OK, "five permits of five");
+	for (int i = 0; i < 40; i++) {
+		snprintf(id, sizeof id, "w%d", i);
+		request(id, 1, 5, &inbox);
+	}
+	check(server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 40, "40 requests wait");
+	check(request("new", 5, 10, NULL) == DLOCK_OK, "a request with a higher capacity passes them");
+	check(request("last", 1, 10, &inbox) == DLOCK_LOST && response.refusal.position == 40, "the next one waits");
+	check(read_integer(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "new" }), &value) == DLOCK_OK
+			&& server_integer(&server, "ZSCORE Semaphore:a hlast") > 0
+			&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 40,
+		"it is served when the others of its capacity release");
+	redisFree(listener);
+	client_free(&asking);
+}
+
 static void test_read_write(void)
 {
 	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
@@ -157,7 +192,8 @@ static void test_other_key(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(semaphore), TEST(read_write), TEST(old_server), TEST(other_key) };
+	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters), TEST(read_write),
+		TEST(old_server), TEST(other_key) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

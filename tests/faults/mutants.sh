@@ -93,7 +93,7 @@ all_mutants() {
 	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
 		src/redis/script/lua/permits/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
 	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \
-		src/redis/script/lua/permits/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and skip < PASSED/\t\tgoing = true/' \
+		src/redis/script/lua/permits/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and state\.passed < PASSED and skip < FAR/\t\tgoing = true/' \
 		src/redis/script/lua/permits/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
 	mutant readers_first ReadWriteLock 20 "readers are served before writers that waited for longer" \
 		src/redis/script/lua/permits/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'

@@ -28,9 +28,9 @@
 	script(LEAVE, "leave", \
 		"8832a7d3a819434eb06d0d667b7ae1903397e52f", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
-		"c7d7e1ebb690db2d796041664654b16219c59ba5", DLOCK_LUA_PERMITS_ACQUIRE) \
+		"5c6468d31e9e5c99bf1a84239b5ef72184d16b55", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
-		"611ea310fc33cd83f327daf6f6d5915051450f47", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+		"59fd9b3109390d16bdb946c8819156704de6f828", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", \
 		"8772027cad95b189240feb95ae0063be41503e64", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", \
@@ -38,35 +38,35 @@
 	script(PERMITS_COUNTS, "permits_counts", \
 		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DOWNGRADE, "permits_downgrade", \
-		"978b27025bdad2fe408c9e50fb21fd849f98f795", DLOCK_LUA_PERMITS_DOWNGRADE) \
+		"8fdc33cdf2fc2761ae32d8511ae04e197173a656", DLOCK_LUA_PERMITS_DOWNGRADE) \
 	script(PERMITS_DOWNGRADE_REPLICATED, "permits_downgrade_replicated", \
-		"2fa9a1631fa7faf21d08d7b280738cc84f73b0e7", DLOCK_LUA_PERMITS_DOWNGRADE_REPLICATED) \
+		"c73696ef8c42ac1b461c01a80eda462f44269573", DLOCK_LUA_PERMITS_DOWNGRADE_REPLICATED) \
 	script(PERMITS_DROP, "permits_drop", \
 		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", \
 		"73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
 	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", \
-		"9a9321a338c11b449d0d4559ea188e7ddfd29edd", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+		"6e64f29fa611a5293cb966bb676537ea5aeffb3e", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", \
 		"97dc4b1abe4302e1d65ad6abf21f3bee571bd3dd", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", \
 		"7ecc5e5b2140e3ead89464ac234728b0f1e89797", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", \
-		"41e565898bffc50dba9c84e2b3353dfe9b12569f", DLOCK_LUA_PERMITS_LEAVE) \
+		"46e0d7a0f064647688d1012e0344c09bba4a5c20", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", \
-		"81b19d8132d47df4109305f2999568044a545cf4", DLOCK_LUA_PERMITS_RELEASE) \
+		"f4b127ed3a641358c0d8b9f92599af1d1d501632", DLOCK_LUA_PERMITS_RELEASE) \
 	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", \
-		"4b85c8fc6a5b25a185a52f5e44648fe6890ac2a6", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+		"8b102fb7c89c80ed6b4eacf1f2596a48651efe7f", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", \
 		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
 	script(PERMITS_RESTORE, "permits_restore", \
-		"55de3c34039aa33e8f8d2ee50abddf338fbda026", DLOCK_LUA_PERMITS_RESTORE) \
+		"4e5639c65c299f7bdc6fe3f8330f8a9981898fe3", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
 		"57733778d76dfaca8c5a4d49a7b6d85addd3e986", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
-		"7fc898f3b2f61eb0415e6c8f57a475a71174f7e2", DLOCK_LUA_PERMITS_UPGRADE) \
+		"3c635292776d70eb839af4d715cf78ab102d79c9", DLOCK_LUA_PERMITS_UPGRADE) \
 	script(PERMITS_UPGRADE_REPLICATED, "permits_upgrade_replicated", \
-		"3eb99651aa4172378f070a6f4fa2bf0cfc4401aa", DLOCK_LUA_PERMITS_UPGRADE_REPLICATED) \
+		"287ee4759b38faa1a6ba4a788462f63efa6758ed", DLOCK_LUA_PERMITS_UPGRADE_REPLICATED) \
 	script(PUBLISH, "publish", \
 		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", \
@@ -683,14 +683,14 @@
 	"local CHUNK = 100\n" \
 	"local BATCH = 100\n" \
 	"local MOST_REMOVED = 100\n" \
-	"local PASSED = 32\n" \
+	"local PASSED, FAR = 32, 1000\n" \
 	"local function state_of(pool, us, used, fence, queue, lasts, most)\n" \
 	"queue = tonumber(queue or 0)\n" \
 	"return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or " \
 	"0),\n" \
 	"queue = queue,\n" \
 	"phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0,\n" \
-	"grants = 0, removed = 0 }\nend\n" \
+	"passed = 0, grants = 0, removed = 0 }\nend\n" \
 	"local function read(pool, us)\n" \
 	"return state_of(pool, us, unpack(redis.call('ZMSCORE', pool, '$used', '$fence', '$queue', '$until', " \
 	"'$most')))\nend\n" \
@@ -775,7 +775,7 @@
 	"local may = live and not held\n" \
 	"if may and not make_room(state, permits, capacity) then\n" \
 	"if mine or room(state, capacity) <= 0 or listens(inbox) then\n" \
-	"state.blocked = tonumber(capacity)\n" \
+	"state.blocked, state.passed = tonumber(capacity), state.passed + 1\n" \
 	"return false, true\nend\n" \
 	"live, may = false, false\nend\n" \
 	"if live and not mine then\n" \
@@ -818,7 +818,7 @@
 	"going, stays = serve_waiter(state, waiter, me, ttl)\n" \
 	"if stays then\n" \
 	"skip = skip + 1\n" \
-	"going = state.queue > PHASES and state.most > state.blocked and skip < PASSED\nend\n" \
+	"going = state.queue > PHASES and state.most > state.blocked and state.passed < PASSED and skip < FAR\nend\n" \
 	"if not going then\n" \
 	"empty = false\n" \
 	"break\nend\nend\n" \

@@ -9,8 +9,9 @@ local BATCH = 100
 -- client continues.
 local MOST_REMOVED = 100
 
--- The most waiters that a script passes by, to serve waiters behind them that ask with a higher capacity.
-local PASSED = 32
+-- The most waiters that a script asks the server about and passes by, to serve waiters behind them that ask with a
+-- higher capacity; and the most that it passes by at all.
+local PASSED, FAR = 32, 1000
 
 -- What a script knows of its pool: the numbers as they are now. `us` and `now`: the time in us and in ms.
 local function state_of(pool, us, used, fence, queue, lasts, most)
@@ -18,7 +19,7 @@ local function state_of(pool, us, used, fence, queue, lasts, most)
 	return { pool = pool, us = us, now = math.floor(us / 1000), used = tonumber(used or 0), fence = -(fence or 0),
 		queue = queue,
 		phase = queue < PHASES and -queue, lasts = -(lasts or 0), most = tonumber(most or math.huge), blocked = 0,
-			grants = 0, removed = 0 }
+			passed = 0, grants = 0, removed = 0 }
 end
 
 local function read(pool, us)
@@ -168,7 +169,7 @@ local function serve_waiter(state, waiter, me, ttl)
 	local may = live and not held
 	if may and not make_room(state, permits, capacity) then
 		if mine or room(state, capacity) <= 0 or listens(inbox) then
-			state.blocked = tonumber(capacity)
+			state.blocked, state.passed = tonumber(capacity), state.passed + 1
 			return false, true
 		end
 		live, may = false, false
@@ -228,7 +229,7 @@ local function serve(state, me, ttl)
 			going, stays = serve_waiter(state, waiter, me, ttl)
 			if stays then
 				skip = skip + 1
-				going = state.queue > PHASES and state.most > state.blocked and skip < PASSED
+				going = state.queue > PHASES and state.most > state.blocked and state.passed < PASSED and skip < FAR
 			end
 			if not going then
 				empty = false
