@@ -1,5 +1,5 @@
 --TEST--
-acquire() does not queue any more where its time is over once it could be told of its turn
+A waiter does not join the queue if its timeout ends before the server can tell it of its turn
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

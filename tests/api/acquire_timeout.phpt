@@ -1,5 +1,5 @@
 --TEST--
-A lock that is not free in time: AcquireTimeoutException from acquire(), null from tryAcquire(), false from lock()
+If the lock is not free in time, acquire() throws AcquireTimeoutException, tryAcquire() returns null, lock() returns false
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -26,9 +26,9 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (n
     same(null, $manager->tryAcquire($resource, 0), "$name: tryAcquire(0)");
     within(0.1, seconds(fn () => same(null, $manager->tryAcquire($resource, 0.1), 'tryAcquire(0.1)')), SOON, "$name: the time tryAcquire() takes");
 
-    // Asking changed nothing.
+    // The attempts changed nothing.
     same(true, $lease->isHeld() && $lease->release(), "$name: the holder's lease");
-    // Free: timeout 0 takes it at the first attempt.
+    // If the lock is free, timeout 0 acquires it at the first attempt.
     foreach ([fn () => $manager->tryAcquire($resource), fn () => $manager->acquire($resource, 0)] as $take) {
         $lease = $take();
         same(Dlock\Lease::class, get_debug_type($lease), "$name: a free lock");
@@ -38,16 +38,16 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (n
 
 $lock = new DistributedLock(redis_server());
 $resource = unique('lock');
-@(new DistributedLock(redis_server()))->acquire($resource); // gone at once
+@(new DistributedLock(redis_server()))->acquire($resource); // released at once
 same(true, $lock->lock($resource, 0), 'lock() with 0 of what is free');
 same(false, (new DistributedLock(redis_server()))->lock($resource, 0), 'lock() with 0 of what is taken');
 
-// try once: a single question, and no wait.
+// A single attempt sends one request and does not wait.
 $server = redis_private();
 $redis = $server->raw();
 $lock = new DistributedLock($server->dsn());
 $red = new RedLock([$server->dsn()], retryCount: 1);
-$lock->tryAcquire('warm')->release(); // connected, and the server knows the scripts
+$lock->tryAcquire('warm')->release(); // connects, and the server learns the scripts
 $redis->cmd('SET', 'Lock:taken', 'theirs');
 $redis->cmd('SET', 'taken', 'theirs');
 foreach (['tryAcquire()' => fn () => $lock->tryAcquire('taken'), 'lock()' => fn () => $lock->lock('taken', 0),

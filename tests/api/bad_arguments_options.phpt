@@ -1,5 +1,5 @@
 --TEST--
-Bad options are refused with a ValueError that says what they may be
+A bad option is refused with a ValueError that says what it may be
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -23,7 +23,7 @@ fails(TypeError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) m
 fails(Error::class, 'Unknown named parameter $retryDelay', fn () => $single(retryDelay: 1));
 fails(Error::class, 'Unknown named parameter $legacy', fn () => $quorum(legacy: true));
 
-// All that may be said.
+// All values that are accepted.
 same(null, thrown_by(fn () => $single(legacy: true)), 'legacy: true');
 foreach ([true, false, null] as $release) {
     foreach ([true, false, null] as $renew) {
@@ -32,7 +32,7 @@ foreach ([true, false, null] as $release) {
     }
 }
 
-// Of the methods.
+// Options of the methods.
 $lock = $single();
 fails(TypeError::class, 'DistributedLock::synchronized(): Argument #2 ($criticalSection) must be a valid callback, function "no_such_function" not found or invalid function name', fn () => $lock->synchronized('x', 'no_such_function'));
 fails(TypeError::class, 'DistributedLock::synchronized(): Argument #2 ($criticalSection) must be a valid callback, no array or string given', fn () => $lock->synchronized('x', null));

@@ -1,5 +1,5 @@
 --TEST--
-A resource has 1 to 1024 bytes; anything else is a ValueError of each method that takes one
+A resource has 1 to 1024 bytes; each method with a resource throws a ValueError for any other
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -30,7 +30,7 @@ foreach ($calls as $method => [$name, $call]) {
     foreach (['', str_repeat('x', 1025), str_repeat("\0", 100_000)] as $bad) {
         fails(ValueError::class, "$method(): Argument #1 (\$$name) must be between 1 and 1024 bytes long", fn () => $call($bad), "$method() with " . strlen($bad));
     }
-    $several = preg_match('/acquire|synchronized/i', $method) === 1; // of lists tests/lease/several.phpt has more
+    $several = preg_match('/acquire|synchronized/i', $method) === 1; // tests/lease/several.phpt tests lists further
     $type = $several ? 'array|string' : 'string';
     foreach ([null, 5, 1.5, true, ...($several ? [] : [[]]), new stdClass()] as $bad) {
         fails(TypeError::class, "*$method(): Argument #1 (\$$name) must be of type $type, * given", fn () => $call($bad), "$method() with " . shown($bad));

@@ -1,5 +1,5 @@
 --TEST--
-Servers that cannot be right are a ValueError or TypeError that names the argument, the element of a list, and what it may be
+A bad server is refused with a ValueError or TypeError that names the argument, the element of a list, and what it may be
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Times that cannot be right are a ValueError that names the argument and what it may be
+A bad time is refused with a ValueError that names the argument and what it may be
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -55,7 +55,7 @@ foreach ($timeouts as [$method, $number, $call]) {
     }
 }
 
-// Milliseconds.
+// RedLock counts in milliseconds.
 foreach ([0, -1, PHP_INT_MIN, PHP_INT_MAX, 31_536_000_001] as $bad) {
     fails(ValueError::class, 'RedLock::lock(): Argument #2 ($ttl) must be between 1 and 31536000000 milliseconds', fn () => $red->lock('x', $bad), "RedLock::lock() with $bad");
 }
@@ -66,7 +66,7 @@ foreach ([0, -1, 1_000_001, PHP_INT_MAX, PHP_INT_MIN] as $bad) {
     fails(ValueError::class, 'RedLock::__construct(): Argument #3 ($retryCount) must be between 1 and 1000000 attempts', fn () => new RedLock($servers, retryCount: $bad));
 }
 
-// Nothing of all that did anything, and what is just right is right.
+// None of these calls changed anything, and values at the bounds are accepted.
 same(true, $lock->isLocking($held), 'the lock that was held');
 same(true, $lease->isHeld(), 'the lease');
 foreach ([0.003, 1, 31536000, 31536000.0] as $good) {

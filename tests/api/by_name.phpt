@@ -1,5 +1,5 @@
 --TEST--
-What acquire() took is not released by name: release() and expire() throw, isLocking() and unlockAll() tell that it is held
+Calls by name do not release a lock of acquire(): release() and expire() throw, isLocking() and unlockAll() tell that it is held
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -23,14 +23,14 @@ foreach (['Redis' => redis_server(), 'memory' => 'memory://'] as $name => $serve
     same([false, false, false, true], [$other->release($key), $other->expire($key, 60), $other->isLocking($key), $other->unlockAll()],
         "$name: another object has nothing to do with it");
 
-    // Beside one that lock() took.
+    // Beside a lock that lock() acquired.
     same(true, $lock->lock(unique('beside'), 0), "$name: lock()");
     same(false, $lock->unlockAll(), "$name: unlockAll() beside a lease");
 
     same(true, $lease->release(), "$name: release() of the lease");
     same([false, false, false, true], [$lock->release($key), $lock->expire($key, 60), $lock->isLocking($key), $lock->unlockAll()], "$name: after it");
 
-    // In a critical section, and not after a loss.
+    // The same in a critical section, but not after detach().
     $lock->synchronized($key, function () use ($lock, $key, $name) {
         same(true, $lock->isLocking($key), "$name: in a section");
         fails(Dlock\DlockException::class, "The lock \"$key\" was acquired with acquire(): call release() of its Lease", fn () => $lock->release($key));
@@ -40,7 +40,7 @@ foreach (['Redis' => redis_server(), 'memory' => 'memory://'] as $name => $serve
     same([false, false, true], [$lock->release($key), $lock->isLocking($key), $lock->unlockAll()], "$name: after detach()");
 }
 
-// The server knows of the loss first.
+// The server loses the lock before this process knows of it.
 $lock = new DistributedLock(redis_server());
 $key = unique('lost');
 $lease = $lock->acquire($key, timeout: 0);

@@ -1,5 +1,5 @@
 --TEST--
-A connection that the server closed, idle or while waiting, is replaced and nobody notices; forgotten scripts are sent again
+dlock replaces a connection that the server closed, idle or during a wait, without an error for the caller; it sends forgotten scripts again
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -19,7 +19,7 @@ $lock = new DistributedLock($dsn);
 $red = new RedLock([$dsn]);
 $lock->acquire('warm')->release();
 
-// Killed while idle: before each call, one after the other.
+// The test kills the idle connection before each call, one call after the other.
 $calls = [
     'lock' => fn () => $lock->lock('x', 0, 100), 'isLocking' => fn () => $lock->isLocking('x'), 'isLocked' => fn () => $lock->isLocked('x'),
     'expire' => fn () => $lock->expire('x', 200), 'release' => fn () => $lock->release('x'), 'unlockAll' => fn () => $lock->unlockAll(),
@@ -52,11 +52,11 @@ foreach ($calls as $what => $call) {
     same(true, $call(), "$what() after the connection was killed");
     same($before + ($what === 'unlockAll' ? 0 : 1), connections_received($redis), "connections for $what()");
     if ($what === 'unlockAll') {
-        $lock->isLocked('x'); // with nothing held it had nothing to say
+        $lock->isLocked('x'); // connects: unlockAll() sends nothing if nothing is held
     }
 }
 
-// The same when a lease goes out of scope: the release finds its way.
+// The same when a lease goes out of scope: the release opens a new connection.
 $scope = $lock->acquire('scope', 0, 1000);
 $kill();
 unset($scope);
@@ -68,7 +68,7 @@ foreach (['lock', 'isLocking', 'expire', 'release', 'acquire', 'refresh', 'Lease
     same(true, $calls[$what](), "$what() after SCRIPT FLUSH");
 }
 
-// Killed again and again while waiting.
+// The test kills the waiter's connection again and again.
 $holder = new DistributedLock($server->dsn() . '/3');
 same(true, $holder->lock('contended', 0, 100), 'lock() of the holder');
 $parents = array_map('strval', client_ids($redis));
@@ -82,7 +82,7 @@ $waiter = fork_child(function (callable $say) use ($dsn) {
 same('waits', $waiter->hear(), 'the waiter');
 $killed = [];
 for ($i = 0; $i < 5; $i++) {
-    // Its connection is a new one each time, over which it has asked again.
+    // Each time the waiter has a new connection, over which it has asked again.
     $id = wait_for(function () use ($redis, $parents, &$killed) {
         preg_match_all('/^id=(\d+) .*cmd=evalsha.* user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
         return array_values(array_diff($found[1], $parents, $killed))[0] ?? null;
@@ -94,7 +94,8 @@ same(true, $holder->isLocking('contended'), 'isLocking() of the holder');
 same(true, $holder->release('contended'), 'release() of the holder');
 same([true, true, true], $waiter->result(), 'the waiter, once it is free');
 
-// Killed with a question under way: it is asked again, once. The server keeps scripts waiting here.
+// The test kills a connection with a request under way: the client repeats the request, once. The server keeps scripts
+// waiting here.
 $blocked = function () use ($redis): array {
     preg_match_all('/^id=(\d+) .*flags=b .*user=app/m', $redis->cmd('CLIENT', 'LIST'), $found);
     return $found[1];
@@ -108,14 +109,14 @@ holds($next !== $id, 'it is a new connection');
 $redis->cmd('CLIENT', 'UNPAUSE');
 same(true, $asker->result(), 'what was asked twice');
 
-// A server that was restarted: the lock is gone, the connection comes back.
+// After the server has restarted, the lock is gone, and the client connects again.
 same(true, $lock->lock('restart', 0, 100), 'lock() before a restart');
 $server->restart();
 $server->raw()->cmd('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all');
 same(false, $lock->isLocking('restart'), 'isLocking() after a restart');
 same(true, $lock->lock('restart', 0, 100), 'lock() after a restart');
 
-// A server that is gone: each call says so, once and again, and works as soon as it is back.
+// While the server is down, each call fails again. Calls work at once after it has returned.
 $server->kill();
 for ($i = 0; $i < 3; $i++) {
     fails(Dlock\ConnectionException::class, "Redis at {$server->address()}: Connection refused", fn () => $lock->tryAcquire('gone'));

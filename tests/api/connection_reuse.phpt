@@ -12,7 +12,7 @@ $server = redis_private(['user app on >secret ~* &* +@all']);
 $redis = $server->raw();
 $dsn = "redis://app:secret@{$server->address()}/3";
 
-// The first: AUTH and SELECT once, and each script's text once.
+// The first acquisition sends AUTH and SELECT once, and each script's text once.
 $lock = new DistributedLock($dsn);
 same([], client_ids($redis), 'connections of a constructor');
 $counts = sent_commands($redis, function () use ($lock) {
@@ -23,11 +23,12 @@ same(['auth' => 1, 'eval' => 2, 'evalsha' => 2, 'select' => 1], $counts, 'the fi
 $clients = client_ids($redis);
 same(1, count($clients), 'connections');
 
-// RedLock's first release over a connection brings the script's text, for a server that answers when nobody listens any more.
+// RedLock's first release over a connection sends the script's text, because the server may answer when no caller
+// listens any more.
 $red = new RedLock([$dsn]);
 same(['eval' => 1, 'evalsha' => 1], sent_commands($redis, fn () => $red->unlock($red->lock('x'))), 'the first of RedLock');
 
-// From then on: two commands.
+// From then on each call sends two commands.
 foreach (['lock() and release()' => fn () => $lock->lock('x') && $lock->release('x'), 'acquire() and release()' => fn () => $lock->acquire('x')->release(),
     'synchronized()' => fn () => $lock->synchronized('x', fn () => 1), 'another resource' => fn () => $lock->acquire('y')->release(),
     'another object' => fn () => (new DistributedLock($dsn))->acquire('x')->release(), 'another prefix' => fn () => (new DistributedLock($dsn, 'p:'))->acquire('x')->release(),
@@ -46,7 +47,7 @@ $counts = sent_commands($redis, function () use ($lock) {
 same(['evalsha' => 200], $counts, 'a hundred times');
 same($clients, client_ids($redis), 'connections after a hundred times');
 
-// Whatever makes a difference has a connection of its own: user, database, timeouts.
+// Each user, database and timeout has a connection of its own.
 foreach (["redis://app:secret@{$server->address()}/4", "redis://{$server->address()}/3", "$dsn?read_timeout=5"] as $i => $other) {
     (new DistributedLock($other))->acquire('x')->release();
     same($i + 2, count(client_ids($redis)), "connections with $other");
@@ -54,12 +55,12 @@ foreach (["redis://app:secret@{$server->address()}/4", "redis://{$server->addres
     same($i + 2, count(client_ids($redis)), "connections with $other again");
 }
 
-// The forms do not: a DSN and an array for the same are one connection.
+// The form makes no difference: a DSN and an array for the same server share one connection.
 $before = connections_received($redis);
 (new DistributedLock(['host' => '127.0.0.1', 'port' => $server->port, 'auth' => ['app', 'secret'], 'database' => 3]))->acquire('x')->release();
 same($before, connections_received($redis), 'connections with an array for the same');
 
-// The database, too, is what it should be.
+// The database is right, too.
 $redis->cmd('SELECT', 3);
 $lease = $lock->acquire('where');
 same(1, $redis->cmd('EXISTS', 'Lock:where'), 'the key in database 3');

@@ -176,7 +176,7 @@ foreach ($classes as $name => [$kind, $methods]) {
         }
         same($signature, $class->hasMethod($method) ? signature($class->getMethod($method)) : 'no such method', "$name::$method");
     }
-    // And nothing that the contract does not have.
+    // The classes have nothing that the contract lacks.
     foreach ($class->getMethods(ReflectionMethod::IS_PUBLIC) as $method) {
         if ($method->getDeclaringClass()->name === $name) {
             holds(isset($methods[$method->name]), "$name::$method->name() is in the contract");
@@ -210,7 +210,7 @@ $functions = ['Dlock\setLabel' => '(?string $label): ?string', 'Dlock\metrics' =
 $internal = ['Dlock\describe_server' => '(!array|string $server): array',
     'Dlock\break_lock' => '(object $locks, string $resource, string $id, string $by, bool $now = false): ?float',
     'Dlock\list_all' => '(object $locks): array',
-    'Dlock\describe_ensemble' => '(!array|string $servers): array']; // no contract
+    'Dlock\describe_ensemble' => '(!array|string $servers): array']; // not in the contract
 foreach (array_filter($functions + $internal, fn ($name) => $name !== 'Dlock\describe_ensemble' || class_exists('ZkLock'), ARRAY_FILTER_USE_KEY) as $name => $signature) {
     $there[] = strtolower($name);
     same(PHP_VERSION_ID < 80200 ? str_replace('!', '', $signature) : $signature, signature(new ReflectionFunction($name)), $name);

@@ -1,5 +1,5 @@
 --TEST--
-Dlock\describe_server() and Dlock\describe_ensemble(): what dlock-doctor is told of a specification, in each of its forms
+Dlock\describe_server() and Dlock\describe_ensemble() tell dlock-doctor what each form of a specification means
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,11 +16,11 @@ require __DIR__ . '/../inc/api.inc';
 
 use function Dlock\{describe_ensemble, describe_server};
 
-/** What is told where a specification has nothing but the host. */
+/** The description of a specification that has only a host. */
 const DEFAULTS = ['backend' => 'redis', 'label' => 'redis1:6379', 'host' => 'redis1', 'port' => 6379, 'path' => null, 'database' => 0,
     'user' => null, 'password' => null, 'connect_timeout' => 0.4, 'read_timeout' => 1.5, 'tls' => null,
     'discovery' => 'fixed', 'seeds' => [], 'service' => null, 'sentinel' => null, 'replicas' => 0, 'nodes' => null, 'guard' => null, 'resync_guard' => null];
-/** In whatever order. */
+/** The order of keys does not matter. */
 function sorted(array $says): array
 {
     ksort($says);
@@ -43,7 +43,8 @@ $tells(['backend' => 'memcached', 'label' => 'redis1:11212', 'port' => 11212], [
 $tells(['backend' => 'memcached', 'label' => '/run/m.sock', 'host' => null, 'port' => 11211, 'path' => '/run/m.sock'], 'memcached:///run/m.sock');
 $tells(['backend' => 'memory', 'label' => 'memory://a', 'host' => 'a', 'port' => 0], 'memory://a');
 
-// Found by Sentinels or by a cluster's nodes; with replicas the guard is that of an object with the default lease time.
+// Sentinels or a cluster's nodes find the servers. With replicas, the guard is that of an object with the default lease
+// time.
 $service = fn (array $expected) => $expected + ['host' => null, 'port' => 0, 'replicas' => 1, 'nodes' => 0, 'guard' => 10.0, 'resync_guard' => true];
 $seeds = fn (array $seeds) => array_map(fn (array $seed) => ['host' => $seed[0], 'port' => $seed[1]], $seeds);
 $tells($service(['label' => 'mymaster at s1:26379,[::1]:7', 'discovery' => 'sentinel', 'seeds' => $seeds([['s1', 26379], ['::1', 7]]), 'service' => 'mymaster',
@@ -81,7 +82,7 @@ $member = fn (string $label, string $host, int $port) => ['backend' => 'zookeepe
 same([$member('zk1:2181', 'zk1', 2181), $member('[::1]:2182', '::1', 2182), $member('zk3:2181', 'zk3', 2181)], describe_ensemble('zk1,[::1]:2182,zk3:2181/a/b'), 'a list');
 same([$member('zk1:2183', 'zk1', 2183)], describe_ensemble(['host' => 'zk1', 'port' => 2183]), 'an array');
 
-// What cannot be right is refused as the classes do; no trace has the password.
+// Both functions refuse what the classes refuse; no trace has the password.
 fails(ValueError::class, 'Dlock\describe_server(): Argument #1 ($server) must have a password after the user*', fn () => describe_server('redis://u@redis1'));
 fails(ValueError::class, 'Dlock\describe_ensemble(): Argument #1 ($servers) must have one port after a host, and IPv6 addresses in brackets*', fn () => describe_ensemble('::1'));
 fails(TypeError::class, 'Dlock\describe_ensemble(): Argument #1 ($servers) must have a string as host*', fn () => describe_ensemble([]));

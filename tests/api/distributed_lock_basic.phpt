@@ -34,7 +34,7 @@ for ($i = 0; $i < 50; $i++) {
 }
 same(50, count(array_unique($tokens)), 'different tokens');
 
-// Another object is another owner, in the same process as well.
+// Another object is another owner, also in the same process.
 $other = new DistributedLock(redis_server());
 same(true, $lock->lock($key), 'lock() again');
 same(false, $other->lock($key, 0), 'lock() of another object');
@@ -45,7 +45,7 @@ same(true, $lock->isLocking($key), 'isLocking() after all that');
 same(true, $lock->release($key), 'release() at last');
 same(true, $other->lock($key, 0), 'lock() of the other object once it is free');
 
-// The prefix is put before the key as it is.
+// The prefix is put before the key unchanged.
 foreach (['', 'shop:', 'Lock', "a\0b"] as $prefix) {
     $prefixed = new DistributedLock(redis_server(), $prefix);
     $prefixed->lock("$key-p");

@@ -23,7 +23,7 @@ same(true, $lock->expire($key, 60.25), 'a lease as float');
 within(50_001, $pttl(), 60_250, 'that in ms');
 same(true, $lock->isLocking($key), 'isLocking()');
 
-// Another object has no say.
+// Another object cannot change it.
 same(false, (new DistributedLock(redis_server()))->expire($key, 1), 'expire() of another object');
 within(20_000, $pttl(), 60_250, 'the lease after that');
 
@@ -31,7 +31,7 @@ same(true, $lock->release($key), 'release()');
 same(false, $lock->expire($key, 100), 'expire() after release()');
 same(0, $redis->cmd('EXISTS', "Lock:$key"), 'keys after that');
 
-// Over is over: the lock can be had by others, and is not brought back.
+// A lease that has expired does not return: another object can acquire the lock.
 same(true, $lock->lock($key, 0, 100), 'lock() again');
 same(true, $lock->expire($key, 2), 'a short lease');
 wait_until_gone($redis, "Lock:$key");

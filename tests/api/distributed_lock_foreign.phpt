@@ -1,5 +1,5 @@
 --TEST--
-DistributedLock: a key that holds someone else's value is neither deleted, nor prolonged, nor taken
+DistributedLock does not delete, prolong or acquire a key that holds another client's value
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -16,7 +16,7 @@ $foreign = function () use ($redis, $key) {
     within(100_000, $redis->cmd('PTTL', "Lock:$key"), 200_000, 'its time to live');
 };
 
-// Held by a client of another kind.
+// A client of another kind holds the lock.
 $redis->cmd('SET', "Lock:$key", 'theirs', 'PX', 200_000);
 same(false, $lock->lock($key, 0), 'lock()');
 same(null, $lock->tryAcquire($key), 'tryAcquire()');
@@ -25,7 +25,7 @@ same(false, $lock->isLocking($key), 'isLocking()');
 same(false, $lock->release($key), 'release()');
 $foreign();
 
-// Taken by that client after ours was lost: each call finds out, and does no harm.
+// That client acquires the lock after this one has lost it. Each call finds out, and does no harm.
 foreach (['release', 'unlock', 'isLocking', 'expire'] as $call) {
     $redis->cmd('DEL', "Lock:$key");
     same(true, $lock->lock($key, 0), "lock() before $call()");
@@ -52,7 +52,7 @@ same(Dlock\LeaseState::Lost, $lease->state(), 'the state after that');
 unset($lease);
 $foreign();
 
-// What drops a lost lock without a word leaves the foreign one alone as well.
+// If a lease goes out of scope after its lock was lost, the foreign lock stays as well.
 $redis->cmd('DEL', "Lock:$key");
 $lease = $lock->acquire($key);
 $redis->cmd('SET', "Lock:$key", 'theirs', 'PX', 200_000);
@@ -60,7 +60,7 @@ unset($lease);
 same(true, $lock->isLocked($key), 'isLocked(), which is asked behind the release');
 $foreign();
 
-// A key without time to live is somebody's too.
+// A key without time to live is a held lock, too.
 $redis->cmd('SET', "Lock:$key", (string) time());
 same(false, $lock->lock($key, 0.05), 'lock() of a key without time to live');
 same(-1, $redis->cmd('PTTL', "Lock:$key"), 'its time to live');

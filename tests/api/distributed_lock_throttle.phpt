@@ -1,5 +1,5 @@
 --TEST--
-DistributedLock: locks that are left to their lease time, as by a throttle, take no memory when they are over; unlockAll() has not forgotten them
+DistributedLock: locks that are left to their lease time, as by a throttle, use no memory after it; unlockAll() still reports them
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,12 +11,12 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/lease.inc';
 
-// [server, keys before the first look, keys in all, lease time]
+// [server, keys before the first measurement, keys in all, lease time]
 foreach (['Redis' => [redis_server(), 5_000, 30_000, 0.02], 'memory' => ['memory://', 20_000, 100_000, 0.005]] as $name => [$server, $first, $all, $seconds]) {
     $lock = new DistributedLock($server, unique('throttle'));
     $taken = 0;
     for ($i = 0; $i < $all; $i++) {
-        $taken += (int) $lock->lock("user-$i", 0, $seconds); // a slow machine may not have it in time
+        $taken += (int) $lock->lock("user-$i", 0, $seconds); // on a slow machine the lease may end first
         $before = $i === $first ? resident() : $before ?? 0;
     }
     $more = resident() - $before;
@@ -25,7 +25,7 @@ foreach (['Redis' => [redis_server(), 5_000, 30_000, 0.02], 'memory' => ['memory
     same([false, true], [$lock->unlockAll(), $lock->unlockAll()], "$name: unlockAll(), twice");
 }
 
-// One that is not over stays.
+// A lock whose lease has not ended stays.
 $lock = new DistributedLock(redis_server(), unique('throttle'));
 $lock->lock('kept', 0);
 for ($i = 0; $i < 1000; $i++) {

@@ -47,7 +47,7 @@ within(50_000, $pttl($key), 60_500, 'tryAcquire() with a ttl');
 $lease->release();
 within(50_000, $lock->synchronized($key, fn () => $pttl($key), ttl: 60), 60_000, 'synchronized() with a ttl');
 
-// A wait ends after the INI's, the constructor's or the call's timeout, not before.
+// A wait ends after the timeout of the INI setting, the constructor or the call, not before.
 $holder = new DistributedLock(redis_server());
 $holder->lock($key, expire: 100);
 within(0.05, seconds(fn () => fails(Dlock\AcquireTimeoutException::class, '*', fn () => $lock->acquire($key))), SOON, 'INI dlock.timeout');
@@ -57,7 +57,7 @@ within(0.1, seconds(fn () => fails(Dlock\AcquireTimeoutException::class, '*', fn
 within(0.1, seconds(fn () => same(false, $lock->lock($key, 0.1), 'lock()')), SOON, 'lock() with a timeout');
 within(1, seconds(fn () => same(false, $lock->lock($key, 1), 'lock()')), SOON, 'lock() with an int as timeout');
 
-// lock() without a timeout has no limit: neither the INI's nor the constructor's.
+// lock() without a timeout has no limit, neither that of the INI setting nor that of the constructor.
 $holder->expire($key, 1);
 same(true, $lock->lock($key), 'lock() without a timeout');
 echo "done\n";

@@ -1,5 +1,5 @@
 --TEST--
-DistributedLock: unlockAll() releases what this object took with lock(), and tells whether all of it was still held
+DistributedLock: unlockAll() releases what this object acquired with lock(), and tells whether all of it was still held
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -27,7 +27,7 @@ same(0, $exist(), 'keys after unlockAll()');
 same(true, $lock->unlockAll(), 'a second unlockAll()');
 same(false, $lock->release($keys[0]), 'release() after unlockAll()');
 
-// One was lost, one was released before.
+// One lock was lost, one was released before.
 $lock_all();
 $redis->cmd('DEL', "Lock:$keys[1]");
 $lock->release($keys[2]);
@@ -35,7 +35,7 @@ same(false, $lock->unlockAll(), 'unlockAll() with one lost');
 same(0, $exist(), 'keys after that');
 same(true, $lock->unlockAll(), 'unlockAll(), now that it is known');
 
-// Not what others hold, nor what leases stand for.
+// unlockAll() releases neither locks of other objects nor those of leases.
 $other = new DistributedLock(redis_server());
 $other->lock($keys[0]);
 $lease = $lock->acquire($keys[1]);

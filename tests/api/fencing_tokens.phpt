@@ -32,7 +32,7 @@ $next('after SCRIPT FLUSH');
 $server->restart();
 $next('after a restart without data');
 
-// The server's clock is behind what it has given out: as after the clock was set back.
+// The server's clock is behind the tokens that it has given out, as after the clock was set back.
 $redis = $server->raw();
 $fence = array_values(array_diff($redis->cmd('KEYS', '*'), ['Lock:resource']));
 same(1, count($fence), 'keys left on the server, however many resources were locked');
@@ -44,13 +44,13 @@ for ($i = 0; $i < 20; $i++) {
 }
 within($ahead + 1, $last, $ahead + 20, 'the token, counted on');
 
-// One that came back old, with an old backup.
+// The server has returned with an old backup.
 $redis->cmd('SET', $fence[0], '5');
 $last = 5;
 $next('after an old backup');
 within(time() * 1_000_000 - 60_000_000, $last, time() * 1_000_000 + 60_000_000, 'the token, by the clock');
 
-// Attempts that fail use up no token, and lock() counts as acquire() does.
+// A failed attempt uses up no token, and lock() counts as acquire() does.
 $lease = $lock->acquire('resource');
 $value = $redis->cmd('GET', $fence[0]);
 same((string) $lease->fencingToken, $value, 'the counter');
@@ -62,7 +62,7 @@ $lock->lock('resource');
 $lock->release('resource');
 $next('after lock()');
 
-// Many processes at once: all tokens are different, and in order of acquisition.
+// Many processes at once: all tokens differ, and rise in order of acquisition.
 $log = temporary_directory() . '/log';
 fork_run(4, function () use ($server, $log) {
     $lock = new DistributedLock($server->dsn());

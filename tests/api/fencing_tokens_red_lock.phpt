@@ -14,7 +14,7 @@ $own = [redis_private(), redis_private(), redis_private()];
 $dsns = array_map(fn ($server) => $server->dsn(), $own);
 $last = 0;
 
-/** Takes and releases the lock with a new object, which has seen no token yet, over the servers named. */
+/** Acquires and releases the lock over the named servers, with a new object, which has seen no token yet. */
 $next = function (string $when, int ...$servers) use ($dsns, &$last) {
     $named = array_map(fn ($i) => in_array($i, $servers, true) ? $dsns[$i] : 'redis://127.0.0.1:' . closed_port(), [0, 1, 2]);
     $red = new RedLock($named, 5, 100);
@@ -33,7 +33,7 @@ $next('the first two', 0, 1); // until now the others may have been the quorum e
 $fence = array_values(array_diff($own[0]->raw()->cmd('KEYS', '*'), ['resource']));
 same(1, count($fence), 'keys left on a server');
 
-// Each round: one server far ahead of all others. It is part of one majority; the next is without it.
+// In each round one server is far ahead of the others. One majority includes it, the next does not.
 foreach ([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]] as $round => [$ahead, $both, $other]) {
     $own[$ahead]->raw()->cmd('SET', $fence[0], (string) ($last + 5_000_000_000));
     $last += 5_000_000_000;
@@ -42,7 +42,7 @@ foreach ([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1]] as $round => [$ahead, $bot
     $next("round $round, with it again", $other, $ahead);
 }
 
-// The same with one object, and a server that dies and comes back with nothing.
+// The same with one object, and a server that restarts without its data.
 $red = new RedLock($dsns, 5, 100);
 foreach ([0, 1, 2] as $i) {
     $own[$i]->raw()->cmd('SET', $fence[0], (string) ($last + 7_000_000_000));

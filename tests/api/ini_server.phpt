@@ -1,5 +1,5 @@
 --TEST--
-INI dlock.server and the other settings are what the constructor takes where it is not told
+The constructor uses INI dlock.server and the other settings for arguments that it is not given
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -10,26 +10,26 @@ require __DIR__ . '/../inc/api.inc';
 
 $on = fn (int $server, string $key) => redis_raw($server)->cmd('EXISTS', "Lock:$key");
 
-// In the script.
+// Set in the script.
 ini_set('dlock.server', redis_server(1));
 $key = unique();
 $first = new DistributedLock();
 $first->lock($key, 0);
 same([0, 1], [$on(0, $key), $on(1, $key)], 'the key on server 0 and 1');
 
-// Objects keep what was set when they were made.
+// Objects keep the settings with which they were made.
 ini_set('dlock.server', redis_server(0));
 $second = new DistributedLock(null, ttl: 100);
 $second->lock("$key-2", 0);
 $first->lock("$key-3", 0);
 same([1, 0, 0, 1], [$on(0, "$key-2"), $on(1, "$key-2"), $on(0, "$key-3"), $on(1, "$key-3")], 'the keys on server 0 and 1');
 
-// What the constructor is told comes first.
+// The constructor's argument has precedence.
 $third = new DistributedLock(redis_server(2));
 $third->lock("$key-4", 0);
 same([0, 1], [$on(0, "$key-4"), $on(2, "$key-4")], 'the key on server 0 and 2');
 
-// On the command line, with user, password and database.
+// Set on the command line, with user, password and database.
 $child = php_child('
     $lock = new DistributedLock();
     var_dump($lock->lock($argv[1], 0));
@@ -41,7 +41,8 @@ $redis->cmd('SELECT', 5);
 same(1, $redis->cmd('EXISTS', "Lock:$key"), 'its key');
 same(0, $child->wait(), 'its end');
 
-// What a php.ini or a pool's file has must not become the default, where others may lock something else: its warning may be seen by nobody.
+// A wrong setting in php.ini or a pool's file must not become the default, where other processes may lock other things:
+// its warning may go unseen.
 foreach (['10.0.0.5:6379' => 'redis://', '' => 'must not be empty', 'redis://h?conect_timeout=1' => 'unknown option', 'redis://h/x' => 'database'] as $wrong => $word) {
     $child = php_child('
         try {
@@ -56,7 +57,7 @@ foreach (['10.0.0.5:6379' => 'redis://', '' => 'must not be empty', 'redis://h?c
     same(0, $child->wait(), "dlock.server=$wrong: its end");
 }
 
-// The timeouts of the INI settings are those of servers that have none.
+// A server without timeouts has those of the INI settings.
 $server = redis_private();
 ini_set('dlock.read_timeout', '2');
 $lock = new DistributedLock($server->dsn());

@@ -1,5 +1,5 @@
 --TEST--
-INI settings: their defaults, what they accept, and a warning that says what they may be
+INI settings have the documented defaults; a wrong value causes a warning that says what it may be
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -22,7 +22,7 @@ $defaults = [
     'dlock.timeout' => '60',
     'dlock.ttl' => '10',
 ];
-// In processes that are not told otherwise on their command line, as this one may be.
+// In processes without settings on their command line, because this process may have some.
 putenv('TEST_PHP_EXTRA_ARGS=' . preg_replace('/-d "dlock\.[^"]*"/', '', php_options()));
 same($defaults, json_decode(php_child('echo json_encode(ini_get_all("dlock", false));')->readAll(), true), 'defaults');
 $at_start = ini_get_all('dlock', false);
@@ -69,8 +69,8 @@ foreach (['' => 'must not be empty', 'redis://h:0' => 'must have a port between 
     holds(str_ends_with(error_get_last()['message'], "dlock.server $text"), "the warning of $value", error_get_last()['message']);
 }
 
-// At the start of PHP: a warning, which may be seen by nobody. So it is not replaced by the default, but no lock object is made; for the server
-// see ini_server.phpt.
+// At the start of PHP a wrong value causes a warning, which may go unseen. So the default does not replace it, but no
+// lock object is made. For the server see ini_server.phpt.
 $start = fn (string $option, string $code) => php_child($code, [strtok($option, '='), redis_server(), unique()],
     '-d display_startup_errors=1 -d html_errors=0 -d ' . escapeshellarg($option))->readAll();
 $wrong = ['dlock.ttl=30s' => $lease, 'dlock.timeout=-1' => $wait, 'dlock.max_hold="1 hour"' => $wait, 'dlock.restart_guard=' => $wait,

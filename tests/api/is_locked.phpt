@@ -1,5 +1,5 @@
 --TEST--
-isLocked() asks the server whether anybody holds the lock
+isLocked() asks the server whether any client holds the lock
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -24,7 +24,7 @@ redis_raw()->cmd('SET', "Lock:$resource", 'foreign', 'PX', 50_000);
 same(true, $lock->isLocked($resource), 'held by a client of another kind');
 redis_raw()->cmd('DEL', "Lock:$resource");
 
-// A majority: that one and the same holder has it on so many servers, and not just that so many servers have a key.
+// A majority must have the key of one and the same holder; a majority with any keys is not enough.
 $red = new RedLock(redis_servers(3));
 $resource = unique('red');
 $set = fn (int $server, string $value) => redis_raw($server)->cmd('SET', $resource, $value, 'PX', 50_000);
@@ -46,7 +46,7 @@ for ($i = 0; $i < 3; $i++) {
     redis_raw($i)->cmd('DEL', $resource);
 }
 
-// Where a quorum cannot be asked, nobody knows.
+// If no quorum answers, isLocked() throws.
 $dead = '127.0.0.1:' . closed_port();
 fails(Dlock\ConnectionException::class, "Redis at $dead: Connection refused", fn () => (new DistributedLock("redis://$dead"))->isLocked('x'));
 $red = new RedLock([redis_server(), "redis://$dead", 'redis://127.0.0.1:' . closed_port()]);

@@ -33,7 +33,7 @@ foreach ($kinds as $kind => $manager) {
         });
         at_end($child->kill(...));
         wait_for(fn () => $servers[0]->raw()->cmd('KEYS', 'dlock:queue:*') !== [] || $child->hasEnded(), 60, 'the waiter to queue');
-        // With somebody waiting for the one, the other is free, and its release is none of the waiter's business.
+        // While a client waits for the first lock, the second is free, and its release does not concern the waiter.
         $other = $manager('')->tryAcquire($second, 0, 100);
         holds($other !== null, "$what: the other lock is free");
         same(true, $other?->release(), "$what: release() of the other lock");
@@ -46,13 +46,13 @@ foreach ($kinds as $kind => $manager) {
     }
 }
 
-// ---- what dlock keeps beside the locks is no lock ----
+// ---- the keys that dlock keeps beside the locks are not locks ----
 $reserved = ['dlock:fence', 'dlock:era', 'dlock:fence:{abc}', 'dlock:era:', 'dlock:queue:{x}', 'dlock:queue::{x}', 'dlock:waiters:{x}', 'dlock:queue:', "dlock:waiters:\0"];
 $message = 'must not make the key "dlock:fence", "dlock:era" or "dlock:seen", or one that begins with "dlock:queue:", "dlock:waiters:", "dlock:held:", "dlock:fence:", "dlock:era:" or "dlock:seen:", which dlock keeps beside the locks';
 foreach ($kinds as $kind => $manager) {
     $methods = ['acquire', 'tryAcquire', 'isLocked', ...($kind === 'DistributedLock' ? ['lock', 'release', 'unlock', 'isLocking'] : ['lock'])];
     foreach ($reserved as $key) {
-        for ($length = 0; $length < strlen($key); $length += 3) { // of the prefix
+        for ($length = 0; $length < strlen($key); $length += 3) { // length of the prefix
             $lock = $manager(substr($key, 0, $length));
             $resource = substr($key, $length);
             foreach ($methods as $method) {
@@ -63,7 +63,7 @@ foreach ($kinds as $kind => $manager) {
         }
         fails(ValueError::class, "DistributedLock::expire(): Argument #1 (\$key) $message", fn () => (new DistributedLock($dsns[0], ''))->expire($key, 1));
     }
-    // All that is only alike.
+    // Keys that only look alike are allowed.
     foreach (['dlock:fence2', 'dlock:fenc', 'dlock:queue', 'dlock:waiter', 'dlock:', 'Dlock:fence', 'dlock:inbox:x', ' dlock:fence', "dlock:fence\0"] as $key) {
         same(true, $manager('')->acquire($key, 0)->release(), "$kind, " . json_encode($key));
     }

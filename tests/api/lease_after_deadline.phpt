@@ -1,5 +1,5 @@
 --TEST--
-Once the lease time is over the lock is lost, even where its key is still on the server: release() deletes it, and is false
+After the lease time the lock is lost, even if its key is still on the server: release() deletes the key and returns false
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// The key outlives the lease by what clocks may disagree about; here, by a lot.
+// The key outlives the lease by what clocks may disagree about; here it outlives it by much more.
 $redis = redis_raw();
 $prolong = fn (string $key) => same(1, $redis->cmd('PEXPIRE', $key, 100_000), 'the key to be there');
 
@@ -38,7 +38,7 @@ same(false, $lock->expire($key, 10), 'expire() when the time is over');
 same(false, $lock->release($key), 'release() when the time is over');
 same(0, $redis->cmd('EXISTS', "Lock:$key"), 'the key after release()');
 
-/** Seconds left of the one lock that the object holds, as var_dump() shows them. */
+/** Seconds left of the one lock that the object holds, from var_dump(). */
 function remaining(DistributedLock $lock): float
 {
     ob_start();

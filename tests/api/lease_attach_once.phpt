@@ -1,5 +1,5 @@
 --TEST--
-Lease: a handle works once: attach() gives the lock another token and a greater fencing token, and every copy of the handle is void
+A handle works once: attach() gives the lock another token and a greater fencing token, and voids every copy of the handle
 --INI--
 ; Of servers that have just been started all have to say yes; here a majority is enough.
 dlock.restart_guard=0
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 
-// Processes of their own, no forked children: by then this one may have a thread that renews.
+// Processes of their own, not forked children: by then this process may have a thread that renews.
 $said = fn (PhpChild $child) => json_decode($child->readLine());
 $used = 'The handle of the lock "*" is no longer valid: it was already attached, or its lease was released or has expired';
 foreach ([...shared_locks(), ...shared_pools()] as $locks) {
@@ -22,7 +22,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $resource = unique($name);
     $on_servers = fn () => array_unique(array_map(fn (RedisRaw $redis) => $locks->token($redis, $resource), $locks->raw()));
 
-    // A queue delivers at least once.
+    // A queue may deliver a handle twice.
     $lease = $manager->acquire($resource, ttl: 100);
     $handle = $lease->detach();
     $first = $manager->attach($handle);
@@ -32,7 +32,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     holds($first->token !== $lease->token && $first->fencingToken > $lease->fencingToken, "$name: with tokens of its own");
     wait_for(fn () => array_values($on_servers()) === [$first->token], 60, 'the new token on all servers');
 
-    // The lease time that is left stays.
+    // attach() keeps the lease time that is left.
     within(50, $first->remaining(), 99, "$name: remaining() after attach()");
     foreach ($locks->raw() as $redis) {
         within(50_000, $locks->left($redis, $resource), 100_000, "$name: the lease time on a server");
@@ -40,7 +40,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $first->refresh(50);
     within(10, $first->remaining(), 49.5, "$name: refresh() after attach()");
 
-    // Detached again it has a new handle; neither the old handle nor the old object have anything to do with it.
+    // Detached again, the lock has a new handle. Neither the old handle nor the old object can use it.
     $next = $first->detach();
     fails(LeaseLostException::class, $used, fn () => $manager->attach($handle), "$name: the first handle, detached again");
     fails(LeaseLostException::class, '*', $lease->assertHeld(...), "$name: the first lease");
@@ -48,7 +48,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     holds($second->fencingToken > $first->fencingToken, "$name: the fencing token rises again");
     fails(LeaseLostException::class, $used, fn () => $manager->attach($next), "$name: the second handle, twice");
 
-    // While it is held, waiters wait; its release hands it over.
+    // While the lease is held, waiters wait; its release hands the lock over.
     $waiter = lease_child('
         $lease = $locks->manager()->acquire($resource, 60, 100);
         echo json_encode([$lease->fencingToken, $lease->isHeld()]), "\n";
@@ -63,7 +63,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     same(true, $said($waiter), "$name: its release");
     fails(LeaseLostException::class, $used, fn () => $manager->attach($next), "$name: after the release");
 
-    // What was waited for, and is detached at once, has its whole lease time.
+    // A lock that a waiter acquires and detaches at once has its whole lease time.
     $resource = unique("$name handed over");
     $held = $manager->acquire($resource);
     $waiter = lease_child('echo json_encode($locks->manager()->acquire($resource, 60, 100)->detach()), "\n";', $locks, $resource);
@@ -73,7 +73,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     within(50, $lease->remaining(), 99, "$name: what was handed over");
     same(true, $lease->release(), "$name: its release");
 
-    // Two processes, in the same moment.
+    // Two processes attach at the same moment.
     $attaching = array_map(fn () => lease_child('
         $manager = $locks->manager();
         $manager->isLocked("x"); // connects
@@ -101,7 +101,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
         }
         $answers = array_map($said, $attaching);
         $winners = array_keys(array_filter($answers));
-        // On several servers each may get a minority, again and again. Then the handle is as good as before.
+        // On several servers each process may win a minority, again and again. Then the handle is as good as before.
         same(true, count($winners) === 1 || ($name === 'RedLock' && count($winners) === 0),
             "$name: at most one of two processes has attached a handle in round $round");
         if ($winners === []) {
@@ -109,7 +109,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
             $again = wait_for(function () use ($manager, $handle) {
                 try {
                     return $manager->attach($handle);
-                } catch (LeaseLostException) { // what they had is taken back without an answer
+                } catch (LeaseLostException) { // the losers' servers are released without waiting for an answer
                 }
             }, 60, "a handle that nobody got, in round $round");
             same(true, $again->release(), "$name: its release in round $round");

@@ -1,5 +1,5 @@
 --TEST--
-Lease: what it tells about itself, from the acquisition to the release
+A Lease reports its resource, tokens, state and remaining time, from the acquisition to the release
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -27,11 +27,11 @@ foreach ($managers as $name => [$manager, $prefix]) {
     within(50_000, $redis->cmd('PTTL', $prefix . $resource), 100_000, "$name: the time to live");
     holds($lease->fencingToken > 0, "$name: the fencing token is positive", $lease->fencingToken);
 
-    // Held.
+    // The lease is held.
     same(LeaseState::Held, $lease->state(), "$name: state()");
     same(true, $lease->isHeld(), "$name: isHeld()");
     same(null, $lease->assertHeld(), "$name: assertHeld()");
-    // The lease time less what clocks may disagree about, and it never grows.
+    // The lease time less what clocks may disagree about; it never grows.
     $before = 100 - 100 * 0.01;
     for ($i = 0; $i < 200; $i++) {
         $remaining = $lease->remaining();
@@ -40,12 +40,12 @@ foreach ($managers as $name => [$manager, $prefix]) {
     }
     holds($before > 50, "$name: remaining() is about the lease time", $before);
 
-    // Properties are for reading only.
+    // Properties are read-only.
     foreach (['resource' => 'x', 'token' => 'x', 'fencingToken' => 1] as $property => $value) {
         fails(Error::class, "Cannot modify readonly property Dlock\Lease::\$$property", fn () => $lease->$property = $value);
     }
 
-    // Released.
+    // After the release.
     same(true, $lease->release(), "$name: release()");
     same(LeaseState::Released, $lease->state(), "$name: state() after release()");
     same(false, $lease->isHeld(), "$name: isHeld() after release()");
@@ -57,7 +57,7 @@ foreach ($managers as $name => [$manager, $prefix]) {
     same($resource, $lease->resource, "$name: resource after release()");
     wait_until_gone($redis, $prefix . $resource);
 
-    // Lost by time.
+    // The lease expires.
     $lease = $manager->acquire($resource, ttl: 0.1);
     wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
     same(LeaseState::Lost, $lease->state(), "$name: state() after the lease");

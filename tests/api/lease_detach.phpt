@@ -1,5 +1,5 @@
 --TEST--
-Lease: detach() hands the lock over to whoever has the handle, in this process or another; attach() takes it up
+detach() makes a handle of the lease; attach() makes a lease of the handle, in this process or another
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -21,7 +21,7 @@ foreach ($kinds as $name => $make) {
     $lease = $manager->acquire($resource, ttl: 100);
     $handle = $lease->detach();
 
-    // The first object has nothing to do with the lock any more.
+    // The first object no longer controls the lock.
     same(LeaseState::Released, $lease->state(), "$name: state() after detach()");
     same(false, $lease->isHeld(), "$name: isHeld() after detach()");
     same(0.0, $lease->remaining(), "$name: remaining() after detach()");
@@ -45,13 +45,13 @@ foreach ($kinds as $name => $make) {
     $again->refresh(200);
     within(150, $again->remaining(), 198, "$name: remaining() after refresh()");
     $handle = $again->detach();
-    // A majority has the new lease time. One that is late may be among those that give the next process what is left.
+    // A majority has the new lease time. A late server may be among those that tell the next process how much is left.
     wait_for(fn () => $make()->isLocked($resource) && array_filter(range(0, $name === 'RedLock' ? 2 : 0), function (int $i) use ($name, $resource) {
         $left = redis_raw($i)->cmd('PTTL', ($name === 'RedLock' ? '' : 'Lock:') . $resource);
         return $left >= 0 && $left < 150_000;
     }) === [], 20, 'the new lease time on all servers');
 
-    // In another process, which releases it by ending.
+    // In another process, whose end releases the lock.
     $other = php_child('
         [, $class, $servers, $handle] = $argv;
         $manager = new $class($class === "RedLock" ? explode(",", $servers) : $servers);
@@ -65,7 +65,7 @@ foreach ($kinds as $name => $make) {
     same(false, $make()->isLocked($resource), "$name: locked after the end of the other process");
     fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() after the release");
 
-    // What is handed over stays when the process ends.
+    // A detached lock stays when the process ends.
     $other = php_child('
         [, $class, $servers, $resource] = $argv;
         $manager = new $class($class === "RedLock" ? explode(",", $servers) : $servers);
@@ -77,7 +77,7 @@ foreach ($kinds as $name => $make) {
     same(true, $lease->isHeld(), "$name: isHeld() of what was left");
     same(true, $lease->release(), "$name: release() of what was left");
 
-    // Over time, and taken by another.
+    // The lease expires, and another object acquires the lock.
     $handle = $make()->acquire($resource, ttl: 0.1)->detach();
     wait_for(fn () => !$make()->isLocked($resource), 60, 'the end of the lease');
     fails(LeaseLostException::class, '*', fn () => $make()->attach($handle), "$name: attach() after the lease");

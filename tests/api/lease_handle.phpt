@@ -1,5 +1,5 @@
 --TEST--
-Handles: whatever was cut, altered, made up or is another kind of lock's is a ValueError, and there is no password in one
+Handles that were cut, altered or made up, or that belong to another kind of lock, are a ValueError; no handle contains a password
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -19,7 +19,7 @@ foreach (['' => 'begins with "dlock1."', 'x' => 'begins with "dlock1."', 'dlock1
 }
 fails(TypeError::class, 'DistributedLock::attach(): Argument #1 ($handle) must be of type string, array given', fn () => $lock->attach([]));
 
-/** The handle is refused. Where it is not, the lock is handed on, so that the test can go on. */
+/** The handle is refused. If it is accepted, the lock is detached again, so that the test can continue. */
 $is_refused = function (string $handle, string $what) use ($lock, $where) {
     fails(ValueError::class, "$where*", fn () => $lock->attach($handle)->detach(), $what);
 };
@@ -44,7 +44,7 @@ foreach (['r', 'rr', 'rrr'] as $end) {
     same(true, $lock->attach($handle)->release(), 'attach() of the handle as it was');
 }
 
-// Of another kind.
+// Handles of another kind of lock.
 $handle = $red->acquire(unique('quorum'))->detach();
 fails(ValueError::class, "$where of the same kind of lock*", fn () => $lock->attach($handle));
 same(true, $red->attach($handle)->release(), 'attach() with the right kind');
@@ -52,7 +52,7 @@ $handle = $lock->acquire(unique('single'))->detach();
 fails(ValueError::class, 'RedLock::attach(): Argument #1 ($handle) must be a handle of the same kind of lock*', fn () => $red->attach($handle));
 same(true, $lock->attach($handle)->release(), 'attach() with the right kind');
 
-// Made by somebody who knows the form, and has no lock: the digest is right.
+// A client that knows the form, but has no lock, makes a handle: the digest is right.
 $make = function (string $payload) {
     $raw = substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload;
     return 'dlock1.' . rtrim(strtr(base64_encode($raw), '+/', '-_'), '=');
@@ -69,7 +69,7 @@ foreach (["", '|', 'single', "single|1000|0|$token|", "single||0|$token|x", "sin
     fails(ValueError::class, "$where*", fn () => $lock->attach($make($payload)), 'made up: ' . shown(substr($payload, 0, 80)));
 }
 
-// A handle is not meant for people, but whoever decodes it finds no password.
+// People do not read handles, but a decoded one contains no password.
 $password = redis_password();
 $handle = (new DistributedLock(redis_auth_server()))->acquire(unique('auth'))->detach();
 hides([$password, rawurlencode($password)], $handle . base64_decode(strtr(substr($handle, 7), '-_', '+/')), 'the handle');

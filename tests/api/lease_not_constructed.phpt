@@ -1,5 +1,5 @@
 --TEST--
-A Lease that an extension made without its constructor, as PDO::fetchObject() does, holds nothing and says so
+A Lease that an extension made without its constructor, as PDO::fetchObject() does, holds nothing and reports it
 --EXTENSIONS--
 ffi
 --SKIPIF--
@@ -10,7 +10,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// What such extensions call. A lease has a private constructor, and PHP code has no way around that.
+// The call of such extensions. A lease has a private constructor, and PHP code cannot avoid that.
 $php = FFI::cdef('
     typedef struct { uint64_t value, type; } zval;
     void *zend_strpprintf(size_t most, const char *format, ...);

@@ -1,5 +1,5 @@
 --TEST--
-Lease: refresh() starts a new lease time, the same as before, longer or shorter
+refresh() starts a new lease time, the same as before, longer or shorter
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -33,7 +33,7 @@ foreach ($managers as $name => [$manager, $prefix]) {
     wait_for(fn () => $redis->cmd('PTTL', $key) <= 50_500, 60, 'the shorter lease');
     within(20, $lease->remaining(), 50, "$name: remaining() of a shorter lease");
 
-    // What was set last is what null means from then on.
+    // From then on null means the lease time that was set last.
     $lease->refresh(200);
     $lease->refresh(ttl: null);
     within(150, $lease->remaining(), 198, "$name: remaining() after refresh(null)");
@@ -42,7 +42,7 @@ foreach ($managers as $name => [$manager, $prefix]) {
     same(true, $lease->isHeld(), "$name: isHeld()");
     same(true, $lease->release(), "$name: release()");
 
-    // Lost without this process' knowledge: the refresh finds out.
+    // The lock is lost without this process' knowledge, and refresh() finds out.
     $lease = $manager->acquire($resource, ttl: 100);
     wait_for(fn () => $redis->cmd('EXISTS', $key) === 1, 60, 'the key');
     foreach ($name === 'RedLock over three' ? [0, 1, 2] : [0] as $server) {

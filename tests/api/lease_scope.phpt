@@ -1,5 +1,5 @@
 --TEST--
-Lease: released when it goes out of scope; lock() holds on, until its object goes out of scope
+A lease that goes out of scope is released; lock() holds the lock until its object goes out of scope
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -36,8 +36,8 @@ foreach (['DistributedLock' => [$lock, 'Lock:'], 'RedLock' => [$red, '']] as $na
     });
     same(true, $is_free(), "$name: free after an exception");
 
-    // Nobody kept it.
-    @$manager->acquire($resource); // without its warning
+    // The caller does not keep the lease.
+    @$manager->acquire($resource); // suppresses its warning
     same(true, $is_free(), "$name: free after a lease that nobody took");
 
     // The lease outlives its manager.
@@ -47,14 +47,14 @@ foreach (['DistributedLock' => [$lock, 'Lock:'], 'RedLock' => [$red, '']] as $na
     same(true, $lease->isHeld(), "$name: isHeld() after its manager");
     same(true, $lease->release(), "$name: release() after its manager");
 
-    // One of many.
+    // One of many leases goes out of scope.
     $leases = array_map(fn ($i) => $manager->acquire("$resource-$i"), range(0, 4));
     unset($leases[2]);
     same([true, true, false, true, true], array_map(fn ($i) => $manager->isLocked("$resource-$i"), range(0, 4)), "$name: one of five");
     $leases = [];
     same([false, false, false, false, false], array_map(fn ($i) => $manager->isLocked("$resource-$i"), range(0, 4)), "$name: none of five");
 
-    // In a cycle, when it is collected.
+    // A lease in a cycle is released when PHP collects the cycle.
     $cycle = new stdClass();
     $cycle->self = $cycle;
     $cycle->lease = $manager->acquire($resource);
@@ -64,7 +64,7 @@ foreach (['DistributedLock' => [$lock, 'Lock:'], 'RedLock' => [$red, '']] as $na
     same(true, $is_free(), "$name: free after the collection of a cycle");
 }
 
-// lock() stands for the object.
+// The lock of lock() lasts as long as the object.
 $resource = unique('object');
 $object = new DistributedLock(redis_server());
 $object->lock($resource);
@@ -73,7 +73,7 @@ same(true, $lock->isLocked($resource), 'locked while the object is there');
 unset($object);
 same(false, $lock->isLocked($resource), 'locked after the object');
 
-// What RedLock::lock() returned stands for itself.
+// The array of RedLock::lock() does not depend on its object.
 $object = new RedLock(redis_servers(3));
 $array = $object->lock($resource);
 unset($object);

@@ -1,5 +1,5 @@
 --TEST--
-A Lease shows no token in what logs and error reports have of it: json_encode(), var_dump(), print_r(), var_export(), (array), traces
+Logs and error reports of a Lease show no token: json_encode(), var_dump(), print_r(), var_export(), (array), traces
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -50,7 +50,7 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), ne
         holds(str_contains($text, $way === 'a trace' ? 'Lease' : $resource), "$name: $way shows the rest", $text);
     }
     unset($e);
-    // What names its properties gets them, on each version of PHP.
+    // Code that names the properties reads them, on each version of PHP.
     same([$token, $token], [get_object_vars($lease)['token'], iterated($lease)['token']], "$name: get_object_vars(), foreach");
     same([$token, true], [$lease->token, $lease->release()], "$name: the token can be read");
 }

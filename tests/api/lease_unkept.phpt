@@ -1,5 +1,5 @@
 --TEST--
-A lease that its statement tests and drops is warned of, in every form of it; one that is kept, passed or asked never is
+dlock warns of a lease that its statement tests and drops, in every form, and never of one that is kept, passed or asked
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -154,7 +154,7 @@ foreach ($kept as $name => $do) {
     unset($kept_here);
 }
 
-// A handler that throws gets an exception, and nobody the lock.
+// If the handler throws, the caller gets the exception, and the lock is free.
 restore_error_handler();
 set_error_handler(fn (int $level, string $text) => throw new \ErrorException($text));
 $exception = thrown_by(function () use ($one) { if (!$one->tryAcquire('x')) exit; });

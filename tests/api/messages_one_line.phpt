@@ -1,5 +1,5 @@
 --TEST--
-Messages are one line of text, whatever the resource's name: none forges another line in a log
+Messages are one line of text, whatever the resource's name is; no name forges another line in a log
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -19,7 +19,7 @@ foreach ([new DistributedLock(redis_server(), 'Lock:'), new RedLock(redis_server
     $clean(Dlock\AcquireTimeoutException::class, thrown_by(fn () => $lock->acquire($name, 0)), "$kind, not free");
     $clean(Dlock\DeadlockException::class, thrown_by(fn () => $lock->acquire($name, 1)), "$kind, a deadlock");
     $redis->cmd('DEL', "Lock:$name");
-    if ($lock instanceof DistributedLock) { // the quorum's says how many servers have it
+    if ($lock instanceof DistributedLock) { // RedLock's message says how many servers have it
         $clean(Dlock\LeaseLostException::class, thrown_by(fn () => $lease->refresh()), "$kind, refresh()");
     }
     thrown_by(fn () => $lease->refresh());

@@ -1,5 +1,5 @@
 --TEST--
-Names in messages are cut at a character; bytes that are no UTF-8, and NUL, are a question mark
+Messages cut a name at a character; bytes that are not UTF-8, and NUL, become question marks
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
 $prefix = unique('text') . '-';
-$names = [ // as the message has it
+$names = [ // name => the message's form of it
     'a€b' => 'a€b',
     "a\0b" => 'a?b',
     "a\0c" => 'a?c',

@@ -1,5 +1,5 @@
 --TEST--
-Where there is no memory for what the extension asks for, each constructor and call throws, and works when there is again
+If there is no memory for a request of the extension, each constructor and call throws; it works when there is memory again
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

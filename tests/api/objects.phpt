@@ -1,5 +1,5 @@
 --TEST--
-Objects that own locks cannot be cloned, serialised or given properties; what they print helps
+Objects that own locks cannot be cloned, serialized or given properties; what they print helps
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -53,7 +53,7 @@ fails(Error::class, 'Cannot unset readonly property Dlock\Lease::$token', functi
 });
 fails(ReflectionException::class, '*cannot be instantiated*', fn () => (new ReflectionClass(Dlock\Lease::class))->newInstanceWithoutConstructor());
 
-// A subclass is a lock with its own ways.
+// A subclass is a lock with methods of its own.
 $own = new OwnLock(redis_server());
 $key = unique('own');
 same([true, 1], [$own->lock($key, 0), $own->calls], 'lock() of a subclass');
@@ -61,7 +61,7 @@ same(1, redis_raw()->cmd('EXISTS', "Lock:own:$key"), 'its key');
 same(true, $own->isLocking("own:$key"), 'isLocking() of a subclass');
 same(true, $own instanceof Dlock\LockManager, 'a subclass is a LockManager');
 
-// Not constructed.
+// The constructor is not called.
 $never = new class extends DistributedLock {
     public function __construct()
     {
@@ -89,7 +89,7 @@ ob_start();
 var_dump($never, $plain, $never_red);
 hides(["\0Dlock"], ob_get_clean(), 'var_dump() of what was not constructed');
 
-// Constructed by a call that failed, then by one that did not; never twice.
+// A constructor that failed may be called again; one that succeeded may not.
 same(null, thrown_by(fn () => $plain->__construct(redis_server())), 'a late constructor');
 same(true, $plain->lock(unique('late'), 0), 'lock() after it');
 $failed = (new ReflectionClass(DistributedLock::class))->newInstanceWithoutConstructor();
@@ -109,7 +109,7 @@ foreach ([fn () => Dlock\list_all($own), fn () => Dlock\break_lock($own, 'x', 'i
     fails(TypeError::class, '*(): Argument #1 ($locks) must be an object of a lock class of dlock, or a Dlock\Semaphore', $do);
 }
 
-// Constructors connect to nothing.
+// Constructors do not connect.
 same(null, thrown_by(fn () => new DistributedLock('redis://127.0.0.1:' . closed_port())), 'a server that is not there');
 same(null, thrown_by(fn () => new RedLock(['redis://no-such-host.invalid'])), 'a host that is not there');
 echo "done\n";

@@ -1,5 +1,5 @@
 --TEST--
-Servers: open_basedir holds for the files of TLS, as for PHP's own streams, and not for Unix sockets, which PHP does not look at either
+open_basedir applies to TLS files, as for PHP's own streams, but not to Unix sockets, which PHP does not check either
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Passwords are nowhere to be seen: in dumps, messages, traces or warnings, for each form of server
+No dump, message, trace or warning shows a password, for each form of server
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -67,10 +67,10 @@ foreach (['sentinel://app:' . SECRET . '@s1,s2/m?sentinel_password=' . SECRET, '
     hides([SECRET], all_texts(thrown_by(fn () => (new DistributedLock($server))->acquire('x', ttl: 3600.5))), "a call that is refused, $i");
 }
 
-// A constructor that fails, for whatever reason.
+// The constructor fails, for whatever reason.
 $failures = [
     fn () => new DistributedLock('redis://app:' . SECRET . '@h:70000'),
-    // Of Redis behind Sentinels, and of the Sentinels.
+    // Passwords of Redis behind Sentinels, and of the Sentinels.
     fn () => new DistributedLock('sentinel://app:' . SECRET . '@s'),
     fn () => new DistributedLock('sentinel://s/m?sentinel_user=x&sentinel_password=' . SECRET . '&replicas=9'),
     fn () => new DistributedLock('sentinel://app:1/' . SECRET . '@s/m'),
@@ -115,12 +115,12 @@ $failures = [
     fn () => new RedLock([['host' => 'h', 'auth' => [5, SECRET]]]),
     fn () => new RedLock(array_fill(0, 65, 'redis://:' . SECRET . '@h')),
     fn () => (new DistributedLock('redis://h'))->__construct('redis://:' . SECRET . '@h'),
-    // A port or host that is none, because the password was not encoded.
+    // The password was not encoded, so the parser finds a wrong port or host.
     fn () => new DistributedLock('redis://app:1?' . SECRET . '=@h'),
     fn () => new DistributedLock('redis://app:1/' . SECRET . '@h'),
     fn () => new DistributedLock('redis://app:' . SECRET . '/x@h'),
     fn () => new DistributedLock('redis://app:' . SECRET . '?x@h'),
-    // A host with credentials in it, as it is in no form.
+    // A host with credentials in it, which no form permits.
     fn () => (new DistributedLock(['host' => 'app:' . SECRET . "@$host", 'port' => $port]))->tryAcquire('x'),
     fn () => (new DistributedLock(['app:' . SECRET . "@$host", $port]))->tryAcquire('x'),
     fn () => (new DistributedLock(['unix://:' . SECRET . '@/run/redis.sock']))->tryAcquire('x'),
@@ -134,14 +134,14 @@ foreach ($failures as $i => $failure) {
     hides([SECRET], all_texts($e), "failure $i");
 }
 
-// Servers that are not there.
+// Servers that are down.
 $closed = closed_port();
 foreach (['redis://app:' . SECRET . "@127.0.0.1:$closed", ['host' => '127.0.0.1', 'port' => $closed, 'auth' => SECRET], 'unix://:' . SECRET . '@/no/such.sock'] as $server) {
     hides([SECRET], all_texts(thrown_by(fn () => (new DistributedLock($server))->lock('x', 0))), 'a server that is not there');
     hides([SECRET], all_texts(thrown_by(fn () => (new RedLock([$server, 'redis://127.0.0.1:' . closed_port()]))->acquire('x'))), 'two servers that are not there');
 }
 
-// A server that does not know AUTH says what it was sent.
+// A server that does not know AUTH repeats what the client sent.
 $ignorant = redis_private(['rename-command AUTH ""']);
 foreach ([['app', SECRET], SECRET] as $auth) {
     $server = ['host' => '127.0.0.1', 'port' => $ignorant->port, 'auth' => $auth];
@@ -162,7 +162,7 @@ hides([$password], all_texts($lock) . all_texts($lease) . $lease->detach(), 'loc
 $red = new RedLock([redis_auth_server()]);
 hides([$password], all_texts($red->lock(unique())) . all_texts($red) . all_texts(Dlock\stats()), 'RedLock');
 
-// The attribute keeps handles out of traces as well: who has one has the lock.
+// The attribute keeps handles out of traces as well: a handle is as good as the lock.
 $handle = 'dlock1.' . SECRET;
 hides([SECRET], all_texts(thrown_by(fn () => $lock->attach($handle))), 'attach()');
 hides([SECRET], all_texts(thrown_by(fn () => $red->attach($handle))), 'RedLock::attach()');

@@ -1,5 +1,5 @@
 --TEST--
-No password in a message where a server repeats it in an error: at the login, to a command, to SUBSCRIBE, to INFO
+No message has a password that a server repeats in an error: at the login, to a command, to SUBSCRIBE, to INFO
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,9 +11,9 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-/* What a server says of itself is the same whatever the password. So here passwords are what servers say. */
+/* A server words its errors without regard to the password. So here the passwords are words of those errors. */
 
-/** The server's message is not shown, but which server it is, and what can be done. */
+/** The message does not show the server's error, but says which server it is, and what can be done. */
 $hides = function (string $what, string $secret, ?Throwable $e, string $also = '') {
     holds($e instanceof Dlock\ConnectionException, "$what: a ConnectionException", $e);
     $texts = [(string) $e?->getMessage(), ...array_values($e instanceof Dlock\QuorumException ? $e->getServerErrors() : [])];
@@ -37,7 +37,7 @@ foreach (['<password>', 'AUTH <password>', 'called without'] as $secret) {
     $e = thrown_by(fn () => (new DistributedLock(['host' => '127.0.0.1', 'port' => $server->port, 'auth' => $secret]))->acquire('x', 0));
     $hides("login with $secret", $secret, $e);
 }
-// What a server repeats it cuts, and writes on one line.
+// dlock cuts what a server repeats, and writes it on one line.
 foreach (["two\nlines", "two\r\nlines", str_repeat('long', 100), ", with args", "unknown command"] as $secret) {
     $ignorant = redis_private(['rename-command AUTH ""']);
     $e = thrown_by(fn () => (new DistributedLock(['host' => '127.0.0.1', 'port' => $ignorant->port, 'auth' => $secret]))->acquire('x', 0));
@@ -59,7 +59,7 @@ $hides('RedLock::isLocked()', 'permissions', thrown_by(fn () => $red->isLocked('
 $lock = new DistributedLock($login('Operation against'), '');
 $raw->cmd('RPUSH', 'list', 'element');
 $hides('WRONGTYPE', 'Operation against', thrown_by(fn () => $lock->acquire('list', 0)), 'the key is used for something else than a lock');
-// Redis repeats what it does not know, and with it what is beside the password: the tokens of locks.
+// Redis repeats a command that it does not know, with its arguments: the tokens of locks.
 $ignorant = redis_private(['rename-command EVALSHA ""', 'rename-command EXISTS ""']);
 $lock = new DistributedLock($ignorant->dsn());
 $e = thrown_by(fn () => $lock->acquire('x', 0));
@@ -69,7 +69,7 @@ same("Redis at {$ignorant->address()}: ERR unknown command 'EVALSHA'; if it is a
 $dsn = $login('permissions', '-info') . '?read_timeout=5'; // over another connection, which has not asked yet
 $hides('INFO', 'permissions', thrown_by(fn () => (new RedLock([$dsn]))->acquire('x', 0)), 'give the user +info');
 
-// ---- what repeats no password is shown ----
+// ---- errors that repeat no password are shown ----
 $e = thrown_by(fn () => (new DistributedLock($login('else', '-evalsha')))->acquire('x', 0));
 holds(str_contains((string) $e?->getMessage(), 'NOPERM'), 'another message', $e?->getMessage());
 echo "done\n";

@@ -18,7 +18,7 @@ function info(): string
     return section(ob_get_clean());
 }
 
-/** What belongs to this extension: up to the name of the next module. */
+/** The part of this extension ends at the name of the next module. */
 function section(string $text): string
 {
     preg_match('/^dlock\n.*?(?=^[\w ]+$(?<!^dlock)|\z)/ms', $text, $found);
@@ -42,7 +42,7 @@ foreach ([
 }
 hides(['the-secret'], $info, 'phpinfo()');
 
-// Changed in the script: the local value and the master's, neither with its password.
+// After a change in the script: the local value and the master value, both without a password.
 ini_set('dlock.server', 'redis://:other-secret@other.example');
 $info = info();
 holds(str_contains($info, "\ndlock.server => redis://other.example:6379 (with password) => redis://redis.example:6380/2 (with password)\n"), 'the local value', $info);
@@ -50,7 +50,7 @@ hides(['the-secret', 'other-secret'], $info, 'phpinfo()');
 ini_set('dlock.server', 'unix:///run/redis.sock');
 holds(str_contains(info(), "\ndlock.server => unix:///run/redis.sock => redis://redis.example:6380/2 (with password)\n"), 'a socket', info());
 
-// Every kind of server, as its DSN says it.
+// Every kind of server, in the form of its DSN.
 foreach (['sentinel://u:the-secret@s1,[::1]:7/mymaster/2?replicas=2' => 'sentinel://s1:26379,[::1]:7/mymaster/2?replicas=2 (with password)',
     'sentinel://s1/m?sentinel_password=the-secret&guard=3' => 'sentinel://s1:26379/m (with password)', 'sentinel://s1/m?replicas=0' => 'sentinel://s1:26379/m?replicas=0',
     'cluster://:the-secret@h1:7000,h2' => 'cluster://h1:7000,h2:6379 (with password)', 'redis://h/1?replicas=1' => 'redis://h:6379/1?replicas=1',
@@ -62,7 +62,7 @@ foreach (['sentinel://u:the-secret@s1,[::1]:7/mymaster/2?replicas=2' => 'sentine
     hides(['the-secret'], $info, $dsn);
 }
 
-// The same from the command line.
+// The same on the command line.
 $php = escapeshellarg(getenv('TEST_PHP_EXECUTABLE')) . ' ' . php_options() . ' -d dlock.server=redis://:the-secret@h';
 $ri = shell_exec("$php --ri dlock");
 holds(str_contains($ri, 'h:6379 (with password)'), 'php --ri', $ri);

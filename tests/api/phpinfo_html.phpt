@@ -1,5 +1,5 @@
 --TEST--
-phpinfo() in a page: a server's name is text there, not HTML, and without its password
+phpinfo() in a page shows a server's name as text, not as HTML, and without its password
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

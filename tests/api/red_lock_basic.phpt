@@ -14,7 +14,7 @@ require __DIR__ . '/../inc/api.inc';
 foreach ([1, 2, 3, 4, 5, 6] as $n) {
     $servers = range(0, $n - 1);
     $red = new RedLock(redis_servers($n));
-    // lock() may return before a connection that is new has come about: every call goes on with what is under way.
+    // lock() may return before a new connection is established. Every later call continues what is under way.
     $on_all = fn (string $key) => [$red->isLocked($key), array_map(fn ($server) => redis_raw($server)->cmd('GET', $key), $servers)][1];
     $resource = unique((string) $n);
 
@@ -34,13 +34,13 @@ foreach ([1, 2, 3, 4, 5, 6] as $n) {
     wait_for(fn () => $on_all($resource) === array_fill(0, $n, null), 60, 'the key to be gone');
     same(false, $red->unlock($lock), "$n servers: a second unlock()");
 
-    // The default of 10 s, and the least.
+    // The default of 10 s, and the minimum.
     $lock = $red->lock($resource);
     within(1, $lock['validity'], 10_000 - 100 - 2, "$n servers: validity by default");
     same(true, $red->unlock($lock), "$n servers: unlock() of the default");
 }
 
-// The prefix goes before the resource, and not into the array.
+// The prefix goes before the resource, but not into the array.
 $red = new RedLock(redis_servers(3), prefix: 'locks:');
 $resource = unique('prefix');
 $lock = $red->lock($resource);
@@ -48,7 +48,7 @@ same($resource, $lock['resource'], 'resource with a prefix');
 wait_for(fn () => $red->isLocked($resource) && redis_raw()->cmd('GET', "locks:$resource") === $lock['token'], 60, 'the key with its prefix');
 same(true, $red->unlock($lock), 'unlock() with a prefix');
 
-// One millisecond is less than what clocks may disagree about: never held.
+// A lease of one millisecond is shorter than what clocks may disagree about, so the lock is never held.
 same(false, @(new RedLock(redis_servers(3), 1, 2))->lock(unique('short'), 1), 'a ttl of 1 ms');
 
 // Half of the servers is no majority.
@@ -58,7 +58,7 @@ foreach ([2 => 1, 3 => 2, 4 => 2, 5 => 3] as $n => $taken) {
         redis_raw($i)->cmd('SET', $resource, 'theirs', 'PX', 50_000);
     }
     same(false, (new RedLock(redis_servers($n), 1, 2))->lock($resource, 1_000_000), "taken on $taken of $n");
-    // The votes of the others were given back.
+    // RedLock releases its votes on the others.
     for ($i = $taken; $i < $n; $i++) {
         wait_until_gone(redis_raw($i), $resource);
     }

@@ -1,5 +1,5 @@
 --TEST--
-RedLock: one dead server of three is a lost vote; two of three are no quorum, which QuorumException explains server by server
+RedLock: one dead server of three is a lost vote; with two dead there is no quorum, and QuorumException explains it server by server
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -15,7 +15,7 @@ use Dlock\QuorumException;
 
 $dead = ['127.0.0.1:' . closed_port(), '127.0.0.1:' . closed_port()];
 
-// One of three.
+// One server of three is dead.
 $red = new RedLock([redis_server(), "redis://$dead[0]", redis_server(1)]);
 $resource = unique();
 $lock = $red->lock($resource);
@@ -29,7 +29,7 @@ $lease = $red->attach($lease->detach());
 same(true, $lease->release(), 'release() with one dead');
 same('result', $red->synchronized($resource, fn () => 'result'), 'synchronized() with one dead');
 
-// Two of three.
+// Two servers of three are dead.
 $red = new RedLock([redis_server(), "redis://$dead[0]", "redis://$dead[1]"], 1, 2, ttl: 1000);
 same(false, $red->lock($resource, 1_000_000), 'lock() with two dead');
 foreach (['acquire()' => fn () => $red->acquire($resource), 'tryAcquire()' => fn () => $red->tryAcquire($resource),
@@ -43,10 +43,11 @@ foreach (['acquire()' => fn () => $red->acquire($resource), 'tryAcquire()' => fn
 }
 wait_until_gone(redis_raw(), $resource);
 
-// The servers that fail while the lock is held.
+// Servers fail while the lock is held.
 $own = [redis_private(), redis_private(), redis_private()];
 $red = new RedLock(array_map(fn ($server) => $server->dsn(), $own), 1, 2);
-// So that all three have it: a server that is new to a script, or to the process, may be slower than the decision.
+// So that all three have the key: a server that does not know a script yet, or is new to the process, may be slower
+// than the decision.
 foreach ([1, 2] as $round) {
     same(true, $red->unlock($red->lock($resource)), "round $round");
     foreach ($own as $server) {
@@ -68,14 +69,14 @@ same(QuorumException::class, get_debug_type($e), 'release() when two have died: 
 same(false, $lease->isHeld(), 'isHeld() after that');
 wait_until_gone($own[2]->raw(), $resource); // from the one that lives
 
-// They come back.
+// The servers return.
 $own[0]->restart();
 $own[1]->restart();
 $lock = $red->lock($resource);
 same($resource, $lock['resource'] ?? null, 'lock() when all are back');
 same(true, $red->unlock($lock), 'unlock() when all are back');
 
-// A QuorumException of a user's own has nothing to tell.
+// A QuorumException that user code makes has no errors of servers.
 same([], (new QuorumException('x'))->getServerErrors(), 'getServerErrors() of one made by hand');
 echo "done\n";
 ?>

@@ -1,5 +1,5 @@
 --TEST--
-RedLock::lock(): a lease time below 100 is warned of, since it is in milliseconds
+RedLock::lock() warns of a lease time below 100, because it is in milliseconds
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

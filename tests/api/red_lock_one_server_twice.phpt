@@ -1,5 +1,5 @@
 --TEST--
-RedLock: one server under two names never has two votes and is refused once both have answered; nothing is left on any
+RedLock never counts one server under two names twice, and refuses it once both have answered; nothing is left on any server
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-RedLock: a majority that restarts empty within a lease gives no second holder; it votes when it is old enough; a set that was just started votes
+RedLock: a majority that restarts empty within a lease makes no second holder; it votes once it is old enough; servers started together vote at once
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -26,24 +26,24 @@ $reasons = function (?Throwable $e, string $what, array $expected) use ($young) 
     }
 };
 
-// All were just started.
+// All servers were just started.
 $lock = $red->lock($resource, 5_000);
 same($resource, $lock['resource'] ?? null, 'lock() on a new set');
 same(null, $red->tryAcquire($resource), 'tryAcquire() on a new set, of what is held');
 same(true, $red->unlock($lock), 'unlock() on a new set');
 
-// Older than the guard, and by more than servers that were started together.
+// The servers are older than the guard, and too old to count as started together.
 wait_for(fn () => min(array_map(fn ($server) => $server->uptime(), $own)) >= 8, 60, 'the servers to grow old');
 same(true, $red->unlock($red->lock($resource, 5_000)), 'lock() on old servers');
 
-// The holder's majority restarts. The third server had not answered it in time.
+// The holder's majority restarts. The third server lacks the key, as if it had not answered in time.
 $lease = $red->acquire($resource, ttl: 5);
 $first = $lease->fencingToken;
-wait_for(fn () => $own[2]->raw()->cmd('GET', $resource) === $lease->token, 60, 'its key on the third'); // which may be behind with those before
+wait_for(fn () => $own[2]->raw()->cmd('GET', $resource) === $lease->token, 60, 'its key on the third'); // it may lag behind earlier requests
 $own[2]->raw()->cmd('DEL', $resource);
 $own[0]->restart();
 $own[1]->restart();
-// On a slow machine the holder has given them its key back by then.
+// On a slow machine the holder has restored its key on them by then.
 $forget = fn () => array_map(fn ($server) => $server->raw()->cmd('DEL', $resource), $own);
 $both = [$own[0]->address() => $young, $own[1]->address() => $young];
 foreach (['the same object' => $red, 'another' => new RedLock(array_map(fn ($server) => $server->dsn() . '?read_timeout=2', $own), 1, 2)] as $who => $thief) {
@@ -55,23 +55,24 @@ foreach (['the same object' => $red, 'another' => new RedLock(array_map(fn ($ser
     $reasons($e, "acquire() by $who", $both);
     holds((bool) preg_match('/^[23] of 3 servers (have no vote|failed or have no vote) \(quorum 2\): Redis at /', $e?->getMessage() ?? ''), "the message for $who", $e?->getMessage());
 }
-// Its holder may believe in it meanwhile. (Where a server had not answered in time, the renewal thread may have found out.)
+// The holder may still believe that it holds. (If a server did not answer in time, the renewal thread may have
+// noticed.)
 wait_until_gone($own[0]->raw(), $resource);
 wait_until_gone($own[1]->raw(), $resource);
 
-// Whoever waits gets it when they are old enough. Then the lease is over.
+// A waiter acquires the lock when the servers are old enough. Then the lease has ended.
 $second = $red->acquire($resource, 60);
 same(false, $lease->isHeld(), 'isHeld() of the first when there is a second');
 within(4, min($own[0]->uptime(), $own[1]->uptime()), 40, 'how long they have been up');
 holds($second->fencingToken > $first, 'the fencing token rises', $first, $second->fencingToken);
 same(true, $second->release(), 'release() of the second');
 
-// Now they have a vote like any other; both, even where one was started a little later.
+// Now both vote like any other server, even if one was started a little later.
 wait_for(fn () => min($own[0]->uptime(), $own[1]->uptime()) >= 7, 60, 'both to be old enough');
 $own[2]->kill();
 same(true, $red->tryAcquire($resource)?->release(), 'the two that had restarted');
 
-// A young one gets the lock as well, and counts when it is kept and released.
+// A young server stores the key as well, and takes part in refresh() and release().
 $own[2]->restart();
 $second = $red->acquire($resource, 0);
 wait_for(fn () => $red->isLocked($resource) && $own[2]->raw()->cmd('GET', $resource) === $second->token, 60, 'the key on the young one');
@@ -80,7 +81,8 @@ $second->refresh(5);
 same(true, $second->release(), 'release() with a young one that has it');
 wait_until_gone($own[2]->raw(), $resource);
 
-// All restart: they are a new set. With one of them out of reach they are not, as that one may remember.
+// If all servers restart, they are a new set. If one of them is out of reach they are not, because that one may
+// remember.
 foreach ($own as $server) {
     $server->restart();
 }

@@ -1,5 +1,5 @@
 --TEST--
-RedLock: INI dlock.restart_guard and the lease time say how old a server must be; 0 asks nothing; a server that does not say has no vote
+RedLock: INI dlock.restart_guard and the lease time set how old a server must be to vote; 0 asks nothing; a server that hides its age has no vote
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -10,7 +10,7 @@ require __DIR__ . '/../inc/api.inc';
 
 use Dlock\QuorumException;
 
-// Young servers of which one is dead: with the guard they have no vote.
+// Young servers, one of them dead: with the guard they have no vote.
 $own = [redis_private(), redis_private()];
 $dead = '127.0.0.1:' . closed_port();
 $dsns = [...array_map(fn ($server) => $server->dsn(), $own), "redis://$dead"];
@@ -41,7 +41,7 @@ same(true, $off->tryAcquire($resource)?->release(), 'switched off');
 same(QuorumException::class, get_debug_type(thrown_by(fn () => $red('10')->tryAcquire($resource))), 'another object beside it');
 same(true, $off->tryAcquire($resource)?->release(), 'switched off, again');
 
-// What it asks: each new connection once.
+// RedLock asks once over each new connection.
 $server = redis_private();
 $redis = $server->raw();
 $asked = function (callable $do) use ($redis): int {
@@ -65,7 +65,7 @@ $redis->cmd('CLIENT', 'KILL', 'TYPE', 'normal');
 same(1, $asked(fn () => $cycles($red('10'))), 'what is asked on a new connection');
 same(1, count(client_ids($redis)), 'connections of both classes');
 
-// Without the right to ask.
+// The user may not ask.
 $own[] = redis_private();
 foreach ($own as $server) {
     $server->raw()->cmd('ACL', 'SETUSER', 'locks', 'on', '>the-secret', '~*', '&*', '+@all', '-info');

@@ -1,5 +1,5 @@
 --TEST--
-RedLock: lock() waits about retryDelay between its attempts, as the published class does: three attempts outlast a short holder
+RedLock: lock() waits about retryDelay between its attempts, as the published class does, so three attempts outlast a short holder
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -20,7 +20,7 @@ for ($try = 0; $try < 3; $try++) {
     same($resource, $lock['resource'] ?? null, 'lock() of what is held for 100 ms more');
 }
 
-// Between all attempts but the first two: the second joins the queue, so that a release ends the pauses.
+// Between all attempts except the first two: the second joins the queue, so that a release ends the pauses.
 for ($i = 0; $i < 3; $i++) {
     redis_raw($i)->cmd('SET', $taken = unique('taken'), 'theirs', 'PX', 60000);
 }

@@ -1,5 +1,5 @@
 --TEST--
-RedLock: servers that are stopped, read-only, full, or refuse the password are lost votes; no reason has a password in it
+RedLock: servers that are stopped, read-only or full, or refuse the password, are lost votes; no reason contains a password
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -24,7 +24,7 @@ $bad = [
     $auth => ["redis://app:not-the-password@$auth", 'WRONGPASS *'],
 ];
 
-// With a majority of good ones each is tolerated, in any place.
+// With a majority of good servers, RedLock tolerates each bad one, in any place.
 foreach ($bad as $address => [$dsn]) {
     foreach ([[$dsn, redis_server(0), redis_server(1)], [redis_server(0), redis_server(1), $dsn]] as $servers) {
         $red = new RedLock($servers);
@@ -38,7 +38,7 @@ foreach ($bad as $address => [$dsn]) {
     }
 }
 
-// Alone they are no quorum, and each is given its reason.
+// Alone they are no quorum, and the exception has the reason of each.
 foreach ($bad as $address => [$dsn, $reason]) {
     $red = new RedLock([$dsn], 1, 1);
     $e = thrown_by(fn () => $red->acquire(unique('alone')));
@@ -49,7 +49,7 @@ foreach ($bad as $address => [$dsn, $reason]) {
     hides(['not-the-password'], "$e" . print_r($e, true) . print_r($red, true), 'the exception');
     same(false, $red->lock(unique('alone')), "lock() on $address");
 }
-// Together neither. Those that are slower than the decision have no reason yet.
+// Together they are no quorum either. Servers that are slower than the decision have no reason yet.
 $e = thrown_by(fn () => (new RedLock(array_column($bad, 0), 1, 1))->acquire(unique('alone')));
 same(Dlock\QuorumException::class, get_debug_type($e), 'the exception of all four');
 within(2, count($e->getServerErrors()), 4, 'how many have a reason');

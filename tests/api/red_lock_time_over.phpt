@@ -1,5 +1,5 @@
 --TEST--
-RedLock::lock() whose time is over before it returns: an array without validity, and a loss
+RedLock::lock() whose lease ends before it returns gives an array without validity, and counts a loss
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// On one CPU all the processes take turns, so that now and then one stands still between the servers' answers and the return.
+// On one CPU all processes take turns. So now and then one stands still between the servers' answers and the return.
 preg_match('/^Cpus_allowed_list:\s+(\d+)/m', file_get_contents('/proc/' . getmypid() . '/status'), $found);
 exec("taskset -cp $found[1] " . getmypid());
 $seen = 0;

@@ -1,5 +1,5 @@
 --TEST--
-RedLock: whoever has the array of lock() can unlock() it: another object, another process, a child
+RedLock: any process that has the array of lock() can unlock() it: with another object, in another process, in a child
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -32,7 +32,7 @@ $lock = $red->lock($resource, 60_000);
 same([true], fork_run(1, fn () => $red->unlock($lock)), 'a child, to which the parent gave it');
 same(false, $red->isLocked($resource), 'locked after the child');
 
-// Only "resource" and "token" are needed.
+// unlock() needs only "resource" and "token".
 $lock = $red->lock($resource, 60_000);
 same(true, $red->unlock(['token' => $lock['token'], 'resource' => $resource]), 'resource and token');
 $lock = $red->lock($resource, 60_000);
@@ -41,7 +41,7 @@ $reference = &$by_reference['token'];
 same(true, $red->unlock($by_reference), 'a reference in the array');
 unset($reference);
 
-// Someone else's token. Nothing of this process is lost.
+// Another client's token. This process loses nothing.
 $losses = Dlock\stats()['losses'];
 $lock = $red->lock($resource, 60_000);
 same(false, $red->unlock(['token' => str_repeat('0', strlen($lock['token']))] + $lock), 'another token');
@@ -49,7 +49,7 @@ same(false, $red->unlock(['resource' => "$resource-2"] + $lock), 'another resour
 same(true, $red->isLocked($resource), 'locked after those');
 same($losses, Dlock\stats()['losses'], 'losses');
 
-// Another lock's object: it is not its to give back, and the lease goes on.
+// An object of another lock cannot release it, and its lease continues.
 $renewing = new RedLock($servers, renew: true);
 foreach (['other servers' => new RedLock(array_slice(redis_servers(6), 3)), 'another prefix' => new RedLock($servers, prefix: 'other:')] as $what => $other) {
     $held = $renewing->lock(unique($what), 3_000);
@@ -60,7 +60,7 @@ foreach (['other servers' => new RedLock(array_slice(redis_servers(6), 3)), 'ano
     same(false, $renewing->isLocked(unique($what)), "locked after that with $what");
 }
 
-// Not what anyone has in hands.
+// Arrays that lock() cannot have returned.
 $text = 'RedLock::unlock(): Argument #1 ($lock) must be what RedLock::lock() returned, with its "resource" and its "token"';
 foreach (['no token' => ['resource' => $resource], 'no resource' => ['token' => $lock['token']], 'nothing' => [],
     'a list' => array_values($lock), 'a token that is none' => ['token' => 'x'] + $lock, 'no text' => ['token' => 5] + $lock,
@@ -71,7 +71,7 @@ foreach (['no token' => ['resource' => $resource], 'no resource' => ['token' => 
 fails(TypeError::class, 'RedLock::unlock(): Argument #1 ($lock) must be of type array, *', fn () => $red->unlock(false));
 same(true, $red->unlock($lock), 'unlock() at last');
 
-// Lost on a majority: false; on one of three: true.
+// If a majority has lost the lock, unlock() returns false; if one server of three has, true.
 $lock = $red->lock($resource, 60_000);
 $take_away = function (int $server) use (&$lock, $resource) {
     wait_for(fn () => redis_raw($server)->cmd('GET', $resource) === $lock['token'], 60, 'the key');

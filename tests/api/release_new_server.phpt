@@ -1,5 +1,5 @@
 --TEST--
-A lease that goes out of scope is released at once on a server that has never seen the script for it
+A lease that goes out of scope is released at once, even on a server that has never seen the script for it
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -11,7 +11,7 @@ require __DIR__ . '/../inc/api.inc';
 $server = redis_private();
 $redis = $server->raw();
 
-// Nothing but the end of the scope, and no further call: the process may be busy with other things for long.
+// The scope ends, and no further call follows, because the process may be busy with other work for long.
 $lock = new DistributedLock($server->dsn());
 $lease = $lock->acquire('first', ttl: 1000);
 unset($lease);

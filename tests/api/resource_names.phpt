@@ -1,5 +1,5 @@
 --TEST--
-Resources are any bytes: NUL, UTF-8 and what is none, spaces, digits, 1024 bytes; two that differ in one byte are two
+Resources are any bytes: NUL, UTF-8 and invalid UTF-8, spaces, digits, 1024 bytes; names that differ in one byte are different locks
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -20,7 +20,7 @@ foreach ($names as $name) {
     $shown = json_encode(substr($name, 0, 30), JSON_INVALID_UTF8_SUBSTITUTE);
     same(true, $lock->lock($name, 0), "lock() of $shown");
 }
-// All at once, so all are different; each key is exactly the prefix and the name.
+// All are held at once, so all are different; each key is exactly the prefix and the name.
 foreach ($names as $name) {
     $shown = json_encode(substr($name, 0, 30), JSON_INVALID_UTF8_SUBSTITUTE);
     same(1, $redis->cmd('EXISTS', $prefix . $name), "the key of $shown");

@@ -1,5 +1,5 @@
 --TEST--
-What a server refuses is a ConnectionException that names the server, says what it answered, and what can be done
+If a server refuses a command, a ConnectionException names the server, says what it answered, and what can be done
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-/** Each call that asks the server fails in this way; afterwards the object works again, when $mend has mended the server. */
+/** Each call that asks the server, or each of $methods, fails with this message. */
 function refuses(string $what, DistributedLock $lock, string $message, string ...$methods): void
 {
     $calls = [
@@ -49,7 +49,7 @@ refuses('a list', $lock, $wrong, 'acquire', 'tryAcquire', 'synchronized');
 same(true, $lock->isLocked('x'), 'isLocked() of a list');
 same(1, $redis->cmd('LLEN', "{$prefix}x"), 'the list');
 $redis->cmd('DEL', "{$prefix}x");
-// It became one while the lock was held.
+// The key changed its type while the lock was held.
 $lease = $lock->acquire('x');
 $redis->cmd('DEL', "{$prefix}x");
 $redis->cmd('RPUSH', "{$prefix}x", 'element');
@@ -59,7 +59,7 @@ unset($lease);
 same(1, $redis->cmd('LLEN', "{$prefix}x"), 'the list after the lease');
 $redis->cmd('DEL', "{$prefix}x");
 
-// A replica.
+// The server is a replica.
 $server = redis_private();
 $lock = new DistributedLock($server->dsn());
 same(true, $lock->lock('before', 0), 'lock() on a master');
@@ -74,12 +74,12 @@ fails(Dlock\ConnectionException::class, $readonly, fn () => (new Dlock\Stock($se
 $server->raw()->cmd('REPLICAOF', 'NO', 'ONE');
 same(true, $lock->lock('after', 0), 'lock() on a master again');
 
-// A Sentinel.
+// The server is a Sentinel.
 $sentinel = new ReplicatedRedis([], sentinel: true);
 refuses('a Sentinel', new DistributedLock("redis://{$sentinel->address()}"),
     "Redis at {$sentinel->address()}: ERR unknown command*; if it is a Sentinel, use sentinel://host:port/service");
 
-// No memory left: nothing new, but what is there can be released.
+// The server has no memory left: no new lock is acquired, but held locks can be released.
 same(true, $lock->lock('held', 0, 100), 'lock() before memory runs out');
 $server->raw()->cmd('CONFIG', 'SET', 'maxmemory', 1);
 refuses('no memory', $lock, "Redis at {$server->address()}: OOM command not allowed when used memory > 'maxmemory'.; maxmemory is reached", 'lock', 'acquire', 'tryAcquire', 'synchronized');

@@ -1,5 +1,5 @@
 --TEST--
-Servers: DSN, list and array, with password, ACL user, database, unix socket and timeouts
+DSN, list and array name the same servers, with password, ACL user, database, Unix socket and timeouts
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -69,7 +69,7 @@ $forms = [
     [$plain, ['host' => $host, 'port' => $port]],
     [$plain, ['port' => $port, 'host' => $host, 'connectTimeout' => 0.5, 'readTimeout' => 2, 'database' => 0]],
     [$plain3, ['host' => $host, 'port' => $port, 'database' => 3]],
-    // as the environment gives them
+    // values as strings, as from the environment
     [$plain, [$host, (string) $port, '0.5']],
     [$plain3, ['host' => $host, 'port' => (string) $port, 'database' => '3', 'connectTimeout' => '1', 'readTimeout' => '0.5']],
     [$plain, ['host' => $host, 'port' => $port, 'auth' => null, 'ssl' => null, 'connectTimeout' => 0]],
@@ -96,7 +96,7 @@ foreach ($forms as $i => [$raw, $server]) {
     } catch (Throwable $e) {
         echo "$shown: ", $e::class, ': ', $e->getMessage(), "\n";
     }
-    // RedLock takes the same.
+    // RedLock accepts the same forms.
     try {
         $red = new RedLock([$server]);
         $held = $red->lock($key, 100_000);
@@ -127,13 +127,13 @@ foreach ($servers as &$server) {
 same(true, (new DistributedLock($list))->lock(unique('reference'), 0), 'references in the list');
 same(true, is_array((new RedLock($servers))->lock(unique('reference'))), 'references in the list of servers');
 
-// The array is read, not changed, and not kept.
+// The constructor reads the array, and neither changes nor keeps it.
 $spec = ['host' => $host, 'port' => $port];
 $copy = $spec;
 new DistributedLock($spec);
 same($copy, $spec, 'the array after the constructor');
 
-// A host by its name, and one that is none.
+// A host by its name, and a name that is unknown.
 same(true, (new DistributedLock(['localhost', $port]))->lock(unique('localhost'), 0), 'localhost');
 fails(Dlock\ConnectionException::class, 'Redis at no-such-host.invalid:6379: *', fn () => (new DistributedLock('redis://no-such-host.invalid'))->lock('x', 0));
 fails(Dlock\ConnectionException::class, 'Redis at /no/such.sock: No such file or directory', fn () => (new DistributedLock('unix:///no/such.sock'))->lock('x', 0));

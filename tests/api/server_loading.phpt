@@ -1,5 +1,5 @@
 --TEST--
-A server that is loading its data is a ConnectionException that says so, until it has loaded them
+While a server loads its data, a ConnectionException reports it
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// It takes 1 ms for each of 30,000 keys, and answers in between.
+// Loading takes 1 ms for each of 30,000 keys; the server answers in between.
 $server = redis_private(['enable-debug-command local', 'loading-process-events-interval-bytes 1024', 'key-load-delay 1000']);
 $redis = $server->raw();
 $redis->cmd('EVAL', 'for i = 1, 30000 do redis.call("SET", "k" .. i, string.rep("x", 50)) end', 0);

@@ -1,5 +1,5 @@
 --TEST--
-Servers by name: a slow resolver costs no call but the first more than an instant, no lease and no fork(); a failing one none where the name is known
+A slow resolver delays only the first call by more than an instant, costs no lease and no fork(); a failing one does no harm if the name is known
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

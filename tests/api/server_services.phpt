@@ -1,5 +1,5 @@
 --TEST--
-Servers that fail over, as DSNs and arrays: Sentinels, a cluster, replicas and the guard; what is refused, and the lease times
+Sentinels, a cluster, replicas and the guard, as DSN and as array: what they mean, what is refused, and the lease times
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -43,7 +43,7 @@ foreach ($sentinels as &$sentinel) {
 }
 same('m at s1:26379', describe_server(['sentinels' => &$sentinels, 'service' => 'm'])['label'], 'references');
 
-// ---- what cannot be right ----
+// ---- wrong specifications ----
 const NO_TEXT = 'must have a service that is not empty and has no NUL bytes';
 const OF_SENTINELS = 'must have no s*, since it names no Sentinels';
 $s = fn (mixed $sentinels, array $more = []) => ['sentinels' => $sentinels, 'service' => 'm'] + $more;
@@ -90,7 +90,7 @@ foreach ([
     fails(TypeError::class, "RedLock::__construct(): Argument #1 (\$servers) element 0 $text", fn () => new RedLock([$spec]), 'RedLock, ' . shown($spec));
 }
 
-// ---- who has no use for them ----
+// ---- classes and modes that refuse them ----
 foreach (['sentinel://s/m', 'cluster://h?replicas=0', 'redis://h?replicas=1', ['sentinels' => ['s'], 'service' => 'm', 'replicas' => 0], ['host' => 'h', 'replicas' => 1]] as $spec) {
     fails(ValueError::class, 'DistributedLock::__construct(): Argument #8 ($legacy) must be false: only one plain Redis server has locks of other code to share, without Sentinels, '
         . 'cluster or replicas', fn () => new DistributedLock($spec, ttl: 1, legacy: true), shown($spec));

@@ -1,5 +1,5 @@
 --TEST--
-Servers: connect and read timeouts are those of the DSN, the list, the array or the INI settings
+Connect and read timeouts are those of the DSN, the list, the array or the INI settings
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --INI--
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 
 use Dlock\ConnectionException;
 
-// A server that has stopped: the kernel accepts connections, nobody answers.
+// The server is stopped: the kernel accepts connections, but the server does not answer.
 $server = redis_private();
 $port = $server->port;
 $redis = $server->raw();
@@ -38,7 +38,7 @@ foreach ($connected as [$timeout, $lock, $what]) {
     within((float) $timeout * 0.95, $time, SOON, "the time, $what");
 }
 
-// Nobody accepts: a queue of connections that is full. The next one gets no answer.
+// The queue of connections is full, so the next connection is not accepted.
 $full = stream_socket_server('tcp://127.0.0.1:0', $code, $message, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN,
     stream_context_create(['socket' => ['backlog' => 0]]));
 [, $full_port] = explode(':', stream_socket_get_name($full, false));
@@ -59,7 +59,7 @@ foreach ($forms as $timeout => $specs) {
     }
 }
 
-// What was unknown is cleared up: a late acquire does not stay.
+// The client clears up the unknown outcome: a late acquire does not stay.
 $server->resume();
 wait_until_gone($redis, 'Lock:x');
 same(true, $connected[0][1]->lock('x', 0), 'lock() when the server answers again');

@@ -1,5 +1,5 @@
 --TEST--
-Servers: rediss:// and its like ask for TLS; a build without it refuses them with a ValueError that says so
+rediss:// and its like ask for TLS; a build without TLS refuses them with a ValueError that says why
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -18,7 +18,7 @@ foreach (['rediss://h', 'REDISS://h:6380/1', 'rediss://:password-of-tls@h?verify
     ['host' => 'h', 'ssl' => true], ['host' => 'h', 'ssl' => ['verify_peer' => false, 'cafile' => '/ca.pem']],
     ['host' => 'h', 'ssl' => ['stream' => ['verify_peer_name' => false]]]] as $spec) {
     if ($has_tls) {
-        // Whether the other side speaks it will be seen when it is asked.
+        // Whether the server speaks TLS shows only when a call connects.
         same(null, thrown_by(fn () => new DistributedLock($spec)), shown($spec));
         same(null, thrown_by(fn () => new RedLock(['redis://other', $spec])), shown($spec));
         continue;
@@ -27,7 +27,7 @@ foreach (['rediss://h', 'REDISS://h:6380/1', 'rediss://:password-of-tls@h?verify
     fails(ValueError::class, "RedLock::__construct(): Argument #1 (\$servers) element 1 $text", fn () => new RedLock(['redis://h', $spec]), shown($spec));
 }
 if ($has_tls) {
-    // A server that does not speak TLS.
+    // The server does not speak TLS.
     fails(Dlock\ConnectionException::class, 'Redis at *', fn () => (new DistributedLock('rediss://' . redis_addresses()[0]))->lock('x', 0));
     exit("done\n");
 }

@@ -1,5 +1,5 @@
 --TEST--
-TLS: an error of OpenSSL's that belongs to another connection ends none besides
+TLS: an error of OpenSSL that belongs to one connection ends no other
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -23,7 +23,7 @@ $accepted = fn (int $first) => array_map(connections_received(...), array_slice(
 $lease = $red->acquire(unique('renewed'), 0, 9.0);
 wait_for(fn () => array_sum(array_map(fn (RedisRaw $raw) => $raw->cmd('EXISTS', $lease->resource), $raws)) === 5, 60, 'the lock on all servers');
 $before = $accepted(2);
-// They end without a word of TLS, which counts as an error.
+// They end without a TLS alert, which counts as an error.
 $servers[0]->redis->kill();
 same([true, true], [$lease->refresh() ?? true, $lease->isHeld()], 'one server is gone: refresh()');
 $servers[1]->redis->kill();
@@ -31,7 +31,7 @@ $red->acquire(unique('acquired'), 0, 9.0)->release();
 same(true, $lease->release(), 'two servers are gone: release()');
 same($before, $accepted(2), 'connections to the others');
 
-// One that is refused: in the handshake.
+// The client refuses a certificate in the handshake.
 $refused = new DistributedLock($servers[2]->dsn(['cafile' => "$files->dir/other.crt"]));
 for ($i = 0; $i < 3; $i++) {
     fails(Dlock\ConnectionException::class, '*the certificate is refused*', fn () => $refused->acquire(unique(), 0));

@@ -1,5 +1,5 @@
 --TEST--
-TLS: whose certificate is trusted, by which name, client certificates; renewal, hand-over and many leases over TLS
+TLS: which certificates are trusted, by which name, client certificates; renewal, handover and many leases over TLS
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -32,7 +32,7 @@ $refused = function (string $what, string $message, string|array $spec) use ($ra
     same(0, $raw->cmd('EXISTS', "Lock:$resource"), "$what: no lock on the server");
 };
 
-// ---- who is trusted ----
+// ---- which servers are trusted ----
 $works('the right authority', $dsn());
 $works('an array', ['host' => 'localhost', 'port' => $server->port, 'auth' => 'secret-of-tls', 'ssl' => ['cafile' => "$files->dir/ca.crt"]]);
 $refused('another authority', 'certificate', $dsn(['cafile' => "$files->dir/other.crt"]));
@@ -65,22 +65,22 @@ $raw->cmd('CONFIG', 'SET', 'tls-protocols', 'TLSv1.1');
 $refused('a server with old TLS only', 'TLS: .*protocol version', $dsn(['read_timeout' => 9]));
 $raw->cmd('CONFIG', 'SET', 'tls-protocols', '');
 
-// ---- what takes more than one record ----
+// ---- replies of more than one record ----
 foreach ([16_383, 16_384, 16_385, 100_000, 1_000_000] as $size) {
     $raw->cmd('SET', 'Lock:' . ($resource = unique("$size bytes")), str_repeat('x', $size));
     same(true, (new DistributedLock($dsn(['read_timeout' => 20])))->isLocked($resource), "a reply of $size bytes");
     $raw->cmd('DEL', "Lock:$resource");
 }
 
-// ---- who is let in ----
-// (Connections from before would be used again.)
+// ---- which clients the server accepts ----
+// (The client would use earlier connections again.)
 $raw->cmd('CONFIG', 'SET', 'tls-auth-clients', 'yes');
 $raw->cmd('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-// Its alert may be lost with the connection, where it has not read all that was said.
+// The server's alert may be lost with the connection, if the server has not read all that the client sent.
 $refused('no certificate of the client\'s', 'TLS: .*certificate required|Connection reset', $dsn());
 $works('a certificate of the client\'s', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.key"]));
 $refused('a key of another\'s', 'local_pk', $dsn(['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/server.key"]));
-// OpenSSL would ask for a passphrase that is missing, at the terminal or by PHP's standard input, for as long as that is open.
+// OpenSSL would ask for a missing passphrase, at the terminal or by PHP's standard input, and wait while that is open.
 $encrypted = ['local_cert' => "$files->dir/client.crt", 'local_pk' => "$files->dir/client.encrypted.key"];
 $works('an encrypted key', $dsn($encrypted + ['passphrase' => TlsFiles::PASSPHRASE]));
 $works('an encrypted key, in an array', ['host' => 'localhost', 'port' => $server->port, 'auth' => 'secret-of-tls',
@@ -106,7 +106,7 @@ $child->closeInput();
 $child->wait();
 $refused('no such certificate', 'local_cert', $dsn(['local_cert' => "$files->dir/none.crt"]));
 
-// ---- what goes on over the connections: looked at by the plain ports ----
+// ---- locks over TLS, observed through the plain ports ----
 $servers = array_map(fn () => new TlsRedis($files), range(1, 3));
 $addresses = array_map(fn ($server) => $server->redis->address(), $servers);
 $dsns = array_map(fn ($server) => $server->dsn(), $servers);
@@ -120,7 +120,7 @@ foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
     $renewals = Dlock\stats()['renewals'];
     $lease = ($kept = $manager(ttl: $ttl))->acquire($resource = unique("$name-kept"), 0);
     $many = [];
-    $others = $manager(ttl: 12.0); // renewed once: this is not about how fast the machine is
+    $others = $manager(ttl: 12.0); // renewed once: this does not test the machine's speed
     for ($i = 0; $i < 500; $i++) {
         $many[] = $others->acquire("$resource-$i", 0);
     }
@@ -136,7 +136,7 @@ foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
         nap(0.05);
     }
     same([], array_keys(array_filter([$lease, ...$many], fn ($lease) => !$lease->isHeld())), "$name: leases lost");
-    $least = (int) ($seconds / ($ttl / 3) / 2) + count($many); // half of what is due of the first
+    $least = (int) ($seconds / ($ttl / 3) / 2) + count($many); // half of the renewals that are due for the first
     wait_for(fn () => Dlock\stats()['renewals'] - $renewals >= $least, 60, "$name: renewals");
     same([true], array_values(array_unique(array_map(fn ($lease) => $lease->release(), [$lease, ...$many]))), "$name: release()");
 
@@ -147,7 +147,7 @@ foreach (['DistributedLock' => 1, 'RedLock' => 3] as $name => $count) {
     same(true, $lease->release(), "$name: release() to a waiter");
     holds($child->result() > $lease->fencingToken, "$name: the waiter's token");
 }
-// ---- a child has a copy of the connection, and leaves it alone: it says nothing over it, not even that it ends ----
+// ---- a child has a copy of the connection, and sends nothing over it, not even at its end ----
 $lock = new DistributedLock($dsns[0]);
 $lock->acquire(unique('before the fork'), 0)->release();
 $before = Dlock\stats()['reconnections'];

@@ -43,7 +43,7 @@ same(['acquisitions' => 1, 'connections' => 2], added(function () use ($red, $ke
 }), 'RedLock: one acquisition, and two more servers');
 same(['releases' => 1], added(fn () => $red->unlock($held)), 'RedLock: one release');
 
-// A wait that succeeds, one that does not, and an attempt that does not wait.
+// A wait that succeeds, one that fails, and an attempt that does not wait.
 $other = new DistributedLock(redis_server());
 $holder = php_child('
     $locks = new DistributedLock($argv[1]);
@@ -57,7 +57,7 @@ $holder->readLine();
 $added = added(fn () => $lock->lock($key, 60));
 within(0.001, $added['wait_time'] ?? 0, 60, 'seconds waited');
 $holder->wait();
-unset($added['wait_time'], $added['hand_overs_received']); // the holder's end, where it comes first, hands it over
+unset($added['wait_time'], $added['hand_overs_received']); // the holder's end, if it comes first, hands the lock over
 same(['acquisitions' => 1, 'waits' => 1, 'connections' => 1], $added, 'a wait, with an inbox');
 $lock->expire($key, 100);
 $added = added(fn () => $other->lock($key, 0.1));
@@ -71,7 +71,7 @@ same(['timeouts' => 1], added(fn () => $other->tryAcquire($key)), 'an attempt of
 $redis->cmd('DEL', "Lock:$key");
 same(['losses' => 1], added(fn () => $lock->release($key)), 'release() of what was lost');
 
-// A stock: what became of each call.
+// Each call of a stock counts by its outcome.
 $stock = new Dlock\Stock('memory://', perBuyer: 2);
 $stock->restock('shoe', 4);
 /** @return Dlock\Reservation one that has ended, of one shoe */

@@ -1,5 +1,5 @@
 --TEST--
-The stub file is PHP, for IDEs and static analysers, and declares exactly what the extension has
+The stub file is PHP, for IDEs and static analyzers, and declares exactly what the extension has
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-synchronized(): runs a function under the lock, gives it the lease, and returns its result
+synchronized() runs a function under the lock, gives it the lease, and returns its result
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -50,7 +50,7 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (n
     same(LeaseState::Released, $arguments[0]->state(), "$name: the lease's state after the section");
     same(false, $arguments[0]->release(), "$name: release() after the section");
 
-    // Held inside, free before and after.
+    // The lock is held inside, and free before and after.
     $inside = $manager->synchronized($resource, fn (Lease $lease) => [
         $lease->isHeld(), $lease->resource === $resource, $lease->remaining() > 50, $manager->isLocked($resource), $manager->tryAcquire($resource),
     ], ttl: 100);
@@ -70,14 +70,14 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (n
         return $text;
     }), "$name: a function that returns a reference");
 
-    // Nested, with another resource; released or handed over by the section itself.
+    // Nested with another resource; released or detached by the section itself.
     same(42, $manager->synchronized($resource, fn () => $manager->synchronized("$resource-2", fn () => 42)), "$name: nested");
     same(true, $manager->synchronized($resource, fn (Lease $lease) => $lease->release()), "$name: released inside");
     $handle = $manager->synchronized($resource, fn (Lease $lease) => $lease->detach());
     same(true, $manager->isLocked($resource), "$name: locked after a section that detached");
     same(true, $manager->attach($handle)->release(), "$name: attach() after the section");
 
-    // The lock is not free: the section does not run.
+    // If the lock is not free, the section does not run.
     $lease = $manager->acquire($resource, ttl: 100);
     $ran = false;
     fails(Dlock\AcquireTimeoutException::class, "The lock \"$resource\" was not free within *", function () use ($manager, $resource, &$ran) {

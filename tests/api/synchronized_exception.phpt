@@ -1,5 +1,5 @@
 --TEST--
-synchronized(): the section's exception passes through, and the lock is free
+synchronized() passes the section's exception on, and releases the lock
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

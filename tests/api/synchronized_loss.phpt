@@ -1,5 +1,5 @@
 --TEST--
-synchronized(): a lock that was lost before the section ended is a LeaseLostException, whatever the section returned or threw
+synchronized() throws LeaseLostException if the lock was lost before the section ended, whatever the section returned or threw
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -58,7 +58,7 @@ foreach ($cases as $name => [$manager, $prefix, $servers]) {
         same(true, $e?->getPrevious() === $own, "$name: $way: the section's exception is the previous");
         $clean();
     }
-    // The other's lock was not touched by any of it.
+    // None of these calls touched the other client's lock.
     same('done', $manager->synchronized($resource, fn () => 'done'), "$name: afterwards");
 }
 echo "done\n";

@@ -1,5 +1,5 @@
 --TEST--
-synchronized(): a section that returns a generator or a promise, which would run on without the lock, is a TypeError
+synchronized() throws a TypeError if the section returns a generator or a promise, which would run on without the lock
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -25,13 +25,13 @@ foreach ([new DistributedLock('memory://'), new DistributedLock(redis_server()),
     same(false, $ran, $manager::class . ': it has not run');
     fails(TypeError::class, $manager::class . '::synchronized(): Argument #2 ($criticalSection) must not return a Promise, which would run on without '
         . "the lock \"$resource\": finish the work inside the section", fn () => $manager->synchronized($resource, fn () => new Promise()));
-    // It is free, and other results are what they were.
+    // The lock is free, and other results are unchanged.
     $lease = $manager->acquire($resource, timeout: 0);
     same(true, $lease->release(), $manager::class . ': it is free');
     same([1, 2], $manager->synchronized($resource, fn () => iterator_to_array((function () { yield 1; yield 2; })())), $manager::class . ': a generator that is used');
     same(ArrayObject::class, $manager->synchronized($resource, fn () => new ArrayObject())::class, $manager::class . ': an object');
 }
-// What the section throws comes first.
+// The section's exception has precedence.
 fails(LogicException::class, 'left', fn () => (new DistributedLock('memory://'))->synchronized('x', fn () => throw new LogicException('left')));
 echo "done\n";
 ?>

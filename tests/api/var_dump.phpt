@@ -1,5 +1,5 @@
 --TEST--
-var_dump() shows what helps: servers, settings, and what is held for how long
+var_dump() shows servers, settings, and for how long each lock is held
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -7,7 +7,7 @@ var_dump() shows what helps: servers, settings, and what is held for how long
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 
-/** Without what differs from run to run. */
+/** Removes what differs from run to run. */
 function dump(mixed $value): void
 {
     ob_start();

@@ -1,5 +1,5 @@
 --TEST--
-databases: an assertion of the fencing token holds to the end of the application's transaction, at each isolation level
+Databases: an assertion of the fencing token holds until the application's transaction ends, at each isolation level
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -27,7 +27,8 @@ foreach (private_databases() as $kind => $server) {
     };
     foreach (['READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as $level) {
         $what = "$kind, $level";
-        // Renewed before and after; its lease runs out; then nobody else gets the lock until the commit.
+        // The lease is renewed before and after the assertion, then expires. No other client acquires the lock before
+        // the commit.
         $lease = $one->acquire('r', 0, 5);
         $begin($level);
         $lease->refresh(5);
@@ -46,7 +47,7 @@ foreach (private_databases() as $kind => $server) {
         [, $fence, $at] = $waiter->result();
         holds($fence > $lease->fencingToken && $at >= $committed, "$what: the next holder after the commit");
 
-        // Late: somebody else was granted it.
+        // Too late: another client has acquired the lock.
         $begin($level);
         fails(PDOException::class, $server->lateMessage(), fn () => $server->assert($app, 'Lock:r', $lease->fencingToken), "$what: late");
         $app->rollBack();
@@ -56,7 +57,8 @@ foreach (private_databases() as $kind => $server) {
             $app->rollBack();
         }
 
-        // Released before the commit: the release does not wait, nor does anybody get in.
+        // The lease is released before the commit: the release does not wait, and no other client acquires the lock
+        // before it.
         $lease = $one->acquire('early', 0, 5);
         $begin($level);
         $server->assert($app, 'Lock:early', $lease->fencingToken);

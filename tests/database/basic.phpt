@@ -1,5 +1,5 @@
 --TEST--
-databases: the life of a lock by lock() and by leases, and what is in the database meanwhile
+Databases: the life of a lock by lock() and by leases, and what the database has of it meanwhile
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -73,7 +73,7 @@ foreach (private_databases() as $kind => $server) {
     within(1, $seen->holders[0]->remaining, 9, "$kind: the time that it shows");
     same([true, true], [$lease->release(), $waiter->result()], "$kind: after inspect()");
 
-    // A label is told with the first renewal, and by who waits.
+    // The holder stores its label with the first renewal, a waiter when it waits.
     Dlock\setLabel('order 42 äß');
     $lease = $one->acquire('told');
     $waiter = fork_child(fn () => [Dlock\setLabel("next's"), (new DistributedLock($server->dsn()))->tryAcquire('told', 300)?->release()][1], [], 'kill');
@@ -107,7 +107,7 @@ foreach (private_databases() as $kind => $server) {
         $lease->release();
     }
 
-    // ---- lost by time ----
+    // ---- leases that expire ----
     $lease = $one->acquire('short', 30, 1);
     wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
     same([LeaseState::Lost, 0.0], [$lease->state(), $lease->remaining()], "$kind: after the lease");
@@ -124,7 +124,7 @@ foreach (private_databases() as $kind => $server) {
     same(true, $long->lock('long', 0), "$kind: a longer guard");
     within(10, $left('Lock:long'), 60, "$kind: a longer lease");
 
-    // ---- names: any bytes, no two of which share a row ----
+    // ---- names: any bytes, each name has a row of its own ----
     $plain = new DistributedLock($server->dsn(), '');
     $held = [];
     $names = ['a', 'A', 'a ', ' a', "a\0", "\0", "a'b", 'a"b', 'a\\', 'ä', "\xff\xfe", '锁', '%', '_', "'; DROP TABLE x; --"];

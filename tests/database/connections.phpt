@@ -1,5 +1,5 @@
 --TEST--
-databases: a server that takes no more connections: who asks is told, and a lease whose renewal gets none is lost in time
+Databases: if the server accepts no more connections, the caller is told, and a lease whose renewal gets no connection is lost in time
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -18,7 +18,7 @@ require __DIR__ . '/../inc/database.inc';
 $servers = ['pgsql' => new PrivatePostgres(['max_connections' => '24', 'superuser_reserved_connections' => '3']), 'mysql' => new PrivateMariaDb(['max_connections' => '20'])];
 foreach ($servers as $kind => $server) {
     $options = 'guard=300&connect_timeout=60&read_timeout=60';
-    (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // made
+    (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // creates the tables
     $dsn = $server->dsn($options, $server->applicationUser());
     $connect = fn () => new PDO($kind === 'pgsql' ? "pgsql:host=127.0.0.1;port=$server->port;dbname=postgres" : "mysql:host=127.0.0.1;port=$server->port;dbname=shop", 'app', PrivateDatabase::PASSWORD, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     $open = [];
@@ -26,10 +26,10 @@ foreach ($servers as $kind => $server) {
         while (thrown_by(function () use ($connect, &$open) { $open[] = $connect(); }) === null);
     };
 
-    // ---- the lock itself has the last one ----
+    // ---- the lock itself has the last connection ----
     $fill();
     array_pop($open);
-    $lease = wait_for(function () use ($dsn, &$lock) { // the place is free a moment later
+    $lease = wait_for(function () use ($dsn, &$lock) { // the server frees the place a moment later
         try {
             $lock = new DistributedLock($dsn, ttl: 6);
             return $lock->acquire('r', 0);

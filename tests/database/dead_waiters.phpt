@@ -1,5 +1,5 @@
 --TEST--
-databases: a waiter whose session has ended gets no lock, so that those who were killed cost the next one nothing
+Databases: a waiter whose session has ended gets no lock, so killed waiters do not delay the next one
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -30,7 +30,7 @@ foreach (private_databases() as $kind => $server) {
     wait_for(fn () => $queue() === 4, 60, "$kind: the one that lives");
     $first = $server->waiters('Lock:r')[3]['token'];
     $sessions = fn () => array_diff($server->sessions(), $own);
-    // Each has at most two sessions: the one that lives opened its own last.
+    // Each waiter has at most two sessions. The waiter that lives opened its own last.
     $ends = array_slice(array_values($sessions()), 0, $kind === 'pgsql' ? 3 : 6);
     array_map(fn ($child) => $child->kill(), $dead);
     array_map($server->endSession(...), $ends);
@@ -41,7 +41,7 @@ foreach (private_databases() as $kind => $server) {
     $waiter->say(null);
     same(true, $waiter->result(), "$kind: release()");
 
-    // In front of one that does not wait.
+    // A killed waiter is first in the queue, and another client does not wait.
     $lease = $locks->acquire('r', 0);
     $known = $server->sessions();
     $child = fork_child(fn () => (new DistributedLock($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), ttl: 10))->tryAcquire('r', 300), [], 'kill');
@@ -54,7 +54,8 @@ foreach (private_databases() as $kind => $server) {
     same(true, $locks->release('r'), "$kind: the last release()");
 }
 
-// In MySQL a killed waiter's session may notice only when it is woken: what it was handed over is the next one's then.
+// In MySQL a killed waiter's session may notice its end only when it is woken. The lock that was handed to it then goes
+// to the next client.
 if ($kind === 'mysql') {
     $hand = fn (int $session) => $server->query('UPDATE dlock_locks SET token = ?, expires = UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 + 200000000, bell = ? WHERE name = ?', [str_repeat('a', 44), $session, 'Lock:r']);
     $hand(0);

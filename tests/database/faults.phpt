@@ -1,5 +1,5 @@
 --TEST--
-databases: writes that assert their fencing token are committed in the order of the tokens, and holders do not overlap, while processes are stopped and killed, leases run out, locks are broken, sessions are ended and connections are cut
+Databases: writes that assert their token commit in the order of tokens, and holders never overlap, while processes are stopped and killed, leases expire, locks are broken, sessions are ended and connections are cut
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -15,8 +15,8 @@ skip_unless_databases();
 declare(strict_types=1);
 require __DIR__ . '/../inc/database.inc';
 
-/* DLOCK_TEST_FAULT_SECONDS=600 makes it longer, DLOCK_TEST_FAULT_REPORT=FILE gets the counts; DLOCK_TEST_FAULT_ASSERT=0 leaves the assertion
-   out, and must find late writes. */
+/* DLOCK_TEST_FAULT_SECONDS=600 makes the test longer. DLOCK_TEST_FAULT_REPORT=FILE names a file for the counts. With
+   DLOCK_TEST_FAULT_ASSERT=0 the writers do not assert, and the test must find late writes. */
 $seconds = amount('DLOCK_TEST_FAULT_SECONDS', 6);
 $asserts = amount('DLOCK_TEST_FAULT_ASSERT', 1) > 0;
 
@@ -35,12 +35,12 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
                 }
                 $from = now();
                 file_put_contents("$log.all", '.', FILE_APPEND | LOCK_EX);
-                $lag = random_int(0, 4) === 0 ? 0.6 : 0.001; // longer than the lease, once in a while
+                $lag = random_int(0, 4) === 0 ? 0.6 : 0.001; // now and then longer than the lease
                 random_int(0, 1) ? pause($lag) : null;
                 $pdo->beginTransaction();
                 try {
                     $asserts && $server->assert($pdo, 'Lock:order', $lease->fencingToken);
-                    random_int(0, 1) ? pause($lag) : null; // with the assertion, nobody is granted the lock meanwhile
+                    random_int(0, 1) ? pause($lag) : null; // after assert(), no other client is granted the lock
                     $pdo->exec("UPDATE journal SET late = late + CASE WHEN last > $lease->fencingToken THEN 1 ELSE 0 END, writes = writes + 1, last = $lease->fencingToken");
                     $pdo->commit();
                 } catch (PDOException $e) {
@@ -62,7 +62,7 @@ function write_under_lock(PrivateDatabase $server, string $dsn, bool $asserts, s
 
 foreach (private_databases() as $kind => $server) {
     $locks = new DistributedLock($server->dsn('create=1&connect_timeout=60&read_timeout=60'));
-    $locks->isLocked('order'); // made
+    $locks->isLocked('order'); // creates the tables
     $server->query('CREATE TABLE journal (last BIGINT, late BIGINT, writes BIGINT, refused BIGINT)');
     $server->query('INSERT INTO journal VALUES (0, 0, 0, 0)');
     $journal = fn () => array_map('intval', $server->query('SELECT late, writes, refused FROM journal')[0]);
@@ -115,7 +115,8 @@ foreach (private_databases() as $kind => $server) {
     }
     array_map(fn ($worker) => $worker->kill(), $workers);
     $journal = $journal();
-    // Holders by their fencing tokens: each believed from its answer to the last time that it looked.
+    // Holders by their fencing tokens. A holder believed in its lease from the answer to its acquisition to its last
+    // check.
     $held = array_map(fn ($line) => explode(' ', $line), file($log, FILE_IGNORE_NEW_LINES) ?: []);
     usort($held, fn ($a, $b) => (float) $a[1] <=> (float) $b[1]);
     $overlaps = 0;

@@ -1,5 +1,5 @@
 --TEST--
-databases: on a full disk those who hold a lock keep it or are told, nobody else gets it, and all goes on when there is room again
+Databases: on a full disk a holder keeps its lock or is told of its loss, no other client acquires it, and all works again when there is room
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -26,7 +26,7 @@ foreach ($servers as $kind => $server) {
     $held = $locks->acquire('held', 0);
     $server->disk->fill();
 
-    // ---- there is no room for one more lock, then for one more waiter; what is held is held ----
+    // ---- no room for one more lock, then for one more waiter; held locks are kept ----
     $full = "* at {$server->address()}: *: its disk is full";
     $many = [];
     $fill = function () use ($locks, &$many) {
@@ -36,7 +36,7 @@ foreach ($servers as $kind => $server) {
     };
     fails(ConnectionException::class, $full, $fill, "$kind: no room for a lock");
     holds($many !== [] && count($many) === count(array_unique(array_column($many, 'fencingToken'))), "$kind: until then there was", count($many));
-    // Rows of waiters that are dead, and smaller at the end than any that lives.
+    // Rows of dead waiters; the last ones are smaller than the row of any waiter that lives.
     [$table, $values] = $kind === 'pgsql' ? ['dlock.waiters', "(convert_to('Lock:held', 'UTF8'), ?, 'junk', '', 0, 0, '-infinity', convert_to(?, 'UTF8'))"]
         : ['dlock_waiters', "('Lock:held', ?, 'junk', 0, 0, ?)"];
     $insert = $server->pdo()->prepare("INSERT INTO $table VALUES $values");
@@ -65,7 +65,7 @@ foreach ($servers as $kind => $server) {
     same(true, $waiter->result(), "$kind: the waiter's release()");
 }
 
-// ---- PostgreSQL stops when it cannot write its log: as after a crash ----
+// ---- PostgreSQL stops when it cannot write its log, as after a crash ----
 $server = $servers['pgsql'];
 $locks = new DistributedLock($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), ttl: 100, renew: false);
 $lease = $locks->acquire('held', 0);

@@ -1,5 +1,5 @@
 --TEST--
-databases: a handle works once, also in another process; what it gives is a lease with tokens of its own
+Databases: a handle works once, also in another process; the attached lease has tokens of its own
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -42,7 +42,7 @@ foreach (private_databases() as $kind => $server) {
     same([true, null], [$child->result(), $server->token('Lock:r')], "$kind: release() in the other process");
     fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), "$kind: after its release");
 
-    // Of several that attach it at a time, one has it.
+    // Of several processes that attach a handle at the same time, one succeeds.
     for ($round = 0; $round < 5; $round++) {
         $handle = $manager->acquire("round-$round", 0, 10)->detach();
         $had = fork_run(3, function () use ($server, $handle) {
@@ -57,7 +57,7 @@ foreach (private_databases() as $kind => $server) {
         same(['had', 'late', 'late'], $had, "$kind: round $round");
     }
 
-    // While a transaction relies on the holder before, nobody takes its place; afterwards the handle still works.
+    // While a transaction relies on the last holder, no client can attach; afterwards the handle still works.
     $lease = $manager->acquire('relied', 0, 10);
     $pdo = $server->pdo();
     $pdo->beginTransaction();
@@ -75,7 +75,7 @@ foreach (private_databases() as $kind => $server) {
     same(true, (new DistributedLock($server->dsn('create=1&guard=70')))->attach($long->detach())->release(), "$kind: attach() with another guard");
     same(70, $server->guard(), "$kind: the guard that attach() announces");
 
-    // Renewed, altered, another server's, over.
+    // A renewed lease, an altered handle, the handle of another server, and a lease that has expired.
     $renewed = (new DistributedLock($server->dsn(), ttl: 10))->acquire('renewed');
     $renewed = $manager->attach($renewed->detach());
     wait_for(fn () => $server->grant('Lock:renewed')['left'] < 8, 30, 'time to pass');

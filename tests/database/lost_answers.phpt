@@ -1,5 +1,5 @@
 --TEST--
-databases: an answer that is lost makes no second holder, no lease that is believed in too long, and nothing that stays
+Databases: a lost answer causes no second holder, no lease in which its holder believes for too long, and leaves nothing behind
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -22,19 +22,19 @@ foreach (private_databases() as $kind => $server) {
     $lock = new DistributedLock($there($dsn), ttl: 100, renew: false);
     $other = new DistributedLock($server->dsn('guard=300'), ttl: 100, renew: false);
     $lose = function (int|bool $answers) use (&$lock, &$relay) {
-        $answers && $lock->isLocked('asked'); // the session is there: otherwise the answer to its beginning would be lost
+        $answers && $lock->isLocked('asked'); // begins a session: otherwise the answer to its beginning would be lost
         $relay->order(0, ['swallow' => $answers]);
     };
-    /** What is done when the database can be asked again. */
+    /** Waits until the database answers, and $so holds. */
     $until = function (callable $so, string $what) use (&$lock, $kind) {
         wait_for(fn () => !thrown_by(fn () => $lock->isLocked('asked')) && $so(), 60, "$kind: $what");
     };
-    $told = function (Dlock\Lease $lease) use ($server) { // by the end of each, for time passes between the two questions
+    $told = function (Dlock\Lease $lease) use ($server) { // compares the ends: time passes between both questions
         $end = $server->grant('Lock:r')['left'] + now();
         return now() + $lease->remaining() <= $end + 0.001;
     };
 
-    // ---- one answer: it is asked once more ----
+    // ---- one answer is lost: the client asks again ----
     $lose(1);
     $lease = $lock->acquire('r', 0);
     $grant = $server->grant('Lock:r');
@@ -48,7 +48,7 @@ foreach (private_databases() as $kind => $server) {
     $lose(1);
     same([true, null], [$lease->release(), $server->token('Lock:r')], "$kind: the release's");
 
-    // ---- all of them ----
+    // ---- all answers are lost ----
     // A separate relay: otherwise the answer to a release in the background could be the first lost one.
     $relay = relay($server->address());
     $lock = new DistributedLock(str_replace($server->address(), $relay->address(), $dsn), ttl: 100, renew: false);
@@ -75,10 +75,11 @@ foreach (private_databases() as $kind => $server) {
     $until(fn () => true, 'the release once more');
     same($next->token, $server->token('Lock:r'), "$kind: which takes nothing from the next holder");
 
-    // By a relay of their own: what $lock says once more, while nobody waits for it, may be the one that gets no answer.
+    // These use a relay of their own. Otherwise a request that $lock repeats in the background could be the one without
+    // an answer.
     $theirs = relay($server->address());
 
-    // ---- of one that waits ----
+    // ---- a waiter's answer is lost ----
     $dsn = str_replace($server->address(), $theirs->address(), $server->dsn('guard=300&connect_timeout=60&read_timeout=60'));
     $waiter = database_holder($dsn, 'r', 100, 60);
     wait_for(fn () => $server->waiters('Lock:r') !== [], 60, 'the waiter to be in the queue');
@@ -88,7 +89,7 @@ foreach (private_databases() as $kind => $server) {
     $waiter->say(null);
     same([true, null], [$waiter->result(), $server->token('Lock:r')], "$kind: its release()");
 
-    // ---- of the assertion, in the application's transaction: that is over with its connection ----
+    // ---- the answer to an assertion is lost: the application's transaction ends with its connection ----
     $lease = $other->acquire('r', 0);
     $host = '127.0.0.1;port=' . $theirs->port();
     $app = $kind === 'pgsql' ? new PDO("pgsql:host=$host;dbname=postgres", 'admin', $server::PASSWORD) : new PDO("mysql:host=$host;dbname=shop", 'admin', $server::PASSWORD);

@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: what is missing or refused is named, never a password; crashes keep leases, another server begins with the guard; a waiter whose session nobody may wake looks by itself
+MariaDB: messages name what is missing or refused, never a password; a crash keeps leases, another server begins with the guard; a waiter that the owner may not wake looks by itself
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -85,7 +85,7 @@ foreach (['ON', 'NO_LOCK', 'NO_LOCK_NO_ADMIN'] as $word) {
 // ---- too many connections ----
 $server->query('SET GLOBAL max_connections = 10');
 $many = [];
-wait_for(function () use ($server, $try, &$many) { // connections that were closed may be there for a moment yet, and go then
+wait_for(function () use ($server, $try, &$many) { // the server may still count closed connections for a moment
     thrown_by(function () use ($server, &$many) {
         while (count($many) < 20) {
             $many[] = $server->pdo('shop', 'app', SECRET);
@@ -96,7 +96,7 @@ wait_for(function () use ($server, $try, &$many) { // connections that were clos
 }, 60, 'no more room');
 $fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=20'), 'too many connections');
 $many = [];
-// Those that were closed may be there for a moment yet.
+// The server may still count closed connections for a moment.
 wait_for(fn () => !thrown_by(fn () => $server->query('SET GLOBAL max_connections = 60')), 60, 'room for a connection');
 
 // ---- a crash keeps leases; another server, as after a failover, begins with the guard ----
@@ -115,7 +115,7 @@ $e = thrown_by(fn () => $make()->acquire('other', 0.1));
 holds($e instanceof AcquireTimeoutException && str_contains($e->getMessage(), "$at crashed or was replaced, and may have forgotten leases: no lock is granted for another "), 'another server', $e?->getMessage());
 same(true, $make()->lock('other', 60), 'after the guard');
 
-// ---- procedures of an owner who may wake nobody: a waiter looks by itself ----
+// ---- the procedures' owner may wake no session: a waiter looks by itself ----
 $server->query("CREATE USER owner@'%' IDENTIFIED BY '" . SECRET . "'");
 $server->query("CREATE DATABASE other");
 $server->query("GRANT ALL ON other.* TO owner@'%'");
@@ -135,7 +135,7 @@ $start = now();
 same([true, true], [$holder->release(), $waiter->result()], 'a waiter that nobody wakes');
 within(0, now() - $start, SOON, 'its seconds');
 
-// ---- a wait that others broke off leaves nothing that others wait for ----
+// ---- a killed waiter delays no other waiter ----
 $holder = (new DistributedLock($dsn))->acquire('left', 0, 9);
 $gone = fork_child(fn () => (new DistributedLock($dsn))->tryAcquire('left', 60));
 wait_for(fn () => $server->query("SELECT * FROM other.dlock_waiters WHERE name = 'Lock:left'") !== [], 60, 'it to be in the queue');

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: after a crash, a promotion and a restored dump nobody is granted a lock until the guard is over; a restart in order keeps leases
+PostgreSQL: after a crash, a promotion or a restored dump no lock is granted until the guard has passed; an orderly restart keeps leases
 --EXTENSIONS--
 pdo
 pdo_pgsql
@@ -21,7 +21,7 @@ $options = "create=1&guard=$guard";
 $server = new PrivatePostgres(['wal_level' => 'replica']);
 $make = fn (mixed ...$more) => new DistributedLock($server->dsn($options), ...['ttl' => 2.5, ...$more]);
 
-// ---- stopped in order, and back ----
+// ---- an orderly restart ----
 $calm = new PrivatePostgres();
 $dsn = $calm->dsn('create=1&guard=60');
 $lock = new DistributedLock($dsn, ttl: 30);
@@ -60,17 +60,17 @@ $waiter->say(null);
 same(true, $waiter->result(), 'release() of the waiter');
 same([false, false], [$lease->isHeld(), $renewed->release()], 'leases of before the crash');
 
-// ---- one process of the server killed: PostgreSQL starts all of them anew ----
+// ---- one process of the server is killed: PostgreSQL starts all of them again ----
 same(true, $lock->lock('backend', 0), 'before it');
 $killed = $server->sessions()[0];
 posix_kill($killed, SIGKILL);
-wait_for(fn () => !posix_kill($killed, 0), 60, 'the server to notice'); // without a question: libpq prints that its connection ends so
+wait_for(fn () => !posix_kill($killed, 0), 60, 'the server to notice'); // no question: libpq would print the end of its connection
 $e = wait_for(fn () => ($e = thrown_by(fn () => $make()->acquire('other', 0.1))) instanceof Dlock\ConnectionException ? null : $e ?? 'granted', 60, 'it to answer');
 holds($e instanceof AcquireTimeoutException && str_contains($e->getMessage(), 'no lock is granted for another'), 'after one of its processes was killed', (string) $e);
 same(true, $make()->lock('other', 60), 'after the guard');
 
-// ---- a longer guard, once announced, is kept by all, also over a crash ----
-$long = new DistributedLock($server->dsn('create=1&guard=5'), ttl: 4); // its session is that of objects with a shorter guard
+// ---- a longer guard, once announced, applies to all clients, also after a crash ----
+$long = new DistributedLock($server->dsn('create=1&guard=5'), ttl: 4); // shares the session of objects with a shorter guard
 same(true, $long->lock('long', 0), 'a lease that is longer');
 $server->crash();
 $server->restart();
@@ -79,7 +79,7 @@ within(3.1, (float) preg_replace('/.*granted for another /s', '', (string) $e?->
 $server->query("UPDATE dlock.guard SET ms = 3000");
 $server->query('UPDATE dlock.era SET settles = clock_timestamp(), guard_ms = 3000');
 
-// ---- a standby refuses; once it is promoted, its guard begins; both hosts are in the address ----
+// ---- a standby refuses; after its promotion the guard begins; both hosts are in the address ----
 $standby = $server->standby();
 fails(Dlock\ConnectionException::class, "PostgreSQL at {$standby->address()}: *read-only*", fn () => (new DistributedLock($standby->dsn($options), ttl: 2.5))->lock('r', 0), 'a standby');
 $login = 'admin:' . rawurlencode(PrivateDatabase::PASSWORD);
@@ -92,7 +92,7 @@ fails(AcquireTimeoutException::class, '*no lock is granted for another*', fn () 
 wait_for(fn () => !$renewed->isHeld(), 60, 'the loss of a lease of before the promotion');
 same(true, $both->lock('moved', 60), 'after the guard');
 
-// ---- a dump that is restored has no leases that count ----
+// ---- leases in a restored dump do not count ----
 $dump = temporary_directory() . '/dump.sql';
 putenv('PGPASSWORD=' . PrivateDatabase::PASSWORD);
 $client = ['-h', '127.0.0.1', '-p', (string) $standby->port, '-U', 'admin'];

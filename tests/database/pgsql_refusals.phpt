@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: what is missing or refused is named in the exception, with what to do about it; never a password
+PostgreSQL: an exception names what is missing or refused, and what to do about it, but never a password
 --EXTENSIONS--
 pdo
 pdo_pgsql
@@ -84,7 +84,7 @@ foreach (['SET default_transaction_read_only = off', 'ALTER SYSTEM RESET default
     $administrator->exec($sql);
 }
 
-// ---- somebody is in the way: what the database gives up is asked for again ----
+// ---- another session blocks the name: dlock repeats what the database has canceled ----
 wait_for(fn () => thrown_by(fn () => $lock->lock('again', 0)) === null, 60, 'the server to be writable');
 $blocker = $server->pdo();
 $blocker->beginTransaction();
@@ -98,7 +98,7 @@ same(true, $waiter->result(), 'once nobody is');
 
 // ---- too many connections ----
 $open = [];
-wait_for(function () use ($server, $try, &$open) { // connections that were closed may be there for a moment yet, and go then
+wait_for(function () use ($server, $try, &$open) { // the server may still count closed connections for a moment
     while (count($open) < 40 && thrown_by(function () use ($server, &$open) {
         $open[] = new PDO("pgsql:host=127.0.0.1;port=$server->port;dbname=postgres", 'app', SECRET, [PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION]);
     }) === null) {
@@ -109,7 +109,7 @@ wait_for(function () use ($server, $try, &$open) { // connections that were clos
 $fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed", fn () => $try('read_timeout=1.7'), 'too many connections');
 $open = [];
 
-// ---- nothing there, and what is no database ----
+// ---- a port without server, and a server that is no database ----
 $nobody = closed_port();
 fails(ConnectionException::class, "PostgreSQL at 127.0.0.1:$nobody: *Connection refused*", fn () => (new DistributedLock("pgsql://$user@127.0.0.1:$nobody/postgres"))->lock('r', 0));
 $redis = redis_addresses()[0];

@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL behind PgBouncer is refused, in each of its modes, with a message that says why
+dlock refuses PostgreSQL behind PgBouncer, in each of its modes, with a message that says why
 --EXTENSIONS--
 pdo
 pdo_pgsql
@@ -39,7 +39,7 @@ final class PrivatePgBouncer extends PrivateServer
 
 $server = new PrivatePostgres();
 same(true, (new DistributedLock($server->dsn('create=1&connect_timeout=60&read_timeout=60')))->lock('r', 0), 'the server itself');
-// Without the line it refuses dlock's startup parameters; with it, dlock sees the pooler.
+// Without the line PgBouncer refuses dlock's startup parameters; with it, dlock sees the pooler.
 foreach (['session', 'transaction', 'statement'] as $mode) {
     foreach (["pool_mode=$mode", "pool_mode=$mode\nignore_startup_parameters=options"] as $lines) {
         $pooler = new PrivatePgBouncer($server, $lines);

@@ -1,5 +1,5 @@
 --TEST--
-databases: forks, ends of requests, killed processes, renewal, and sessions that are ended under a lease
+Databases: forks, ends of requests, killed processes, renewal, and sessions that end under a lease
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -50,7 +50,7 @@ foreach (private_databases() as $kind => $server) {
     same([null, null], [$server->token('Lock:own'), $server->token('Lock:own-renewed')], "$kind: what the child held");
     same([LeaseState::Held, LeaseState::Lost], [$lease->state(), $limited->state()], "$kind: one that is renewed, one that is not");
 
-    // ---- sessions that are ended: the lease goes on over new ones ----
+    // ---- sessions are ended: the lease continues over new ones ----
     for ($i = 0; $i < 3; $i++) {
         array_map($server->endSession(...), $server->sessions());
         pause(0.7);
@@ -59,7 +59,7 @@ foreach (private_databases() as $kind => $server) {
     }
     same([true, true], [$lock->release('lock'), $lease->release()], "$kind: release() after that");
 
-    // ---- taken away, or given to another holder: it is found out with the next renewal, and told ----
+    // ---- a lock is taken away, or given to another holder: the next renewal finds out, and the holder is told ----
     $lease = $loss->acquire('taken', 0);
     $server->takeAway('Lock:taken');
     fails(LeaseLostException::class, '*"taken"*', function () {
@@ -89,7 +89,7 @@ foreach (private_databases() as $kind => $server) {
     $next->say(null);
     same(true, $next->result(), "$kind: its release()");
 
-    // ---- stopped for longer than its lease: it finds it lost, and so does a transaction of its own ----
+    // ---- a holder is stopped for longer than its lease: it finds it lost, and so does its transaction ----
     $stopped = fork_child(function (callable $say, callable $hear) use ($server) {
         $lease = (new DistributedLock($server->dsn(), ttl: 1))->acquire('stopped', 0);
         $say($lease->fencingToken);

@@ -1,5 +1,5 @@
 --TEST--
-databases: a server that is stopped and goes on: leases outlast it or are lost in time, what was not answered is given back, waiters keep their turn
+Databases: a server is stopped and continues: leases outlast it or are lost in time, unanswered grants are released, waiters keep their turn
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -24,7 +24,7 @@ foreach (private_databases() as $kind => $server) {
     [$held, $renewed] = [$locks->acquire('held', 0, 200), $locks->acquire('renewed', 0)];
     $waiter = database_holder($patient, 'held', 100, 300);
     wait_for(fn () => $server->waiters('Lock:held') !== [], 60, 'the waiter to be in the queue');
-    // One that has a session, and one that has none.
+    // One client has a session, the other has none.
     [$open, $new] = [new DistributedLock($server->dsn('guard=300&read_timeout=0.4'), ttl: 100), new DistributedLock($server->dsn('guard=300&connect_timeout=0.4'), ttl: 100)];
     wait_for(fn () => thrown_by(fn () => $open->isLocked('asked')) === null, 60, 'a session');
     $short = (new DistributedLock($patient, ttl: 2))->acquire('short', 0);

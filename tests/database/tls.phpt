@@ -1,5 +1,5 @@
 --TEST--
-databases: TLS: authority, name and time of the certificate, certificates of clients, and servers without it
+Databases over TLS: authority, name and time of the certificate, certificates of clients, and servers without TLS
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -46,7 +46,7 @@ foreach ($plain as $kind => $without) {
     $waiter->say(null);
     same(true, $waiter->result(), "$kind: handed over");
     $refused('*certificate*', fn () => $lease(['cafile' => "$files->dir/other.crt"]), 'another authority');
-    $refused('*', fn () => $lease([], null, '127.1'), 'another name'); // libmariadb 3.4 takes any certificate of 127.0.0.1
+    $refused('*', fn () => $lease([], null, '127.1'), 'another name'); // libmariadb 3.4 accepts any certificate of 127.0.0.1
     same(true, $lease(['verify_peer_name' => 0], null, '127.0.0.1')->release(), "$kind: names are not compared");
     same(true, $lease(['verify_peer' => 0, 'cafile' => "$files->dir/other.crt"], null, '127.0.0.1')->release(), "$kind: nothing is compared");
     $refused('*certificate*', fn () => $lease(['verify_peer_name' => 0, 'cafile' => "$files->dir/other.crt"]), 'another authority, where names are not compared');
@@ -55,7 +55,7 @@ foreach ($plain as $kind => $without) {
     same(true, $lease(['tls' => 0], $without)->release(), "$kind: which is used without it");
     $refused('*certificate*', fn () => $lease([], $start($kind, 'expired')), 'a certificate that has expired');
 
-    // ---- the client's ----
+    // ---- the client's certificate ----
     if ($kind === 'pgsql') {
         file_put_contents("$server->dir/data/pg_hba.conf", "local all admin trust\nhostssl all all 127.0.0.1/32 scram-sha-256 clientcert=verify-ca\n");
         $server->query('SELECT pg_reload_conf()');

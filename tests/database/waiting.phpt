@@ -1,5 +1,5 @@
 --TEST--
-databases: waiters are served in turn, ask little meanwhile, and get past those that died
+Databases: waiters are served in turn, send little meanwhile, and do not wait for dead ones
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -24,7 +24,7 @@ final class Stop extends Exception
 foreach (private_databases() as $kind => $server) {
     $make = fn (mixed ...$options) => new DistributedLock($server->dsn(), ...$options);
     $make()->isLocked('r');
-    /** One that says when it is in the queue, and what it got. */
+    /** Starts a waiter; returns when it is in the queue. The waiter's result says what it acquired. */
     $waiter = function (string $resource, ?float $timeout = 60, float $hold = 0) use ($make, $server) {
         $before = count($server->waiters("Lock:$resource"));
         $child = fork_child(function () use ($make, $resource, $timeout, $hold) {
@@ -54,7 +54,8 @@ foreach (private_databases() as $kind => $server) {
     same([$sorted, [true, true, true, true, true]], [$fences, array_column($results, 2)], "$kind: each in its turn");
     wait_for(fn () => $server->waiters('Lock:turn') === [] && $server->token('Lock:turn') === null, 60, 'nothing to be left');
 
-    // ---- a waiter that dies, and one that is stopped with the lock on its way: its successor gets it after 3 s ----
+    // ---- a waiter dies, and another is stopped while the lock is handed to it: the next one acquires it after 3 s
+    // ----
     $holder = $make()->acquire('dead', 0);
     [$first, $second, $third] = [$waiter('dead'), $waiter('dead'), $waiter('dead')];
     $second->kill();
@@ -64,17 +65,17 @@ foreach (private_databases() as $kind => $server) {
     [$fence, $at] = $third->result();
     holds($fence > $holder->fencingToken, "$kind: the third got it", $fence);
     within(2.5, $at - $start, SOON, "$kind: seconds until then");
-    $first->signal(SIGCONT); // it was passed over, and queues anew
+    $first->signal(SIGCONT); // it was passed over, and queues again
     same(true, $first->result()[2], "$kind: the first that was stopped");
 
-    // ---- a holder that dies: at the end of its lease ----
+    // ---- a holder dies: the next one acquires the lock at the end of the lease ----
     $dead = database_holder($server->dsn(), 'gone', 1.5);
     $dead->hear();
     $next = $waiter('gone');
     $dead->kill();
     same(true, $next->result()[2], "$kind: after a holder that died");
 
-    // ---- until the time is over; what a waiter sends meanwhile ----
+    // ---- a wait that times out; what waiters send meanwhile ----
     $holder = database_holder($server->dsn(), 'r', 10);
     $holder->hear();
     foreach ([0.0, 0.01, 0.25] as $timeout) {
@@ -87,7 +88,7 @@ foreach (private_databases() as $kind => $server) {
     $before = $server->statements();
     fork_run(3, fn () => [(new DistributedLock($server->dsn()))->tryAcquire('r', 4.2)], 'exit');
     $sent = $server->statements() - $before;
-    within(3 * 3, $sent, 3 * 16, "$kind: statements of three waiters in 4 s, with their login"); // a poller's would be hundreds
+    within(3 * 3, $sent, 3 * 16, "$kind: statements of three waiters in 4 s, with their login"); // pollers would send hundreds
 
     // ---- signals ----
     pcntl_async_signals(true);
@@ -125,7 +126,7 @@ foreach (private_databases() as $kind => $server) {
     $holder->say(null);
     same(true, $holder->result(), "$kind: release() of the holder");
 
-    // ---- a session that is ended in the wait: it comes back to its place ----
+    // ---- a waiter's session is ended: the waiter returns to its place ----
     $holder = $make()->acquire('broken', 0);
     $first = $waiter('broken');
     $queue = $server->waiters('Lock:broken');
@@ -139,7 +140,7 @@ foreach (private_databases() as $kind => $server) {
     $results = [$first->result(), $second->result()];
     holds($results[0][0] < $results[1][0] && $results[0][2] && $results[1][2], "$kind: after a session was ended", $results);
 
-    // ---- no two at a time, and each has its turns ----
+    // ---- one holder at a time, and each process has its turns ----
     $gate = gate();
     $turns = fork_run(6, function () use ($make, $gate) {
         $manager = $make();

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: each block of PHP runs and gives what its comments say; those marked "lint" are PHP
+Documentation: each block of PHP runs and gives what its comments say; each block marked "lint" is valid PHP
 --EXTENSIONS--
 pcntl
 pdo
@@ -22,9 +22,10 @@ require __DIR__ . '/../inc/markdown.inc';
 
 /* ```php       runs. "EXPRESSION;   // => VALUE" is compared.
  * ```php lint  is a fragment, or code that dlock replaces: its syntax is checked.
- * In the reference the blocks are declarations, and examples that begin with a variable. One that begins with a value is a list of servers, each for DistributedLock. */
+ * In the reference the blocks are declarations, and examples that begin with a variable. A block that begins with a
+ * value is a list of servers, each for DistributedLock. */
 
-/** What the blocks take for granted of an application. */
+/** What the blocks expect of an application. */
 const APPLICATION = <<<'PHP'
     set_error_handler(fn ($code, $message) => error_reporting() & $code ? throw new ErrorException($message) : true);
     function expect(mixed $expected, mixed $actual, string $line): mixed
@@ -76,7 +77,9 @@ function run(string $file, string $code): string
     return ($status = $child->wait()) === 0 && !preg_match('/Warning|Deprecated|Notice|Fatal/', $said) ? '' : "exit status $status\n$said";
 }
 
-/** @return string what is wrong with a list of servers, one per line (or more), as docs/operations.md has them */
+/**
+ * @return string what is wrong with a list of servers in the form of docs/operations.md, one server per line (or more)
+ */
 function servers(string $code): string
 {
     $no_tls = '/this build of dlock has no TLS/';
@@ -95,7 +98,7 @@ $done = ['run' => 0, 'lint' => 0, 'declaration' => 0, 'servers' => 0];
 foreach (php_documents() as $file) {
     foreach (php_blocks($file) as ['line' => $line, 'info' => $info, 'code' => $code]) {
         $how = match (true) {
-            $file === 'docs/reference.md' && $code[0] !== '$' => 'declaration', // the others are examples
+            $file === 'docs/reference.md' && $code[0] !== '$' => 'declaration', // others are examples
             $info === 'lint' => 'lint',
             $info !== '' => throw new Exception("$file, line $line: no such kind of block: $info"),
             (bool) preg_match("/^['\\[]/", $code) => 'servers',

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the example of a sale over a fail-over sells exactly what there is, keeps the lock that is held, and plots it
+Documentation: the example of a sale across a failover sells exactly the stock, keeps the held lock, and plots the sale
 --EXTENSIONS--
 pcntl
 posix
@@ -24,7 +24,8 @@ $says('/^Sentinel switched \d+\.\d s after the master was killed, and sales went
 $says('/^ +0\.0 s  .*← master killed/mu');
 $says('/← Sentinel switched(?:, sales go on)?$/mu');
 $says('/█ \d+ +← (?:Sentinel switched, )?sales go on$/mu');
-// An election without a winner takes longer than the lease, and so do two fail-overs: then it is lost, and the example says so.
+// An election without a winner takes longer than the lease, and so do two failovers. Then the lock is lost, and the
+// example reports it.
 $kept = str_contains($output, 'the lock for stocktaking was kept over the fail-over');
 $says($kept ? '/^Sentinel switched \d/m' : '/^Sentinel switched (?:(?:[5-9]|\d\d+)\.\d s|\d+ times$)/m');
 same($kept ? 0 : 1, $status, 'its exit status');

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: figures in docs/reliability.md are those of the reports beside it, which scripts/faults.sh and others have printed
+Documentation: the figures in docs/reliability.md are those of the reports beside it, which scripts/faults.sh and others have printed
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/markdown.inc';
 
-/** Without those in code, and in the head of a table. @return list<string> */
+/** Numbers of a text, without those in code and in the head of a table. @return list<string> */
 function numbers(string $text): array
 {
     $text = preg_replace(['/`[^`]*`/', '/^\|.*\n\|[-|: ]+\n/m'], '', $text);
@@ -17,7 +17,7 @@ function numbers(string $text): array
     return array_map(fn (string $number) => str_replace(',', '', $number), $found[0]);
 }
 
-/** What a report has not. @return list<string> */
+/** Numbers of a passage that its report lacks. @return list<string> */
 function unknown(string $passage, string $report): array
 {
     return array_values(array_diff(numbers($passage), numbers($report)));

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the layers of src/ are as it says: arrows point down, no cycles, no PHP below src/php, short functions, lines of at most 120 columns, a README for each folder that is true to it, and no more files than one sees at once
+Documentation: src/ has the layers that it describes: arrows point down, no cycles, no PHP below src/php, short functions, lines of at most 120 columns, a true README in each folder, and few files in each
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,16 +17,16 @@ foreach ([...faults_of_layers($top), ...faults_of_readmes($top)] as $fault) {
     echo "$fault\n";
 }
 
-// ---- that files and functions are found ----
+// ---- files and functions are found ----
 $files = c_files($top);
 holds(count($files) >= 60 && in_array('dlock.c', $files, true), 'the C files were found', count($files));
 $code = implode("\n", array_map(fn (string $file) => file_get_contents("$top/$file"), $files));
 $functions = array_merge(...array_map(fn (string $file) => functions_of(file_get_contents("$top/$file")), $files));
 within(0.99 * preg_match_all('/^\w[^\n;]*\)\n\{$/m', $code), count($functions), 1.2 * preg_match_all('/^\}$/m', $code), 'functions');
 
-// ---- that each mistake is found ----
+// ---- each mistake is found ----
 
-/** @return list<string> with this README of src/lock, and these files */
+/** @return list<string> what is wrong with this README of src/lock, beside these files */
 function with_readme(?string $readme, array $files = ['claim.h']): array
 {
     $root = temporary_directory();

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: README.zh-CN.md has what README.md has: sections, code, tables, links, names and numbers
+Documentation: README.zh-CN.md has the sections, code, tables, links, names and numbers of README.md
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/markdown.inc';
 
-/** Without comments. */
+/** The code without its comments. */
 function code_alone(string $language, string $code): string
 {
     static $file = null;
@@ -19,7 +19,7 @@ function code_alone(string $language, string $code): string
         return php_strip_whitespace($file);
     }
     return preg_replace(match ($language) {
-        'sh' => '/(?:\'[^\']*\'|"(?:\\\\.|[^"\\\\])*"|\\\\.)(*SKIP)(*FAIL)|(?<!\S)#[^\n]*/s', // a # in quotes begins none
+        'sh' => '/(?:\'[^\']*\'|"(?:\\\\.|[^"\\\\])*"|\\\\.)(*SKIP)(*FAIL)|(?<!\S)#[^\n]*/s', // in quotes # is no comment
         default => '/(*FAIL)/',
     }, '', $code);
 }
@@ -39,7 +39,7 @@ function table_rows(string $text): array
     return $rows;
 }
 
-/** @return list<string> all that matches, in no order */
+/** @return list<string> all matches, sorted */
 function all_of(string $pattern, string $text, bool $once): array
 {
     preg_match_all($pattern, $text, $found);
@@ -48,14 +48,14 @@ function all_of(string $pattern, string $text, bool $once): array
     return $all;
 }
 
-/** @return list<array<string, list<string>>> by section its title, and what is the same in each language */
+/** @return list<array<string, list<string>>> for each section its title, and what is the same in each language */
 function sections(string $text): array
 {
     $blocks = [];
     $text = preg_replace_callback('/^```([^\n]*)\n(.*?)^```$/ms', function (array $block) use (&$blocks): string {
         $lines = substr_count($block[2], "\n");
         $blocks[] = "$lines lines of $block[1]: " . code_alone(strtok("$block[1] ", ' ') ?: '', $block[2]);
-        return "\f\n"; // stands for it
+        return "\f\n"; // stands for the block
     }, $text);
     $sections = [];
     foreach (preg_split('/^(?=#+ )/m', $text, -1, PREG_SPLIT_NO_EMPTY) as $section) {
@@ -109,7 +109,7 @@ foreach (differences($english, $chinese) as $difference) {
     echo "$difference\n";
 }
 
-// ---- that each kind of difference is found ----
+// ---- each kind of difference is found ----
 $original = str_replace('[English](README.md)', '[简体中文](README.zh-CN.md)', $chinese);
 same([], differences($original, $chinese), 'with itself');
 foreach ([
@@ -119,7 +119,7 @@ foreach ([
     ['headings', '/^## .*\n/m', ''],
     ['headings', '/\z/', "\n# dlock\n"],
     ['code', '/^```php\n.*\n\K(?=\$)/m', '@'],
-    ['code', '/^```php\n<\?php\n.*\n\n\K.*\n/m', ''],                  // a comment that takes a line
+    ['code', '/^```php\n<\?php\n.*\n\n\K.*\n/m', ''],                  // a comment on a line of its own
     ['code', "/(?<=')stock:/", 'stock: '],
     ['code', '/^```sh\n\K/m', 'exit '],
     ['code', '/(?<=mods-available\/dlock\.ini)"(?= )/', ' # "'],

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the example of tests with PHPUnit passes, and notices mistakes of what it tests
+Documentation: the example of tests with PHPUnit passes, and its tests find mistakes in the tested code
 --EXTENSIONS--
 ctype
 dom
@@ -30,7 +30,7 @@ $example = dirname(__DIR__, 2) . '/examples/phpunit';
 [$status, $output] = phpunit($example);
 holds($status === 0 && preg_match('/^OK \((?!0)\d+ tests/m', $output) === 1, 'the example passes', $status, $output);
 
-// Code with a mistake: a copy in which the test that is named fails.
+// A copy of the code with a mistake, in which the named test fails.
 foreach ([
     'testSellsOneUnderTheLock' => ['$this->locks->synchronized("stock:$sku"', '$this->locks->synchronized("$sku"'],
     'testWritesNothingWhenItHasLostTheLock' => ['$lease->assertHeld();', ''],

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: what it refers to is there: files, sections, and the messages of which it tells the reasons
+Documentation refers only to files, sections and messages that exist, and explains each finding of the doctor
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -11,7 +11,7 @@ require __DIR__ . '/../inc/markdown.inc';
 
 $top = dirname(__DIR__, 2);
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub makes of a heading. */
 function anchor(string $heading): string
 {
     return preg_replace('/[^\w-]/u', '', str_replace(' ', '-', strtolower($heading)));
@@ -50,10 +50,10 @@ holds($named >= 80, 'files were named', $named);
 
 // ---- messages ----
 
-/** Of the system, of Redis and of memcached. */
+/** Messages of the system, of Redis and of memcached. */
 const OTHERS = ['Connection refused', 'WRONGPASS', 'SERVER_ERROR out of memory storing object'];
 
-/** As one piece, or as two of which one is a literal by itself. */
+/** The source has the text as one literal, or as two, one of which is a literal by itself. */
 function is_said(string $text, string $source): bool
 {
     if (str_contains($source, $text)) {
@@ -94,7 +94,7 @@ foreach (array_slice($rows[1], 2) as $cell) {
 }
 holds($pieces >= 40, 'messages were found', $pieces);
 
-// ---- the doctor's findings: each file registers those that it makes, and docs/doctor.md tells of all ----
+// ---- the doctor's findings: each file registers those that it makes, and docs/doctor.md explains all ----
 $registered = [];
 foreach ([...glob("$top/console/doctor/*.php"), ...glob("$top/console/doctor/*/*.php")] as $file) {
     $script = file_get_contents($file);
@@ -102,7 +102,7 @@ foreach ([...glob("$top/console/doctor/*.php"), ...glob("$top/console/doctor/*/*
     preg_match_all("/'([a-z-]+)'/", implode(' ', $lists[1]), $ids);
     preg_match_all('/->(?:(?:problem|warning|note|unusable)\(|add\([^,]*,)\s*(?:\$\w+ [^\']*)?\'([a-z-]+)\'/', $script, $made);
     $registered = [...$registered, ...$ids[1]];
-    // Of a back end, some are made beside it.
+    // A back end's files make some of its findings beside backend.php.
     basename($file) === 'server.php' || same([], array_values(array_diff($made[1], $ids[1])), basename($file) . ': findings that are made and not registered');
     basename($file) === 'backend.php' || same([], array_values(array_diff($ids[1], $made[1], ['rights', 'trial'])), basename($file) . ': findings that are registered and not made');
 }

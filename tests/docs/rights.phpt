@@ -1,5 +1,5 @@
 --TEST--
-Documentation: the rights that docs/operations.md lists are the commands that the scripts execute, and no others
+Documentation: the rights in docs/operations.md are exactly the commands that the scripts execute
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -14,7 +14,7 @@ require __DIR__ . '/../inc/lua.inc';
 
 const LUA = __DIR__ . '/../../src/redis/script/lua';
 
-/** @return list<string> what these scripts execute, as rules name it, and `besides`; but for `without`; sorted */
+/** @return list<string> the commands of these scripts, as rules name them, and `besides`, except `without`; sorted */
 function commands(array $scripts, array $besides, array $without): array
 {
     foreach ($scripts as $script) {
@@ -40,7 +40,7 @@ function listed(string $pattern): array
 
 // The keys in a script's head, or what it includes, say whether it is for servers that fail over.
 $scripts = ['locks' => [], 'permits' => [], 'epochs of locks' => [], 'epochs of permits' => []];
-// For those who look, and what they are told: locks work without.
+// Scripts that show locks, and what they show: locks work without them.
 const LOOKING = ['describe', 'inspect', 'seen', 'permits_inspect', 'break', 'permits_break'];
 foreach (glob(LUA . '/*/*.lua') as $file) {
     if (preg_match('/^-- keys: (.*)$/m', file_get_contents($file), $keys)) {
@@ -56,7 +56,7 @@ foreach (glob(LUA . '/*/*.lua') as $file) {
 holds(min(array_map(count(...), $scripts)) >= 5, 'scripts were found', array_map(count(...), $scripts));
 
 $client = ['eval', 'evalsha', 'subscribe'];
-$clock = ['pexpiretime']; // where +time is refused: the table of services that restrict commands has it
+$clock = ['pexpiretime']; // used if +time is refused: the table of services that restrict commands has it
 $clock_of_pools = [...$clock, 'set', 'pexpire', 'del'];
 
 $several = ['zcount', 'zrangebyscore'];
@@ -74,7 +74,7 @@ $route = ['wait', 'asking', 'cluster|slots', 'cluster|myid'];
 same(commands($scripts['epochs of locks'], $route, [...$locks, ...$clock, ...$several]), $confirmed, 'where replicas confirm');
 
 $permits_confirmed = listed('/^- `Dlock\\\\Semaphore`[^;]*; (if replicas acknowledge also\s`[^`]*`, and in a cluster\s`[^`]*`)/m');
-// GETSET is in what they include, and they do not come to it: fencing tokens of pools are in the pool.
+// These scripts include code with GETSET, but never execute it: the fencing tokens of pools are in the pool.
 same(commands([...$scripts['epochs of permits'], 'epoch_of', 'settle'], ['exists'], [...$permits, ...$confirmed, ...$clock, 'pexpire', 'getset']),
     $permits_confirmed, 'permits, where replicas confirm');
 

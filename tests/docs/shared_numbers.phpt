@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-/** The number that the pattern's one group finds in a file of src/redis. */
+/** The number that the pattern's only group finds in a file of src/redis. */
 function number_in(string $file, string $pattern): int
 {
     $text = file_get_contents(dirname(__DIR__, 2) . "/src/redis/$file");
@@ -20,7 +20,7 @@ function number_in(string $file, string $pattern): int
 }
 
 $grant = number_in('script/lua/lock/handover.lua', '/^local GRACE = (\d+)$/m');             // ms
-$stale = number_in('script/lua/lock/handover.lua', '/^local STALE = (\d+)$/m') / 1000;      // from us
+$stale = number_in('script/lua/lock/handover.lua', '/^local STALE = (\d+)$/m') / 1000;      // us to ms
 same(1000 * number_in('lock/wait.h', '/^#define DLOCK_GRANT_TTL \((\d+) \* DLOCK_SECOND\)$/m'), $grant, 'how long a grant lasts');
 holds($stale <= $grant, 'all waiters that vanished with one are taken for dead when its grant ends', [$stale, $grant]);
 $look = number_in('lock/wait.c', '/^#define LOOK_AGAIN \((\d+) \* DLOCK_MS\)$/m') + number_in('lock/wait.c', '/^#define LOOK_AGAIN_JITTER (\d+)/m');

@@ -1,5 +1,5 @@
 --TEST--
-Documentation: what its blocks tell to type does what they say; those of SQL and YAML are right; no block goes unchecked
+Documentation: commands in its blocks do what the text says, blocks of SQL and YAML are right, and no block is unchecked
 --EXTENSIONS--
 ctype
 --SKIPIF--
@@ -20,12 +20,12 @@ use Symfony\Component\DependencyInjection\ContainerBuilder;
 use Symfony\Component\DependencyInjection\Loader\YamlFileLoader;
 use Symfony\Component\Lock\LockFactory;
 
-/* Blocks of PHP are code_blocks.phpt's, but for those of files that it does not read. For each other rule_for() names the rule: a
- * function that says what is wrong with the block. */
+/* code_blocks.phpt checks blocks of PHP, except those of files that it does not read. For each other block rule_for()
+   names the rule: a function that says what is wrong with the block. */
 
 define('TOP', dirname(__DIR__, 2));
 
-/** Variables that a script hands on, and what reads them. */
+/** Variables that a script passes on, and the file that reads them. */
 const VARIABLES = [
     'DLOCK_TEST_REDIS_SERVER' => 'tests/setup/servers.sh',
 ];
@@ -36,7 +36,7 @@ function commands_directory(): string
     return $directory ??= temporary_directory();
 }
 
-/** What is typed as $name is this script of sh. */
+/** The command $name runs this script of sh. */
 function command(string $name, string $script): void
 {
     file_put_contents($file = commands_directory() . "/$name", "#!/bin/sh\n$script\n");
@@ -51,14 +51,17 @@ function php(): string
 /** Types a line into a shell, and returns what it prints. */
 function typed(string $line, ?int &$status = null): string
 {
-    // A sanitizer's library is for PHP alone.
+    // A sanitizer's library is for PHP only.
     exec('env -u LD_PRELOAD PATH=' . escapeshellarg(commands_directory() . ':' . getenv('PATH'))
         . ' setpriv --pdeathsig KILL timeout 100 sh -c ' . escapeshellarg($line) . ' 2> ' . commands_directory() . '/errors',
         $output, $status);
     return implode("\n", $output);
 }
 
-/** @param array<string, callable> $checks by a pattern for the line, its comment included: is its output right? Each takes one line. */
+/**
+ * @param array<string, callable> $checks pattern for a line, with its comment => is its output right? Each check is for
+ *     one line.
+ */
 function check_lines(string $code, array $checks): string
 {
     $wrong = [];
@@ -77,7 +80,7 @@ function check_lines(string $code, array $checks): string
     return implode("\n", [...$wrong, ...array_map(fn (string $pattern) => "there is no $pattern", array_keys($checks))]);
 }
 
-/** A process that takes the lock, and says its token; and when it is lost. */
+/** A process that acquires the lock and prints its token, and reports its loss. */
 function lease_holder(string $manager, string $resource): PhpChild
 {
     return php_child("\$lease = (new $manager)->acquire(\$argv[1], 60);" . '
@@ -87,7 +90,7 @@ function lease_holder(string $manager, string $resource): PhpChild
     ', [$resource]);
 }
 
-// ---- the rules ----------------------------------------------------------------------------------------------------------
+// ---- the rules ------------------------------------------------------------------------------------------------------
 
 function redis_commands(string $code): string
 {
@@ -105,7 +108,7 @@ function redis_commands(string $code): string
     ]);
 }
 
-/** A ZooKeeper that allows the words that operations.md tells to allow, with a lock that is held and waited for twice. */
+/** A ZooKeeper that allows the words that operations.md names, with a lock that one client holds and two wait for. */
 final class WatchedZooKeeper
 {
     public readonly PrivateZooKeeper $server;
@@ -150,7 +153,7 @@ function zookeeper_nodes(string $code): string
     return implode("\n", $wrong);
 }
 
-/** What it shows of nodes that ask for permits, each line in turn. */
+/** What how-it-works.md shows of nodes that ask for permits, each line in turn. */
 function permit_nodes(string $code): string
 {
     $server = 'zookeeper://' . zk_hosts() . '/locks';
@@ -168,7 +171,7 @@ function permit_nodes(string $code): string
     return implode("\n", $wrong);
 }
 
-/** The exit status is that of the worst finding that it prints. */
+/** The exit status is that of the worst finding that the command prints. */
 function doctor_commands(string $code): string
 {
     command('dlock-doctor', 'exec ' . php() . ' ' . php_options() . ' ' . escapeshellarg(DOCTOR) . ' "$@"');
@@ -189,13 +192,13 @@ function doctor_commands(string $code): string
     return implode("\n", $wrong);
 }
 
-/** Of a server that has nothing else wrong, numbers aside. */
+/** The report on a server with no other problem, compared without numbers. */
 function doctor_report(string $code): string
 {
     $server = redis_private(['appendonly yes', 'appendfsync always']);
     $redis = $server->raw();
     $redis->cmd('EVAL', 'for i = 1, 2000 do redis.call("SET", "filling:" .. i, string.rep("x", 10000), "EX", 1000) end', 0);
-    $redis->cmd('CONFIG', 'SET', 'maxmemory', 10_000_000); // in the order in which it takes effect
+    $redis->cmd('CONFIG', 'SET', 'maxmemory', 10_000_000); // each setting takes effect in this order
     $redis->cmd('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru');
     wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 60, 'evictions');
     $redis->cmd('CONFIG', 'SET', 'maxmemory', 1 << 30); // room for the doctor's locks
@@ -222,13 +225,13 @@ for stock, token in (9, 5), (8, 7), (7, 7), (6, 6), (5, 8):
     return $output === $expected ? '' : "rows written, and what is there then:\n$output";
 }
 
-/** In a program, not in its comments. */
+/** Whether a program reads it, outside its comments. */
 function reads(string $file, string $pattern): bool
 {
     return is_file(TOP . "/$file") && preg_match($pattern, preg_replace('~^\s*(#|//|\*).*~m', '', document($file)));
 }
 
-/** Each script is there, and knows the options and variables. */
+/** Each script exists, and knows the options and variables. */
 function repository_commands(string $code): string
 {
     $wrong = [];
@@ -253,13 +256,13 @@ function repository_commands(string $code): string
     return implode("\n", $wrong);
 }
 
-/** scripts/test-package.sh installs those packages, and runs what follows upon the building. */
+/** scripts/test-package.sh installs those packages, and runs the lines after the build. */
 function installation(string $code): string
 {
     $wrong = [];
     preg_match('/^packages=\((.*?)^\)/ms', document('scripts/install-deps.sh'), $list);
     $installed = preg_split('/\s+/', preg_replace('/#.*/', '', $list[1]));
-    $installed[] = 'make'; // build-essential is made of it, among others
+    $installed[] = 'make'; // build-essential includes it
     foreach (explode("\n", rtrim($code)) as $line) {
         if (preg_match('/^apt-get update && apt-get install (.*)$/', $line, $names)) {
             foreach (array_diff(explode(' ', $names[1]), $installed) as $name) {
@@ -282,7 +285,7 @@ function installation(string $code): string
     return implode("\n", $wrong);
 }
 
-/** scripts/test-package.sh runs these as they stand in docs/installation.md. */
+/** scripts/test-package.sh runs these lines of docs/installation.md. */
 function is_run(string ...$lines): void
 {
     foreach ($lines as $line) {
@@ -302,7 +305,7 @@ function debian_package(string $code): string
     return preg_match('/^cp -rL packages\/debian debian\napt-get build-dep .*\ndpkg-buildpackage .*\napt-get install .*\.deb .*\n$/', $code) ? '' : 'not what it runs';
 }
 
-/** acl.phpt takes the user's rights from that line. Here it is given to a server as it stands. */
+/** acl.phpt uses the user's rights from that line. Here a server receives the line unchanged. */
 function acl(string $code): string
 {
     $server = redis_private();
@@ -315,7 +318,9 @@ function acl(string $code): string
     return $reply === 'OK' && $e === null ? '' : "$reply, " . $e?->getMessage();
 }
 
-/** tests/integrations/composer.phpt types those of docs/integrations.md; the others name a package that is there. */
+/**
+ * tests/integrations/composer.phpt types the commands of docs/integrations.md; the others name a package that exists.
+ */
 function composer(string $code): string
 {
     $names = array_map(fn (string $file) => json_decode(file_get_contents($file))->name, glob(TOP . '/packages/*/composer.json'));
@@ -324,7 +329,7 @@ function composer(string $code): string
     return implode(', ', array_diff($named[0], $names));
 }
 
-/** Services of Symfony, which make a factory of locks. */
+/** Symfony's services, which make a factory of locks. */
 function yaml(string $code): string
 {
     foreach (['Lock', 'DependencyInjection', 'Config', 'Yaml'] as $component) {
@@ -342,7 +347,7 @@ function yaml(string $code): string
     return $lock->acquire() && $lock->isAcquired() ? '' : 'no lock';
 }
 
-/** scripts/test-package.sh runs that of Debian. Both do the same, but for the packages. */
+/** scripts/test-package.sh runs the image of Debian. Both images do the same, except for the packages. */
 function image(string $code): string
 {
     holds(str_contains(document('scripts/test-package.sh'), 'docs/docker.md > "$root/srv/docker.sh"'), 'scripts/test-package.sh takes it');
@@ -363,7 +368,7 @@ function pod(string $code): string
         && $container['readinessProbe']['tcpSocket']['port'] === 9000 ? '' : 'not such a pod';
 }
 
-/** Boxes, arrows and trees; the sources that they name are there. */
+/** Drawings of boxes, arrows and trees; the sources that they name exist. */
 function drawing(string $code): string
 {
     preg_match_all('~\bsrc/\w+~', $code, $paths);
@@ -379,7 +384,7 @@ function watched(string $code): string
     return preg_match('/^' . preg_replace('/  /', ' {2,}', preg_quote($columns, '/')) . '$/m', $code) ? '' : "there is no line with $columns";
 }
 
-// ---- the blocks ---------------------------------------------------------------------------------------------------------
+// ---- the blocks -----------------------------------------------------------------------------------------------------
 
 function rule_for(string $language, string $code): ?string
 {

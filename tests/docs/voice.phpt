@@ -1,5 +1,5 @@
 --TEST--
-Documentation: words that it avoids, table cells and lines that are short enough, pages that are not too long together
+Documentation avoids certain words, has short lines and table cells, and is not too long
 --EXTENSIONS--
 tokenizer
 --SKIPIF--
@@ -14,15 +14,15 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/markdown.inc';
 
-/** CONTRIBUTING.md, "Style", has what to write instead. */
+/** CONTRIBUTING.md, "Style", has the words to write instead. */
 const AVOIDED = ['to be had', 'but on', 'but for', 'but that', 'somebody', 'anybody', 'whoever', 'is at it', 'rented', 'see to it', 'gives away', 'all the same',
     'lest', 'seldom', 'for ever', 'of late', 'whatever becomes of', 'also where', 'such as are', 'piece', 'pieces', 'article', 'articles', 'full copy',
     'era', 'eras', 'must be no', 'says so', 'fail-over', 'fail-overs', 'hand-over', 'hand-overs'];
-/** Of these, in comments of the source. */
+/** Of these, the words to avoid in comments of the source. */
 const AVOIDED_IN_COMMENTS = ['to be had', 'but for', 'but that', 'somebody', 'someone', 'anybody', 'nobody', 'whoever', 'see to it', 'all the same', 'so many',
     'lest', 'seldom', 'for ever', 'of late'];
 
-/** @return list<string> words that stand in a text, without its code and the places of its links */
+/** @return list<string> avoided words of a text, outside its code and the targets of its links */
 function avoided(string $text, array $avoided = AVOIDED): array
 {
     $text = preg_replace(['/^ *```.*?^ *```$/ms', '/`[^`]*`/', '/\]\([^)]*\)/', '/"dlock:[^"]*"/', '~[\w/-]+\.(?:md|txt|sh)\b~'], ' ', $text);
@@ -81,7 +81,7 @@ foreach (documents() as $file) {
     $lines += preg_match('~^docs/(?!reference)~', $file) ? substr_count(document($file), "\n") : 0;
     foreach (explode("\n", document($file)) as $number => $line) {
         foreach (str_starts_with($line, '|') ? preg_split('/(?<!\\\\)\|/', $line) : [] as $cell) {
-            $length = preg_match_all('/./u', preg_replace('/\]\([^)]*\)/', ']', trim($cell))); // without the places of links
+            $length = preg_match_all('/./u', preg_replace('/\]\([^)]*\)/', ']', trim($cell))); // without link targets
             holds($length <= 200, "$file, line " . $number + 1 . ': a cell of more than 200 characters', $length);
         }
     }

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor looks at the nodes of a cluster
+dlock-doctor examines the nodes of a cluster
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -30,7 +30,7 @@ holds(str_contains($texts['down-after'] ?? '', '(cluster-node-timeout)'), 'short
 $texts = finds(['guards-differ' => 'warning'], [$set->dsn(['guard' => 5]), '--ttl=5', '--ignore=down-after'], 'another guard');
 holds(substr_count($texts['guards-differ'] ?? '', 'has a guard of 6 s, and this specification one of 5 s.') === 2, 'another guard, at each master', $texts);
 
-// Replicas of other shards; one of two can be spared.
+// Replicas of other shards; a shard with two can spare one.
 $configure = function (string ...$setting) use ($set) {
     foreach ($set->servers as $node) {
         $node->raw()->cmd('CONFIG', 'SET', ...$setting);
@@ -44,7 +44,7 @@ $configure('cluster-migration-barrier', '2');
 finds([], [$guarded, $ttl], 'none to spare');
 $configure('cluster-allow-replica-migration', 'no');
 
-// A slot on its way.
+// A slot is being moved.
 [$from, $to] = $set->masters();
 preg_match('/myself.* \d+-(\d+)$/m', $from->raw()->cmd('CLUSTER', 'NODES'), $range);
 $slot = $range[1];
@@ -53,7 +53,7 @@ $texts = finds(['open-slots' => 'warning'], [$guarded, $ttl], 'an open slot');
 holds(str_contains($texts['open-slots'] ?? '', "has a slot that is on the way: $slot.") && str_contains($texts['open-slots'], $from->address()), 'which one', $texts);
 $from->raw()->cmd('CLUSTER', 'SETSLOT', $slot, 'STABLE');
 
-// A clock.
+// A clock differs.
 $replica = $set->replicas()[0];
 set_clock($replica, 3);
 $texts = finds(['clocks' => 'warning'], [$guarded, $ttl], 'the clock of a replica');
@@ -69,7 +69,7 @@ finds(['refuses' => 'problem'], ["cluster://{$lone->address()}?guard=6", $ttl], 
 $texts = finds(['cluster' => 'problem'], ["redis://$nodes[0]"], 'a node as a server');
 holds(str_contains($texts['cluster'] ?? '', 'cluster://'), 'a node as a server', $texts);
 
-// Rights, on each node.
+// Rights are needed on each node.
 foreach ($set->servers as $node) {
     $node->raw()->cmd('ACL', 'SETUSER', 'locks', 'on', '>secret', '~Lock:*', '~dlock:*', '&dlock:inbox:*', '+@all', '-asking', '-wait');
 }
@@ -91,7 +91,8 @@ foreach ($set->servers as $node) {
 }
 finds(['rights' => 'problem'], [$user, $ttl], 'without CLUSTER SLOTS');
 
-// Sales that may be missing, after replicas were restarted and one of them was promoted. Not at the first node, which loses a slot below.
+// Sales may be missing after replicas restarted and one of them was promoted. Not at the first node, which loses a slot
+// below.
 $master = $set->servers[1];
 $stock = new Dlock\Stock($guarded);
 $stock->restock('ticket', 10, 'opening');
@@ -106,7 +107,7 @@ holds($stock->counts('ticket')['uncertain'] !== null, 'counts()', '');
 $texts = finds(['uncertain' => 'warning'], [$guarded, $ttl, '--class=Stock', '--ignore=unsettled'], 'sales that may be missing');
 same(1, substr_count($texts['uncertain'] ?? '', 'may lack sales'), 'at one master');
 
-// A shard whose replicas are down.
+// The replicas of a shard are down.
 $master = $set->masters()[0];
 foreach ($set->replicas() as $replica) {
     (int) $replica->info('replication')['master_port'] === $master->port && $replica->kill();
@@ -115,7 +116,7 @@ wait_for(fn () => $master->info('replication')['connected_slaves'] === '0', 60, 
 $found = array_column(doctor([$guarded, $ttl])->findings(), 'severity', 'id');
 same('problem', $found['few-replicas'] ?? null, 'a master without its replicas');
 
-// A slot that nobody has.
+// A slot without a master.
 $set->servers[0]->raw()->cmd('CLUSTER', 'DELSLOTS', 1);
 $texts = array_column(doctor([$guarded, $ttl])->findings(), 'seen', 'id');
 same('1 of its 16384 hash slots have no master.', $texts['slots'] ?? null, 'a slot that nobody has');

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor as a command: arguments, files of them, what it refuses, exit status, colours
+The command dlock-doctor: arguments, files of arguments, what it refuses, exit status, colors
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
-// It does not run: status 3, the reason on stderr, nothing else.
+// It does not run: status 3, the reason on stderr, no other output.
 $refuses = function (array $arguments, string $reason) {
     $run = new DoctorRun($arguments);
     same([3, ''], [$run->status, $run->output], $reason);
@@ -35,7 +35,7 @@ $refuses(['--class=ZkLock', '--auth=secret', 'h1:2181'], 'ZkLock::__construct():
 $refuses(['--root=x', 'h1:2181'], 'ZkLock::__construct(): Argument #2 ($root) must start with "/"');
 $refuses(['@/no/such/file'], '@/no/such/file cannot be read');
 $run = new DoctorRun([], '-d display_startup_errors=0 -d log_errors=0 -d dlock.server=10.0.0.5:6379');
-same(3, $run->status, 'a setting that is no server'); // PHP itself has said so on stderr before
+same(3, $run->status, 'a setting that is no server'); // PHP itself has printed that to stderr before
 holds(str_ends_with($run->errors, "dlock-doctor: dlock.server must begin with redis://, rediss://, unix://, sentinel://, cluster://, memcached://, memory://, pgsql:// or mysql://, like \"redis://127.0.0.1:6379\"\n"), 'a setting that is no server', $run->errors);
 exec(escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' -n ' . escapeshellarg(DOCTOR) . ' 2>&1', $output, $status);
 same(3, $status, 'without the extension');
@@ -61,7 +61,7 @@ same(['persistence'], array_column($run->findings(), 'id'), '@-');
 same(['class', 'worst', 'looked', 'findings'], array_keys(json_decode($run->output, true)), 'JSON');
 finds([], ['--ignore', 'eviction, persistence,open', $dsn], '--ignore');
 
-// Text: the worst first, two lines each, and a summary.
+// Text: the worst finding first, two lines each, and a summary.
 $server->raw();
 $redis = new RedisRaw($server->address(), 'secret');
 $redis->cmd('CONFIG', 'SET', 'maxmemory', '1gb');
@@ -73,7 +73,7 @@ $pattern = '/^problem: 127\.0\.0\.1:\d+: evicts .* \[eviction\]\n    .*\nwarning
 holds((bool) preg_match($pattern, $run->output), 'the text', $run->output);
 holds(!str_contains($run->output, "\e["), 'no colours where nobody looks');
 
-// What is the same of several servers is said once.
+// A finding that several servers share is printed once.
 $both = array_map(fn (int $i) => "redis://:surplus@" . redis_addresses()[$i], [0, 1]);
 $run = new DoctorRun([...$both, '--ignore=few-servers']);
 same(1, substr_count($run->output, 'refuses the login'), 'the same of two servers');
@@ -81,7 +81,7 @@ holds(str_starts_with($run->output, 'problem: ' . redis_addresses()[0] . ', ' . 
 holds(str_contains($run->output, "\n1 problem, no warnings, no notes: "), 'the same of two servers, counted', $run->output);
 same(2, count(doctor([...$both, '--ignore=few-servers'])->findings()), 'the same of two servers, for programs');
 
-// Colours on a terminal, unless they are not wanted.
+// Colors on a terminal, unless the environment refuses them.
 $command = escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' ' . php_options() . ' ' . escapeshellarg(DOCTOR) . ' ' . escapeshellarg($dsn);
 $on_terminal = fn (string $environment) => (string) shell_exec("env $environment script -qec " . escapeshellarg($command) . ' /dev/null < /dev/null');
 holds(str_contains($on_terminal('-u NO_COLOR TERM=xterm'), "\e[1;31mproblem\e[0m: "), 'colours on a terminal');

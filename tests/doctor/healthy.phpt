@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor has nothing to say of Redis servers that are set up well, and leaves nothing behind
+dlock-doctor finds nothing wrong with Redis servers that are configured well, and leaves nothing behind
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -20,7 +20,7 @@ holds((bool) preg_match('/^All is well: DistributedLock on ' . $kept->address() 
 same(0, $run->status, 'exit status');
 finds([], [], 'the server of the settings', '-d dlock.server=' . $kept->dsn());
 
-// In memory alone: the restart guard sees to that. Addresses of their own, as machines have.
+// Servers without persistence: the restart guard protects them. They have addresses of their own, like machines.
 $set = $dsns = [];
 foreach ([2, 3, 4] as $i) {
     $set[] = $server = redis_private(["bind 127.0.0.1 127.0.0.$i"]);
@@ -32,7 +32,7 @@ foreach ($set as $i => $server) {
 }
 same(0, (new DoctorRun($dsns))->status, 'exit status of RedLock');
 
-// The user that docs/operations.md has. What it may not see is told, and is no reason for alarm.
+// The user of docs/operations.md. The doctor says what that user may not see, as a note.
 preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed)
     || exit("docs/operations.md has no list\n");
 $rules = explode(' ', $listed[1]);
@@ -44,7 +44,7 @@ finds(['unseen' => 'note'], ['--prefix=Lock:', ...$restricted], 'a restricted us
 $set[0]->raw()->cmd('ACL', 'SETUSER', 'locks', '-info');
 finds(['unseen' => 'note'], ["$restricted[0]/2"], 'a restricted user of DistributedLock');
 
-// Who lacks something is told the same list.
+// A user that lacks a right is told the same list.
 $set[0]->raw()->cmd('ACL', 'SETUSER', 'locks', '-zadd', '+info');
 $texts = finds(['persistence' => 'warning', 'rights' => 'problem', 'unseen' => 'note'], ["$restricted[0]/2"], 'without zadd');
 preg_match('/A user needs: (.*?);/', $texts['rights'] ?? '', $told);

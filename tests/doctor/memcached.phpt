@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells of a memcached that evicts, was flushed or restarted, is too old, or gives locks to two for another reason
+dlock-doctor reports a memcached that evicts, was flushed or restarted, is too old, or grants a lock twice for another reason
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,12 +13,12 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 require __DIR__ . '/../inc/memcached.inc';
 
-/** Between the doctor and a server, whose answers it alters line by line. @return string its address */
+/** A relay between the doctor and a server, which alters the answers line by line. @return string its address */
 function altering(PrivateMemcached $server, array $patterns): string
 {
     $listener = stream_socket_server('tcp://127.0.0.1:0');
     $child = fork_child(function () use ($listener, $server, $patterns) {
-        $ways = []; // by the number of a stream, where it leads to
+        $ways = []; // number of a stream => the stream to which it leads
         $streams = [$listener];
         while (true) {
             $ready = $streams;
@@ -40,7 +40,7 @@ function altering(PrivateMemcached $server, array $patterns): string
                     $streams = array_filter($streams, fn ($one) => $one !== $stream && $one !== $to);
                     fclose($stream);
                     fclose($to);
-                    break; // the other one may be ready, too
+                    break; // the other stream may be ready, too
                 }
                 stream_set_blocking($to, true);
                 fwrite($to, preg_replace(array_keys($replace), array_values($replace), $bytes));
@@ -51,7 +51,10 @@ function altering(PrivateMemcached $server, array $patterns): string
     return stream_socket_get_name($listener, false);
 }
 
-/** With a megabyte of memory. slab_chunk_max is in bytes up to some version, and in kilobytes since, when more is refused. */
+/**
+ * A server with a megabyte of memory. slab_chunk_max is in bytes in old versions, and in kilobytes in newer ones, which
+ * refuse more.
+ */
 function small_memcached(string ...$options): PrivateMemcached
 {
     $options = ['-m', '1', '-I', '512k', ...$options];
@@ -69,7 +72,7 @@ $small = small_memcached();
 $refusing = small_memcached('-M', '-F');
 $by_socket = new SocketMemcached();
 
-// A restart is told while its leases may be believed in.
+// The doctor reports a restart while clients may still believe in earlier leases.
 $texts = finds(FORGETS + ['restarted' => 'warning'], [$server->dsn()], 'just started');
 holds((bool) preg_match('/was started \d s ago, and leases last up to 10 s/', $texts['restarted'] ?? ''), 'just started', $texts);
 foreach ([$server, $other, $small, $refusing] as $each) {
@@ -84,7 +87,7 @@ holds((bool) preg_match("/^All is well: DistributedLock on {$server->address()},
     'one line', $run->output);
 same('0', $server->raw()->stats()['cmd_flush'], 'it flushes nothing');
 
-// Lease times that memcached cannot have.
+// Lease times that memcached does not support.
 foreach (['2', '3000000'] as $ttl) {
     $run = new DoctorRun([$server->dsn(), "--ttl=$ttl"]);
     same([3, ''], [$run->status, $run->output], "--ttl=$ttl");
@@ -94,7 +97,7 @@ finds(FORGETS, [$server->dsn(), '--ttl=4'], 'the shortest leases', '-d dlock.res
 $run = new DoctorRun(['--class=RedLock', $server->dsn()]);
 same(3, $run->status, 'RedLock');
 
-// Out of reach, or something else.
+// Out of reach, or another program.
 $closed = closed_port();
 $texts = finds(['unreachable' => 'problem'], ["memcached://127.0.0.1:$closed"], 'a closed port');
 holds(str_contains($texts['unreachable'] ?? '', 'cannot be reached: Connection refused'), 'a closed port', $texts);
@@ -109,7 +112,7 @@ finds(FORGETS + ['slow' => 'warning'], ["memcached://{$way->address()}"], 'a slo
 $balancer = relay([$server->address(), $other->address()]);
 finds(FORGETS + ['balancer' => 'problem'], ["memcached://{$balancer->address()}", '--ignore=trial'], 'two servers behind one address');
 
-// What else a server may say of itself.
+// Other answers of a server.
 $altered = fn (array $patterns) => 'memcached://' . altering($server, $patterns);
 $texts = finds(['version' => 'problem'], [$altered(['/^VERSION .*?(?=\r)/m' => 'VERSION 1.5.22'])], 'an old one');
 holds(str_contains($texts['version'] ?? '', 'is memcached 1.5.22. It has no meta commands'), 'an old one', $texts);
@@ -127,7 +130,7 @@ finds(FORGETS + ['maxclients' => 'warning'], [$server->dsn(), '--workers=300', '
 finds(FORGETS + ['maxclients' => 'problem'], [$server->dsn(), '--workers=1100'], 'too few connections');
 finds(FORGETS + ['maxclients' => 'warning'], [$altered(['/^STAT curr_connections .*?(?=\r)/m' => 'STAT curr_connections 1000'])], 'many connections');
 
-// Flushes, where they are possible.
+// Flushes, if the server permits them.
 $fill = function (PrivateMemcached $server, int $items) {
     $raw = $server->raw();
     for ($i = 0; $i < $items; $i++) {
@@ -152,7 +155,7 @@ same('SERVER_ERROR out of memory storing object', $fill($refusing, 3000), 'filli
 $texts = finds(FORGETS + ['memory' => 'warning'], [$refusing->dsn(), '--ignore=trial'], 'full, without evictions');
 holds(str_contains($texts['memory'] ?? '', 'When it is full, no lock can be acquired'), 'full, without evictions', $texts);
 
-// memory:// is no server.
+// memory:// has no server.
 $texts = finds(['one-process' => 'note'], ['memory://tests'], 'memory');
 holds(str_contains($texts['one-process'] ?? '', 'memory://tests is a table in this process: there is no server to look at'), 'memory', $texts);
 $run = new DoctorRun(['memory://', '--ignore=one-process']);

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells of a MySQL or MariaDB without dlock's procedures, with too few connections, a wrong clock, settings that lose locks or refuse writes, and an owner that wakes nobody
+dlock-doctor reports a MySQL or MariaDB without dlock's procedures, with too few connections, a wrong clock, settings that lose locks or refuse writes, or an owner that cannot wake waiters
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -32,13 +32,13 @@ $set('binlog_format', "'STATEMENT'");
 $texts = finds(['binlog' => 'problem'], [$dsn], 'writes are refused');
 $set('binlog_format', "'MIXED'");
 
-// The application's user is not the owner; and the owner may wake nobody.
+// The application's user is not the owner, and the owner may not wake sessions.
 $server->query("CREATE USER app@'%' IDENTIFIED BY 's3cret'");
 $server->query("GRANT EXECUTE ON shop.* TO app@'%'");
 $server->query("GRANT SELECT ON mysql.* TO app@'%'");
 $app = $server->dsn('', 'app:s3cret');
 finds([], [$app], 'rights of an application');
-$set('init_connect', "'SET timestamp = 1000'"); // of others than administrators
+$set('init_connect', "'SET timestamp = 1000'"); // applies to all users except administrators
 finds(['clock' => 'warning'], [$app], 'a clock that is wrong');
 $set('init_connect', "''");
 $server->query("REVOKE ALL ON *.* FROM admin@'%'");

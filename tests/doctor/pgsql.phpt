@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells of a PostgreSQL without dlock's tables, with logged ones, too few connections, long transactions, or a standby
+dlock-doctor reports a PostgreSQL without dlock's tables, with logged ones, too few connections, long transactions, or a standby
 --EXTENSIONS--
 pdo
 pdo_pgsql

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor judges a set of RedLock's servers: how many, where, the same one twice, restarted ones, clocks, some that are down
+dlock-doctor judges a set of RedLock's servers: how many, where, the same server twice, restarts, clocks, servers that are down
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -9,7 +9,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
-/* Servers on addresses of their own, as machines have. */
+/* Servers on addresses of their own, like machines. */
 $dsn = fn (PrivateRedis $server, int $i) => "redis://127.0.0.$i:$server->port";
 $set = [];
 foreach ([2, 3, 4, 5] as $i) {
@@ -20,7 +20,7 @@ $three = array_slice($dsns, 0, 3);
 wait_for(fn () => min(array_map(fn (PrivateRedis $server) => $server->uptime(), $set)) >= 12, 60, 'the servers to be older than the restart guard');
 finds([], $three, 'three');
 
-// How many, and where.
+// How many servers, and where.
 finds(['few-servers' => 'warning'], [$dsns[0], '--class=RedLock'], 'one');
 finds(['few-servers' => 'warning'], array_slice($dsns, 0, 2), 'two');
 finds(['even-servers' => 'note'], $dsns, 'four');
@@ -30,16 +30,16 @@ finds(['one-host' => 'warning'], [$near[0], $near[1], $dsns[2]], 'most on one ho
 finds(['even-servers' => 'note'], [$near[0], $near[1], $dsns[2], $dsns[3]], 'no majority on one host');
 finds([], [$near[0], $dsns[1], $dsns[2]], 'one each');
 
-// The same one.
+// One server twice.
 $texts = finds(['same-server' => 'problem'], [$dsns[0], $dsns[1], "unix://{$set[2]->dir}/redis.sock"], 'one of them twice');
 holds(str_contains($texts['same-server'] ?? '', "127.0.0.2:{$set[2]->port}, {$set[2]->dir}/redis.sock are one"), 'which one', $texts);
 
-// The setting that goes with the lease time.
+// The setting that belongs to the lease time.
 finds(['restart-guard' => 'warning'], [...$three, '--ttl=30'], 'long leases');
 finds([], [...$three, '--ttl=30'], 'long leases, and as long a guard', '-d dlock.restart_guard=30');
 finds(['restart-guard' => 'warning'], $three, 'long leases by the setting', '-d dlock.ttl=30');
 
-// Some are down, or of no use: RedLock goes on without them as long as it can.
+// Servers are down or useless: RedLock works without them as long as a majority is left.
 $dead = fn (int $i) => "redis://127.0.0.$i:" . closed_port();
 $texts = finds(['unreachable' => 'warning'], [$dsns[0], $dsns[1], $dead(4)], 'one of three is down');
 holds(str_contains($texts['unreachable'] ?? '', 'The other 2 of 3 make a majority as long as 2 are left'), 'how many are left', $texts);
@@ -49,13 +49,13 @@ $set[2]->raw()->cmd('CONFIG', 'SET', 'maxmemory', '1000');
 finds(['memory' => 'warning'], $three, 'one of three is full');
 $set[2]->raw()->cmd('CONFIG', 'SET', 'maxmemory', '0');
 
-// What the extension says of all of them is told once.
+// If the extension says the same of all servers, the doctor prints it once.
 $on_three = fn (string ...$command) => array_map(fn (PrivateRedis $server) => $server->raw()->cmd(...$command), array_slice($set, 0, 3));
 $on_three('DEL', 'dlock:fence');
 $on_three('LPUSH', 'dlock:fence', 'x');
 $texts = finds(['trial' => 'problem'], $three, 'a key of another type');
 preg_match_all('/[:;] 127\.0\.0\.\d:\d+: WRONGTYPE/', $texts['trial'] ?? '', $reasons);
-$reasons = count(array_unique($reasons[0])); // it may have stopped asking at the second
+$reasons = count(array_unique($reasons[0])); // the extension may have stopped asking at the second
 holds($reasons >= 2 && substr_count($texts['trial'], 'WRONGTYPE') === $reasons, 'reasons', $texts);
 $on_three('DEL', 'dlock:fence');
 
@@ -71,7 +71,7 @@ foreach ([-3600, 100] as $seconds) {
         $process = start_server(['env', "LD_PRELOAD=$dir/clock.so", "WALL_CLOCK=$dir/clock$seconds", 'redis-server', '--bind', '127.0.0.1', '--port', "$port",
             '--save', '', '--dir', $dir], "$dir/log$seconds");
         $ready = wait_for(fn () => str_contains((string) file_get_contents("$dir/log$seconds"), 'Ready to accept') ? 'ready'
-            : (proc_get_status($process)['running'] ? '' : 'ended'), 20, 'a server') === 'ready'; // the port may be somebody's
+            : (proc_get_status($process)['running'] ? '' : 'ended'), 20, 'a server') === 'ready'; // the port may be in use
     }
     $ahead[$seconds] = "redis://127.0.0.1:$port";
     $processes[] = $process;
@@ -86,7 +86,7 @@ foreach ($processes as $process) {
     proc_close($process);
 }
 
-// Restarted ones.
+// Servers have restarted.
 $set[4]->restart();
 $texts = finds(['restarted' => 'warning'], $three, 'one of three is young');
 holds((bool) preg_match("/127\\.0\\.0\\.4:{$set[4]->port} up for \\d s only; before 10 s/", $texts['restarted'] ?? ''), 'which one', $texts);
@@ -99,7 +99,7 @@ finds(['unreachable' => 'warning'], [$dsns[0], $dead(3), $dsns[2], '--ttl=1'], '
 $set[3]->restart();
 $set[4]->restart();
 finds(['restarted' => 'problem'], $three, 'two of three are young');
-wait_for(function () use ($set) { // a busy machine may take longer than counts as together
+wait_for(function () use ($set) { // on a busy machine the starts may be too far apart to count as together
     $uptimes = array_map(function (int $i) use ($set) {
         $set[$i]->restart();
         return -now();

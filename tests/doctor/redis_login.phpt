@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells what a login or a user lacks: password, database, each command, key and channel; and shows no password
+dlock-doctor names what a login or a user lacks: password, database, each command, key and channel; it shows no password
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -16,7 +16,7 @@ $redis->cmd('ACL', 'SETUSER', 'app', 'on', '>' . SECRET, '~*', '&*', '+@all');
 $dsn = fn (string $credentials, string $rest = '') => "redis://$credentials{$server->address()}$rest";
 $good = 'app:' . rawurlencode(SECRET) . '@';
 
-// Every way to write the specification.
+// Every form of the specification.
 $json = fn (array $spec) => json_encode($spec, JSON_THROW_ON_ERROR);
 $array = ['host' => '127.0.0.1', 'port' => $server->port];
 foreach ([$dsn($good), $dsn(str_replace('%40', '@', $good)), $dsn($good, '/3'), $dsn($good, '?db=3&read_timeout=5'), $dsn(':only-the-default-user@'), $json($array + ['auth' => ['app', SECRET]]),
@@ -24,7 +24,7 @@ foreach ([$dsn($good), $dsn(str_replace('%40', '@', $good)), $dsn($good, '/3'), 
     $json($array + ['auth' => ['only-the-default-user'], 'connectTimeout' => 2.5, 'readTimeout' => 0])] as $spec) {
     finds([], [$spec], $spec);
 }
-// And every way to be refused.
+// Every reason to be refused.
 foreach ([
     'a wrong password' => ['password', $dsn('app:wrong-' . rawurlencode(SECRET) . '@')], 'a wrong user' => ['password', $dsn('nobody:' . rawurlencode(SECRET) . '@')],
     'no password' => ['password', $dsn('')], 'no password, as a list' => ['password', $json(['127.0.0.1', $server->port, 0.5])],
@@ -38,7 +38,7 @@ foreach ([
 }
 finds(['password' => 'problem'], ['redis://:surplus@' . redis_addresses()[0]], 'a password where none is wanted');
 
-// Rights: each of those that it looks for is seen to be missing, and it is named.
+// The doctor notices each missing right, and names it.
 $commands = ['evalsha', 'eval', 'set', 'get', 'getset', 'incr', 'del', 'exists', 'pexpire', 'pttl', 'time', 'zadd', 'zrem', 'zpopmin', 'zrange', 'zrank', 'zscore', 'hset',
     'hget', 'hdel', 'publish', 'subscribe'];
 $rules = ['~Lock:*', '~dlock:*', '&dlock:inbox:*', ...array_map(fn ($command) => "+$command", $commands)];
@@ -94,11 +94,11 @@ $permits(['~Stock:*'], ['rights' => 'problem'], 'no right to the keys Stock:*. '
 $permits(['&dlock:inbox:*'], ['rights' => 'warning'], 'no right to the channels dlock:inbox:*. ');
 $permits(['~Semaphore:*'], ['rights' => 'problem'], 'no right to the keys Semaphore:*', ['--class=Semaphore']);
 $permits([], [], '', ['--class=Semaphore', '--prefix=Stock:']);
-if ($redis->cmd('COMMAND', 'INFO', 'pexpiretime')[0]) { // Redis 7, where rights to a part of a command can be missing in INFO's place
+if ($redis->cmd('COMMAND', 'INFO', 'pexpiretime')[0]) { // Redis 7 has rights to single subcommands
     $permits(['+pubsub|numsub'], ['rights' => 'warning', 'unseen' => 'note'], 'no right to pubsub|numsub in scripts. ');
 }
 
-// Taken out of the server altogether.
+// Commands that the server does not have.
 foreach (['EVALSHA' => 'problem', 'GETSET' => 'problem', 'SUBSCRIBE' => 'warning'] as $command => $severity) {
     $without = redis_private(["rename-command $command \"\"", 'appendonly yes', 'appendfsync always']);
     $texts = finds(['rights' => $severity], [$without->dsn()], "renamed $command");

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells of Redis servers that are out of reach, silent, slow, or several behind one address
+dlock-doctor reports Redis servers that are out of reach, silent, slow, or several behind one address
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -22,7 +22,7 @@ holds(str_contains($texts['unreachable'] ?? '', "$closed cannot be reached: Conn
 finds(['unreachable' => 'problem'], ["unix://$server->dir/none.sock"], 'no socket');
 $texts = finds(['unreachable' => 'problem'], ['redis://' . zk_hosts() . '?read_timeout=2'], 'no Redis');
 
-// Programs that answer every line with one and the same thing.
+// Programs that answer every line with the same text.
 $odd = ["+OK\r\n", ":7\r\n", "\$-1\r\n", "*0\r\n", "*2\r\n:1\r\n*0\r\n", "*1000000000\r\n", "\$1000000000\r\n", "\$-9\r\n", str_repeat("*1\r\n", 100), "\r\n", "HTTP/1.1 400\r\n"];
 foreach ($odd as $answer) {
     $listener = stream_socket_server('tcp://127.0.0.1:0');
@@ -39,7 +39,7 @@ foreach ($odd as $answer) {
     $parrot->kill();
 }
 
-// What a server says is no command to a terminal.
+// A server's answer is no command to a terminal.
 $listener = stream_socket_server('tcp://127.0.0.1:0');
 $parrot = fork_child(function () use ($listener) {
     while ($client = stream_socket_accept($listener, 60)) {

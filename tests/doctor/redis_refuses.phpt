@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells why a Redis server takes no writes: a failed save, too few replicas, a script that does not end
+dlock-doctor says why a Redis server refuses writes: a failed save, too few replicas, a script that does not end
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

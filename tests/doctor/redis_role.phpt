@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells of replicas, Sentinels and nodes of a cluster
+dlock-doctor reports replicas, Sentinels and nodes of a cluster
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -30,7 +30,7 @@ for ($ready = false; !$ready;) {
     file_put_contents("$dir/sentinel.conf", "bind 127.0.0.1\nport $port\ndir $dir\nsentinel monitor locks 127.0.0.1 $master->port 1\n");
     $sentinel = start_server(['redis-server', "$dir/sentinel.conf", '--sentinel'], "$dir/log");
     $ready = wait_for(fn () => str_contains((string) file_get_contents("$dir/log"), '+monitor') ? 'ready' : (proc_get_status($sentinel)['running'] ? '' : 'ended'),
-        20, 'the Sentinel') === 'ready'; // the port may be somebody's
+        20, 'the Sentinel') === 'ready'; // another process may have the port
 }
 wait_for(fn () => $redis->cmd('PUBSUB', 'NUMSUB', '__sentinel__:hello')[1] === 1, 60, 'the Sentinel to watch');
 $texts = finds(['replicas' => 'warning'], [$master->dsn()], 'a master that is watched');

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor tells of a Redis server's settings that lose locks or keep them from being taken, and only where they do
+dlock-doctor reports a Redis server's settings that lose locks or prevent them, and only if they do
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -13,7 +13,7 @@ const KEPT = ['appendonly' => 'yes', 'appendfsync' => 'always'];
 $server = redis_private(array_map(fn ($name, $value) => "$name $value", array_keys(KEPT), KEPT));
 $redis = $server->raw();
 $defaults = [];
-/** With these settings it finds this. @return array<string, string> */
+/** The doctor finds this with these settings. @return array<string, string> */
 $with = function (array $settings, array $expected, array $arguments = [], string $php = '') use ($server, &$defaults): array {
     $redis = $server->raw();
     foreach ($settings as $name => $value) {
@@ -33,7 +33,7 @@ $used = function () use ($server): int {
 };
 $with([], []);
 
-// Who forgets what, and to whom it matters.
+// Which servers forget, and for which classes it matters.
 $without_guard = '-d dlock.restart_guard=0';
 $red = ['--class=RedLock', '--ignore=few-servers'];
 $with(['appendonly' => 'no'], ['persistence' => 'warning']);
@@ -61,9 +61,9 @@ wait_for(fn () => preg_match('/^connected_clients:[12]\r/m', $redis->cmd('INFO',
 $with(['tcp-keepalive' => 0], ['keepalive' => 'note']);
 $with(['tcp-keepalive' => 0, 'timeout' => 300], []);
 $with(['timeout' => 1], []);
-$redis = $server->raw(); // that may have ended the other one
+$redis = $server->raw(); // the test above may have ended the connection
 
-// Memory. The limit is nothing that matters until there is one.
+// Memory. The policy does not matter until there is a limit.
 $with(['maxmemory-policy' => 'allkeys-lru'], []);
 $redis->cmd('EVAL', 'for i = 1, 2000 do redis.call("SET", "filling:" .. i, string.rep("x", 10000)) end', 0);
 foreach (['allkeys-lru', 'allkeys-random', 'volatile-lru', 'volatile-ttl'] as $policy) {
@@ -75,19 +75,20 @@ $with(['maxmemory' => 1 << 30], []);
 $with(['maxmemory' => (int) ($used() * 1.05)], ['memory' => 'warning']);
 $with(['maxmemory' => '1mb'], ['memory' => 'problem']);
 $with([], []);
-$redis->cmd('CONFIG', 'SET', 'maxmemory', (int) ($used() * 0.9)); // in the order in which it takes effect
+$redis->cmd('CONFIG', 'SET', 'maxmemory', (int) ($used() * 0.9)); // each setting takes effect in this order
 $redis->cmd('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random');
 wait_for(fn () => preg_match('/^evicted_keys:[1-9]/m', $redis->cmd('INFO', 'stats')), 60, 'evictions');
 $texts = finds(['eviction' => 'problem'], [$server->dsn()], 'evictions');
 holds((bool) preg_match('/allkeys-random, \d+ evicted so far/', $texts['eviction'] ?? ''), 'how many were evicted', $texts);
 
-// What nobody thought of: the extension itself says what is wrong.
+// Problems without a check of their own: the extension itself says what is wrong.
 $other = redis_private(array_map(fn ($name, $value) => "$name $value", array_keys(KEPT), KEPT));
 $other->raw()->cmd('LPUSH', 'dlock:fence', 'x');
 $texts = finds(['trial' => 'problem'], [$other->dsn()], 'a key of another type');
 holds(str_contains($texts['trial'] ?? '', 'WRONGTYPE'), 'a key of another type', $texts);
 
-// Bound to an address that no machine here has: Redis goes on without it, so that nobody is let in for this test.
+// Bound to an address that no machine here has: Redis runs without it, so that this test opens the server to no other
+// machine.
 $settings = array_map(fn ($name, $value) => "$name $value", array_keys(KEPT), KEPT);
 $open = redis_private([...$settings, 'bind 127.0.0.1 -192.0.2.77', 'protected-mode no']);
 finds(['open' => 'note'], [$open->dsn()], 'nobody needs a password');

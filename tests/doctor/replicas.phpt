@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor compares the clocks of a master and of the replicas that only it names, and tells of sales that a failover may have lost
+dlock-doctor compares the clocks of a master and of replicas that only the master names, and reports sales that a failover may have lost
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -36,7 +36,7 @@ foreach ($servers as $server) {
     set_clock($server, 0);
 }
 
-// Sales that were confirmed by a master and a replica that are cut off then.
+// A master and a replica confirm sales, and are then cut off.
 $stock = new Dlock\Stock($of($old));
 $stock->restock('shoe', 10, 'opening');
 $stock->reserve('shoe', 'b1', 'o1')->confirm();

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor looks at Sentinels, at the master that they name and at its replicas
+dlock-doctor examines Sentinels, the master that they name and its replicas
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -20,7 +20,7 @@ $run = new DoctorRun([$guarded, $ttl]);
 holds(preg_match('/^All is well: DistributedLock on mymaster at [\d.:,]+ \(4 servers\), Redis [\d.]+, round trips/', $run->output) === 1, 'one line', $run->output);
 same(['dlock:era', 'dlock:fence'], what_stays($set->master()->raw()), 'what is left');
 
-// How many confirm.
+// How many replicas must acknowledge.
 $texts = finds(['few-replicas' => 'problem'], [$set->dsn(['guard' => 6, 'replicas' => 4]), $ttl], 'four of three');
 holds(str_contains($texts['few-replicas'] ?? '', 'has 3 replicas, and 4 must acknowledge'), 'four of three', $texts);
 finds(['few-replicas' => 'warning'], [$set->dsn(['guard' => 6, 'replicas' => 3]), $ttl], 'three of three');

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor over TLS: who is trusted, and certificates that end soon or have ended
+dlock-doctor over TLS: which certificates are trusted, and which have ended or end soon
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/tls.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
 $files = new TlsFiles();
-/** Signs the server's or the client's certificate anew. */
+/** Signs the server's or the client's certificate again. */
 $sign = function (string $name, int $days) use ($files) {
     exec('cd ' . escapeshellarg($files->dir) . " && openssl x509 -req -in $name.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days $days "
         . "-extfile $name.ext -out $name.crt 2>&1", $output, $code);

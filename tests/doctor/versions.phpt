@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor fits the extension that it comes with, and tells of versions that are too old
+dlock-doctor fits the extension of its release, and reports versions that are too old
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/doctor.inc';
 
 $source = implode(array_map(file_get_contents(...), [DOCTOR, ...glob(dirname(DOCTOR, 2) . '/console/doctor/{*,*/*}.php', GLOB_BRACE)]));
-/** The constant of the script or of a file in its folder. */
+/** The constant in the script or in a file of its folder. */
 $constant = function (string $name) use ($source): array {
     preg_match("/^const $name = (.*?);$/ms", $source, $found);
     preg_match_all("/'([^']*)'/", $found[1], $values);
@@ -22,7 +22,7 @@ $constant = function (string $name) use ($source): array {
 };
 same([Dlock\VERSION], $constant('VERSION'), 'the version');
 
-// What it looks for is what the extension does.
+// The doctor looks for the commands that the extension sends.
 $sorted = function (array $names): array {
     $names = array_unique($names);
     sort($names);
@@ -31,14 +31,14 @@ $sorted = function (array $names): array {
 $commands = ['locks' => [], 'permits' => []];
 foreach (glob(__DIR__ . '/../../src/redis/script/lua/*/*.lua') as $file) {
     if (preg_match('~[/_](break|describe|inspect|note_seen|seen)\.lua$~', $file)) {
-        continue; // for those who look: no lock needs it
+        continue; // only inspections need it, not locks
     }
     preg_match_all("/redis\.p?call\('(\w+)'/", file_get_contents($file), $found);
     $found = array_diff(array_map(strtolower(...), $found[1]), ['pexpiretime']); // in place of time
     $commands[preg_match('~^(permits|stock)_~', basename($file)) ? 'permits' : 'locks'][] = $found;
 }
 $commands = array_map(fn (array $files) => $sorted(array_merge(...$files)), $commands);
-$commands['locks'] = array_values(array_diff($commands['locks'], ['zcount', 'zrangebyscore'])); // for several locks at once alone
+$commands['locks'] = array_values(array_diff($commands['locks'], ['zcount', 'zrangebyscore'])); // only for several locks at once
 same($commands['locks'], $sorted([...$constant('COMMANDS_IN_SCRIPTS'), ...$constant('CONFIRMING_COMMANDS')]), 'the commands in the scripts');
 $of_permits = [...$constant('COMMANDS_IN_PERMITS_SCRIPTS'), ...$constant('CONFIRMING_PERMITS_COMMANDS')];
 same([], array_values(array_diff($commands['permits'], $of_permits)), 'the commands in those on permits');
@@ -46,7 +46,7 @@ same([], array_values(array_diff($constant('COMMANDS_IN_PERMITS_SCRIPTS'), $comm
 preg_match_all("/\btry\('(\w+)'/", $source, $tried);
 same($sorted([...$commands['locks'], ...$of_permits]), $sorted($tried[1]), 'the commands that it tries');
 
-// There are no servers here as old as that, so a copy asks for more.
+// No server here is that old, so a copy of the doctor requires more.
 $demanding = function (string $constant, string $version): string {
     $copy = copied_doctor();
     $files = ["$copy/bin/dlock-doctor", ...glob("$copy/console/doctor/*/*.php")];

@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor looks at ZooKeeper servers: sessions, times, connections, rights
+dlock-doctor examines ZooKeeper servers: sessions, times, connections, rights
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ holds(str_contains($texts['session-timeout'] ?? '', 'gives a session 40 s where 
 $delayed = relay($hosts, 0.06);
 finds(['standalone' => 'note', 'slow' => 'warning'], [$delayed->address()], 'a slow way');
 
-// Who may do what: all of them in one root that belongs to somebody.
+// Which users may do what, in a root that belongs to one user.
 $owner = new ZkLock($hosts, auth: 'digest:owner:secret');
 $owner->acquire('dlock-doctor')->release();
 $zk = $single->raw();
@@ -43,7 +43,7 @@ foreach (['nobody' => [], 'somebody else' => ['--auth=digest:other:secret']] as 
 }
 $zk->close();
 
-// What is not there, and what does not answer.
+// A server that is down, and one that does not answer.
 $closed = '127.0.0.1:' . closed_port();
 finds(['unreachable' => 'problem'], [$closed], 'a closed port');
 finds(['unreachable' => 'warning', 'standalone' => 'note'], ["$hosts,$closed"], 'a closed port beside a server');
@@ -52,7 +52,7 @@ $texts = finds(['unreachable' => 'problem'], [$hosts], 'a stopped server');
 holds(str_contains($texts['unreachable'] ?? '', 'does not answer within 5 s'), 'a stopped server', $texts);
 $single->resume();
 
-// One that has little room, and gives sessions of less than two ticks to who asks for them.
+// A server with little room, which grants sessions of less than two ticks.
 putenv('JAVA_TOOL_OPTIONS=-Dzookeeper.DigestAuthenticationProvider.superDigest=super:' . base64_encode(sha1('super:secret', true)));
 $small = zk_private(['tickTime' => 5000, 'minSessionTimeout' => 6000, 'maxClientCnxns' => 3]);
 finds(['ticks' => 'problem', 'standalone' => 'note'], [$small->hosts(), '--ttl=8'], 'less than two ticks');
@@ -64,7 +64,7 @@ foreach ($full as $session) {
     $session->close();
 }
 
-// Two that know nothing of each other; and one that does not tell whom it knows.
+// Two servers that do not know each other; and one that hides its members.
 finds(['not-one-ensemble' => 'problem'], ["$hosts,{$small->hosts()}"], 'two servers, not one ensemble');
 $zk = $small->raw();
 $zk->auth('digest', 'super:secret');

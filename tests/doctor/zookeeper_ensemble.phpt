@@ -1,5 +1,5 @@
 --TEST--
-dlock-doctor is quiet about a good ensemble, and tells of one with a bad size, of members that are down or not named, and what is not shown
+dlock-doctor is quiet about a good ensemble, and reports a bad size, members that are down or not named, and what is hidden
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -38,7 +38,7 @@ function ensemble(int $n, int $running): array
         }
         $addresses = array_map(fn (int $port) => "127.0.0.1:$port", array_slice($ports, 0, $running));
         $state = wait_for(function () use ($addresses, $processes, $logs) {
-            foreach ($processes as $i => $process) { // a port may be somebody's
+            foreach ($processes as $i => $process) { // another process may have a port
                 if (!proc_get_status($process)['running'] || str_contains((string) file_get_contents($logs[$i]), 'BindException')) {
                     return 'ended';
                 }
@@ -64,7 +64,7 @@ function stop($process): void
     proc_close($process);
 }
 
-// Three, which show nothing of their settings.
+// Three servers, which show none of their settings.
 [$addresses, $processes] = ensemble(3, 3);
 $hosts = implode(',', $addresses);
 $texts = finds(['unseen' => 'note'], [$hosts, '--workers=10'], 'three');
@@ -75,7 +75,7 @@ holds((bool) preg_match('/^All is well: ZkLock on 3 servers, ZooKeeper [\d.]+, l
 finds(['unseen' => 'note', 'one-of-many' => 'warning'], [$addresses[1]], 'one of three');
 finds(['unseen' => 'note'], ["$addresses[0],$addresses[2]"], 'two of three');
 
-// Two, and members of either.
+// Two servers, and members of two ensembles.
 [$two, $pair] = ensemble(2, 2);
 finds(['few-servers' => 'warning'], [implode(',', $two), '--ignore=unseen'], 'two');
 finds(['not-one-ensemble' => 'problem'], ["$addresses[0],$two[1]", '--ignore=unseen'], 'two ensembles');

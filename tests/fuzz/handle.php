@@ -1,8 +1,8 @@
 <?php
-/* Handles of detached leases that were altered, some with a digest that is right: DistributedLock::attach() throws ValueError, and
- * nothing else, where the handle cannot be one. One that can be asks the server, which is not there.
+/* Altered handles of detached leases, some with a right digest. If the handle is impossible, DistributedLock::attach()
+ * throws ValueError, and nothing else. Otherwise it asks the server, which is down.
  *
- *   php handle.php SECONDS FILE [SEED]    the FILE is written before each attempt, so that it tells what crashed
+ *   php handle.php SECONDS FILE [SEED]    writes FILE before each attempt, so that it has the handle of a crash
  *   php handle.php --repeat FILE */
 
 declare(strict_types=1);
@@ -19,7 +19,7 @@ function seal(string $payload): string
 	return encode(substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload);
 }
 
-/** By another way than the extension's: one expression for the payload. */
+/** Not the extension's way: one expression for the payload. */
 function isGood(string $handle): bool
 {
 	if (!str_starts_with($handle, 'dlock1.')) {

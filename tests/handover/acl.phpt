@@ -1,5 +1,5 @@
 --TEST--
-A user with exactly the commands, keys and channels that docs/operations.md lists; without any of them it fails clearly
+A user with the commands, keys and channels of docs/operations.md can do everything; without any of them it fails clearly
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -38,7 +38,8 @@ $manager = function (string $kind) use ($kinds) {
     return $kind === 'DistributedLock' ? new DistributedLock($dsns[0]) : new RedLock($dsns, prefix: 'Lock:', retryDelay: 20);
 };
 
-/* All that can be done with a lock, by a holder and two waiters, one of which gives up. @return string what went wrong, '' for nothing */
+/* All uses of a lock, by a holder and two waiters, one of which times out. @return string what went wrong, '' for
+   nothing */
 $scenario = function (string $kind) use ($kinds, $manager): string {
     $resource = unique($kind . bin2hex(random_bytes(4)));
     $waiter = null;
@@ -75,17 +76,17 @@ foreach ($kinds as $kind => $locks) {
         same([], $redis->cmd('ACL', 'LOG'), "$kind: refused commands");
     }
 }
-// Everything in the list is needed, and the error says so.
-// But for INCR, without which each lock has a look at the clock, ZRANK, which is for leases that end soon (rights.phpt), and messages,
-// without which waiters look at intervals (restricted.phpt).
+// Every rule of the list is needed, and the error says so. Exceptions are INCR, without which each lock also reads the
+// clock, ZRANK, for leases that end soon (rights.phpt), and messages, without which waiters look at intervals
+// (restricted.phpt).
 foreach (array_diff(RULES, ['-@all', '+incr', '+zrank', '+publish', '+subscribe', ...CHANNELS]) as $rule) {
     $allow([$rule]);
-    $problem = $scenario('DistributedLock') ?: $scenario('RedLock'); // there are rights that only the latter needs
+    $problem = $scenario('DistributedLock') ?: $scenario('RedLock'); // some rights only RedLock needs
     // Redis words it in three ways.
     holds(preg_match('/^Dlock\\\\(Connection|Quorum)Exception: .*Redis at \S+: .*(NOPERM|ACL failure|permission|can\'t run this command).*(needs the|docs\/operations\.md)/', $problem) === 1,
         "without $rule", $problem);
 }
-// Another database needs SELECT besides, and RedLock INFO.
+// Another database also needs SELECT, and RedLock INFO.
 $allow();
 $in_database = fn (string $kind) => $kind === 'DistributedLock' ? new DistributedLock("redis://locks:secret@{$kinds[$kind]->addresses[0]}/1")
     : new RedLock(array_map(fn (string $address) => "redis://locks:secret@$address/1", $kinds[$kind]->addresses), prefix: 'Lock:');

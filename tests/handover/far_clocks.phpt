@@ -1,5 +1,5 @@
 --TEST--
-Clocks that are centuries ahead, or at 0, and forged fencing tokens: they spoil nobody's locks
+Clocks that are centuries ahead, or at 0, and forged fencing tokens spoil no client's locks
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -23,7 +23,7 @@ $locks = private_locks('RedLock', 3);
 $dsns = implode(',', array_map(fn (string $address) => "redis://$address", $locks->addresses));
 $fences = fn () => array_map(fn (RedisRaw $redis) => (int) $redis->cmd('GET', 'dlock:fence'), $locks->raw());
 $last = 0;
-/* Anybody else's lock: it can be had, and its token is greater than the one before, and not by centuries. */
+/* Another lock can be acquired, and its token is greater than the one before, but not by centuries. */
 $goes_on = function (string $what, int $most = CAP + 1000) use ($locks, &$last, $fences) {
     $lease = $locks->manager()->acquire('other', 5, 30);
     within($last + 1, $lease->fencingToken, $most, "$what: the fencing token");
@@ -34,7 +34,7 @@ $goes_on = function (string $what, int $most = CAP + 1000) use ($locks, &$last, 
 $now = fn () => (time() + 60) * 1_000_000;
 $goes_on('at first', $now());
 
-// A client's clock.
+// A client's clock is wrong.
 $use = <<<'PHP'
     $red = new RedLock(explode(',', $argv[1]), prefix: 'Lock:');
     foreach (['acquire' => fn () => $red->acquire('x', 1, 30), 'tryAcquire' => fn () => $red->tryAcquire('x'), 'lock' => fn () => $red->lock('x', 1000)] as $name => $do) {
@@ -67,7 +67,7 @@ foreach ([0, 5, -1, -3600 * 24 * 365 * 100] as $time) {
     $goes_on("a client at $time", $now());
 }
 
-// What a client could say by hand.
+// Requests that a client could send by hand.
 $redis = $locks->raw()[0];
 $keys = ['Lock:z', 'dlock:fence', Locks::queue('z'), Locks::waiters('z')];
 $error = fn (string $script, string ...$arguments) => thrown_by(fn () => $redis->cmd('EVAL', script($script), ...$arguments))?->getMessage();
@@ -89,7 +89,8 @@ foreach ([(1 << 53) - 1, 1 << 53, PHP_INT_MAX, '1e300', 'inf'] as $forged) {
 }
 $goes_on('after all that');
 $goes_on('after all that, again');
-// The largest that is not refused: a server that was raised to it has no vote until somebody sets it right, and still gives out tokens.
+// The largest token that is not refused. A server that was raised to it has no vote until an operator corrects it, but
+// still gives out tokens.
 same(1, $redis->cmd('EVAL', script('repair'), 2, 'Lock:z', 'dlock:fence', 'mine', 30000, END - 1), 'repair with the largest');
 $redis->cmd('DEL', 'Lock:z');
 for ($i = 0; $i < 3; $i++) {
@@ -102,7 +103,7 @@ for ($i = 0; $i < 3; $i++) {
     same(true, $lease->release(), 'it goes on by itself: release()');
 }
 
-// A server's clock.
+// A server's clock is wrong.
 foreach ([(1 << 53) / 1e6 + 1000, (1 << 53) / 1e6 - 1000, 1] as $time) {
     $server = redis_with_clock($time - time());
     $single = new Locks('DistributedLock', [$server->address()], [$server]);

@@ -1,5 +1,5 @@
 --TEST--
-Clients that know nothing of the queue neither break nor starve it, nor does it break their locks
+Clients that do not know the queue neither break nor starve it, and the queue does not break their locks
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,13 +15,16 @@ require __DIR__ . '/../inc/handover.inc';
 const COMPARE_AND_DELETE = 'if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0';
 [$locks] = shared_locks();
 [$redis] = $locks->raw();
-// How the foreign holder goes. Nobody tells the waiters: they look again after 2.3 s at most, long before it would be over.
+// How the foreign holder's lock ends. The waiters get no message: they look again after 2.3 s at most, long before the
+// lease would end.
 $ends = [
     'compare-and-delete' => [100_000, fn (string $key) => $redis->cmd('EVAL', COMPARE_AND_DELETE, 1, $key, 'foreign')],
     'DEL' => [100_000, fn (string $key) => $redis->cmd('DEL', $key)],
 ];
-/** Three wait behind a foreign holder; or one, which may come when it is over. Gives the seconds from its SET, and from $end(key), to the first
- *  of them having the lock. */
+/**
+ * Three waiters wait behind a foreign holder; or one waiter, which may come after the end. Returns the seconds from its
+ * SET, and from $end(key), to the first waiter's acquisition.
+ */
 $follow = function (string $name, int $ttl, callable $end, bool $queued = true) use ($locks, $redis): array {
     $resource = unique($name);
     $set = now();
@@ -32,7 +35,7 @@ $follow = function (string $name, int $ttl, callable $end, bool $queued = true) 
     $times = [];
     foreach ($line as $i => $waiter) {
         [$times[]] = $waiter->hear(60);
-        // A lock that is held for dlock is respected by them.
+        // Foreign clients respect a lock of dlock.
         same(null, $redis->cmd('SET', Locks::key($resource), 'foreign', 'NX', 'PX', 1000), "$name: SET while waiter $i holds");
         same(0, $redis->cmd('EVAL', COMPARE_AND_DELETE, 1, Locks::key($resource), 'foreign'), "$name: deletion while waiter $i holds");
         $waiter->say('release');
@@ -49,7 +52,7 @@ foreach ($ends as $name => [$ttl, $end]) {
     });
     within(0, $seconds, SOON, "$name: seconds until the first waiter holds");
 }
-// When it expires they know when. Without that they would look 0.6 s later at the earliest.
+// Waiters know when the key expires. Otherwise they would look 0.6 s later at the earliest.
 $seconds = [];
 for ($round = 0; $round < 3; $round++) {
     [$since] = $follow("expiry-$round", 1000, fn () => null, queued: false);
@@ -58,7 +61,7 @@ for ($round = 0; $round < 3; $round++) {
 holds(min($seconds) >= 0, 'nobody holds before the expiry', $seconds);
 within(0, min($seconds), SOON, 'seconds from the expiry to the first waiter');
 
-// Contention: foreign clients that try all the time, and processes that queue.
+// Contention: foreign clients try all the time, while processes queue.
 $resource = unique('contention');
 $gate = gate();
 $foreign = [];

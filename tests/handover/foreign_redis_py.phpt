@@ -1,5 +1,5 @@
 --TEST--
-python3-redis' Lock and DistributedLock keep each other out, and both get their turns
+python3-redis' Lock and DistributedLock exclude each other, and both get their turns
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

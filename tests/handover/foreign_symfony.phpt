@@ -1,5 +1,5 @@
 --TEST--
-Symfony's RedisStore and DistributedLock keep each other out
+Symfony's RedisStore and DistributedLock exclude each other
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ $symfony = fn (string $code) => php_child('
     $lock = (new Symfony\Component\Lock\LockFactory(new Symfony\Component\Lock\Store\RedisStore($redis)))->createLock($argv[2], 30);
     ' . $code, [$locks->addresses[0], Locks::key($resource)], '-d error_reporting=8191 -d extension=igbinary -d extension=redis');
 
-// Held here: theirs is refused, and gets it afterwards.
+// DistributedLock holds: Symfony is refused, and acquires the lock afterwards.
 $lease = $locks->manager()->acquire($resource, 0, 30);
 $child = $symfony('
     var_dump($lock->acquire());
@@ -42,8 +42,8 @@ same(true, $lease->isHeld() && $lease->release(), 'release()');
 $child->writeLine('');
 same('bool(true)', $child->readLine(), 'Symfony, after the release');
 
-// Held there: Symfony up to 5.1 and the stores of other libraries keep a string, from 5.2 on it is a sorted set. Whatever it
-// is, it is somebody else's lock while it has a lease time, and is waited for.
+// Symfony holds. Symfony up to 5.1 and the stores of other libraries keep a string, from 5.2 on it is a sorted set.
+// While the key has a lease time it is another client's lock, whatever its type, and waiters wait for it.
 $type = $redis->cmd('TYPE', Locks::key($resource));
 same(null, $locks->manager()->tryAcquire($resource), 'while Symfony holds');
 fails(Dlock\AcquireTimeoutException::class, '*', fn () => $locks->manager()->acquire($resource, 0.3), 'while Symfony holds');

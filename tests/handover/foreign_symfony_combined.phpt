@@ -1,5 +1,5 @@
 --TEST--
-Symfony's CombinedStore of several RedisStores, with a majority, and RedLock keep each other out
+Symfony's CombinedStore of several RedisStores, with a majority, and RedLock exclude each other
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -36,7 +36,7 @@ $child = php_child('
     }
 ', [implode(',', $locks->addresses), Locks::key($resource)], '-d error_reporting=8191 -d extension=igbinary -d extension=redis');
 
-// Held here by all servers, and by three of five.
+// RedLock holds on all servers, and on three of five.
 foreach ([[], [0, 3]] as $without) {
     $lease = $locks->manager()->acquire($resource, 0, 30);
     wait_for(fn () => array_filter($locks->raw(), fn (RedisRaw $redis) => $redis->cmd('EXISTS', Locks::key($resource)) === 0) === [], 60, 'all servers');
@@ -50,7 +50,7 @@ foreach ([[], [0, 3]] as $without) {
     same(true, $lease->isHeld() && $lease->release(), 'release()');
 }
 
-// Held there, and waited for.
+// Symfony holds, and RedLock waits.
 wait_for(fn () => !$locks->manager()->isLocked($resource), 60, 'the end of the lock');
 $child->writeLine('acquire');
 same('bool(true)', $child->readLine(), 'Symfony, after the release');

@@ -1,5 +1,5 @@
 --TEST--
-Children that end neither take a waiter's inbox with them, nor its place, nor what its parent holds
+Children that end do not close their parent's inbox, lose its place in the queue, or release its locks
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,7 +16,8 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $name = $locks->name;
     $resource = unique($name);
     $lease = $locks->manager()->acquire($resource, 0, 100);
-    // It forks while it waits, and again while it holds; the children use the same manager, then end in all ways.
+    // A process forks while it waits, and again while it holds. The children use the same manager, then end in all
+    // ways.
     $waiter = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
         $manager = $locks->manager();
         $forks = function (?Dlock\Lease $held) use ($manager, $resource) {

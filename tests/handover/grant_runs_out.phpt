@@ -1,5 +1,5 @@
 --TEST--
-A grant that ran out while a signal handler ran is not believed afterwards
+A waiter does not believe in a grant that expired while a signal handler ran
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -33,17 +33,17 @@ for ($round = 0; $round < 2; $round++) {
     $locks->waitUntilQueued($resource, 1);
     $waiter->signal(SIGUSR1);
     same('in the handler', $waiter->hear(), "round $round");
-    // It is granted the lock, and does not hear of it. When the grant is over another one holds.
+    // The waiter is granted the lock, but does not hear of it. When the grant has expired, another client holds.
     same(true, $lease->release(), 'the holder');
     $other = $locks->manager()->acquire($resource, 20, 100);
     enter($gate);
     $waiter->say('go on');
     $locks->waitUntilQueued($resource, 1);
-    pause(0.2); // for one that believes, to enter
+    pause(0.2); // time for a waiter that believes to enter
     same(true, $other->isHeld(), 'the other one');
     leave($gate);
     same(true, $other->release(), 'release() of the other one');
-    same('holds', $waiter->hear()[0], 'in the end'); // or it has found two in the section
+    same('holds', $waiter->hear()[0], 'in the end'); // otherwise it has found two processes in the section
     same(true, $waiter->result(), 'release() of the waiter');
 }
 echo "done\n";

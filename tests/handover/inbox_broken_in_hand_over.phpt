@@ -1,5 +1,5 @@
 --TEST--
-A waiter whose inbox is closed in the moment of the release still gets the lock in its turn
+A waiter whose inbox is closed at the moment of the release still acquires the lock in its turn
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -19,7 +19,7 @@ for ($round = 0; $round < 20; $round++) {
     $lease = $locks->manager()->acquire($resource, 0, 100);
     $line = $locks->line(2, $resource, gate());
     $killer = $locks->addresses[0];
-    // One right behind the other, on two connections: in whichever order the server takes them.
+    // Both requests are sent at once, on two connections: the server executes them in either order.
     $redis->send('CLIENT', 'KILL', 'TYPE', 'pubsub');
     $start = now();
     $lease->release();
@@ -28,7 +28,7 @@ for ($round = 0; $round < 20; $round++) {
     foreach ($line as $waiter) {
         $order[] = [$waiter, null];
     }
-    // The second may have been first, where the first was not there.
+    // The second waiter may be first if the first was not there.
     $pending = $line;
     while ($pending) {
         foreach ($pending as $i => $waiter) {

@@ -1,5 +1,5 @@
 --TEST--
-A wait that a signal handler ends by an exception leaves the queue, and passes on what it was granted
+A waiter that a signal handler's exception interrupts leaves the queue, and hands on what it was granted
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -29,10 +29,10 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
             $result = $e->getMessage();
         }
         $say($result);
-        $hear(); // lives on: nothing is left to its end
+        $hear(); // the process lives on: its end releases nothing
     });
 
-    // While somebody else holds.
+    // Another client holds.
     $resource = unique("$name waits");
     $lease = $locks->manager()->acquire($resource, 0, 100);
     $child = $interrupted($resource);
@@ -47,7 +47,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     same(true, $locks->manager()->acquire($resource, 0)->release(), "$name: free afterwards");
     $child->kill();
 
-    // Granted in that instant: the next waiter has it at once, not after a grant's 3 s.
+    // The waiter is granted the lock in that instant: the next waiter acquires it at once, not after a grant's 3 s.
     $times = [];
     for ($round = 0; $round < 3; $round++) {
         $resource = unique("$name granted $round");

@@ -1,5 +1,5 @@
 --TEST--
-Resources leave nothing behind on the servers but the last fencing token, and for two minutes the list of those that were waited for
+Resources leave nothing on the servers except the last fencing token, and for two minutes the list of resources that clients waited for
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -18,7 +18,7 @@ foreach (['DistributedLock' => 5000, 'RedLock' => 500] as $kind => $count) {
     for ($i = 0; $i < $count; $i++) {
         $manager->acquire("resource $i", 0, 10)->release() || throw new RuntimeException('the lock was lost');
     }
-    // Contended ones: some wait and get it, some give up.
+    // Contended resources: some processes wait and acquire, some give up.
     fork_run(6, function (int $me) use ($locks, $kind) {
         $manager = $locks->manager();
         for ($i = 0; $i < 60; $i++) {
@@ -31,7 +31,7 @@ foreach (['DistributedLock' => 5000, 'RedLock' => 500] as $kind => $count) {
         try {
             wait_for(fn () => array_values(array_diff($redis->cmd('KEYS', '*'), ['dlock:seen'])) === ['dlock:fence'], 60, 'the keys to go');
         } catch (RuntimeException) {
-            $keys = array_values(array_diff($redis->cmd('KEYS', '*'), ['dlock:seen'])); // which ends by itself
+            $keys = array_values(array_diff($redis->cmd('KEYS', '*'), ['dlock:seen'])); // it expires by itself
             same(['dlock:fence'], array_slice($keys, 0, 5), "$kind: keys left on server $server, " . count($keys) . ' in all');
         }
         within(-2, $redis->cmd('PTTL', 'dlock:seen'), 120_000, "$kind: the list on server $server");

@@ -1,5 +1,5 @@
 --TEST--
-No script works on more than 100 dead waiters, and whoever lives behind them gets the lock all the same
+No script removes more than 100 dead waiters, and a living waiter behind them still acquires the lock
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,10 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/handover.inc';
 
-/** Waiters that have not been heard of for long, and others whose processes have just died: nobody listens to their inboxes. */
+/**
+ * Adds waiters that have been silent for long, and others whose processes have just died: no client listens to their
+ * inboxes.
+ */
 function add_dead(Locks $locks, string $resource, int $count): void
 {
     foreach ($locks->raw() as $redis) {
@@ -33,7 +36,7 @@ foreach (shared_locks() as $locks) {
     $waiter = $locks->waiter($resource);
     $locks->waitUntilQueued($resource, 951);
     $lease->release();
-    // Somebody may have gone on by now, but not further than 100 a time.
+    // A client may have continued by now, but by no more than 100 at a time.
     foreach ($locks->queues($resource) as $queue) {
         holds(count(preg_grep('/^dead/', $queue)) % 100 === 50, "$locks->name: 100 at a time", count($queue));
     }
@@ -42,7 +45,7 @@ foreach (shared_locks() as $locks) {
     same(true, $waiter->result(), "$locks->name: and releases");
     $locks->waitUntilQueuesGone($resource);
 
-    // Nobody has waited behind them.
+    // No living client waits behind them.
     add_dead($locks, $resource, 950);
     same(null, $locks->manager()->tryAcquire($resource), "$locks->name: at once there is no telling who is next");
     $lease = $locks->manager()->acquire($resource, 60);

@@ -1,5 +1,5 @@
 --TEST--
-A server that has no memory left: a release gives the lock back, and hands it over
+On a server without memory, a release releases the lock, and hands it over
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -23,7 +23,7 @@ foreach (['DistributedLock' => 1, 'RedLock' => 3] as $kind => $servers) {
     same(null, thrown_by(fn () => same(true, $lease->release(), "$kind: release()")), "$kind: thrown by release()");
     $values = array_map(fn (RedisRaw $redis) => $redis->cmd('GET', Locks::key($resource)), $locks->raw());
     same(false, in_array($lease->token, $values, true), "$kind: still locked for who released it");
-    if ($kind === 'DistributedLock') { // of a majority the waiter has to ask
+    if ($kind === 'DistributedLock') { // with a majority the waiter has to ask
         same(true, $waiter->hear()[2], 'handed over');
     }
     $limit(0);

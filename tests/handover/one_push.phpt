@@ -1,5 +1,5 @@
 --TEST--
-A hand-over sends one message, and wakes exactly one process
+A handover sends one message, and wakes exactly one process
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -36,11 +36,12 @@ foreach (['DistributedLock', 'RedLock'] as $kind) {
         }
     }
     end($line)->say('release');
-    // RedLock: a hint from each server that the holder had a majority on; and one may be told again, who had to try twice, which takes more commands.
+    // RedLock: each server of the holder's majority sends a hint. A waiter that had to try twice may be told again, and
+    // such an attempt takes more commands.
     $servers = count($messages);
     $more = max(0, array_sum(array_map(array_sum(...), $sent)) - 36 * $servers);
     within(12, array_sum($messages), $servers === 1 ? 12 : 18 * $servers + $more, "$kind: messages for 12 hand-overs");
-    // Waiters look again now and then: not in each of twelve short moments.
+    // Waiters look again now and then, but not in each of twelve short moments.
     same(0, min($woken), "$kind: other processes woken by a hand-over");
     within(0, median($woken), 3, "$kind: other processes woken, usually");
     // A release and a new lease time; RedLock: a release, an attempt, leaving the queue.

@@ -1,5 +1,5 @@
 --TEST--
-Waiters get the lock in the order in which they came, whatever came between
+Waiters acquire the lock in the order in which they came, whatever came between
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,7 +17,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $lease = $locks->manager()->acquire($resource, 0, 100);
     $line = $locks->line(10, $resource, $gate = gate());
     same(10, $locks->waiting($resource), "$locks->name: in the queue");
-    // Who asks once, does not push in front.
+    // A client that asks once does not pass the queue.
     same(true, $lease->release(), "$locks->name: the holder");
     same(null, $locks->manager()->tryAcquire($resource), "$locks->name: one who did not queue");
     $times = $tokens = [];

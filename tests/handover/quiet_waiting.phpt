@@ -1,5 +1,5 @@
 --TEST--
-Forty processes that wait send no more than a command each per second
+Forty waiting processes send at most one command each per second
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,8 +17,8 @@ $resource = unique();
 $leases = $waiters = [];
 foreach ($kinds as $name => $locks) {
     $manager = $locks->manager();
-    // A majority is enough for a lock, but on a server that does not have it every look of a waiter would take it and give
-    // it back. With the connections made, all servers get it.
+    // A majority is enough for a lock. But on a server without it, every look of a waiter would acquire and release it.
+    // Once the connections are made, all servers store it.
     wait_for(function () use ($manager, $locks, $resource, $name, &$leases) {
         $leases[$name] = $manager->acquire($resource, 10, 1000);
         return array_filter($locks->raw(), fn (RedisRaw $redis) => !$redis->cmd('EXISTS', Locks::key($resource))) === [] || !$leases[$name]->release();
@@ -28,23 +28,24 @@ foreach ($kinds as $name => $locks) {
     }
 }
 foreach ($kinds as $name => $locks) {
-    // Everywhere: who has not come to a server's queue at first, does so when it looks again.
+    // The waiters are on all servers: a waiter that has not reached a server's queue at first does so when it looks
+    // again.
     wait_for(fn () => array_unique(array_map('count', $locks->queues($resource))) === [40], 60, "$name: 40 in all queues");
 }
-pause(0.5); // whatever else belongs to beginning to wait
+pause(0.5); // the rest of what begins a wait
 $start = now();
 foreach ($kinds as $locks) {
     foreach ($locks->raw() as $redis) {
         $redis->cmd('CONFIG', 'RESETSTAT');
     }
 }
-pause(6.0); // the time that is looked at
+pause(6.0); // the observed time
 foreach ($kinds as $name => $locks) {
     foreach ($locks->raw() as $server => $redis) {
         $sent = sent_by_clients($redis);
         $seconds = now() - $start;
         $rate = array_sum($sent) / 40 / $seconds;
-        // They do give signs of life: at least every three seconds, or they would be taken for dead.
+        // Waiters do give signs of life, at least every three seconds. Otherwise they would count as dead.
         holds($rate <= 1, "$name: at most one command per process and second on server $server", $rate, $sent);
         holds($rate >= 0.25, "$name: signs of life on server $server", $rate, $sent);
         same([], array_diff(array_keys($sent), ['evalsha', 'eval']), "$name: commands");

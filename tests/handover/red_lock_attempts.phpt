@@ -1,5 +1,5 @@
 --TEST--
-RedLock::lock(): retryCount and retryDelay bound a wait that a hand-over may end earlier
+RedLock::lock(): retryCount and retryDelay bound a wait, which a handover may end earlier
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,16 +16,16 @@ require __DIR__ . '/../inc/handover.inc';
 $resource = unique();
 $lease = $locks->manager()->acquire($resource, 0, 100);
 
-// Not available: so many attempts, with pauses of at most so much between them.
+// The lock is not available: retryCount attempts, with pauses of at most retryDelay.
 foreach ([[1, 1000, 0, 0.5], [3, 300, 0.05, 1.5], [6, 100, 0.05, 1.5]] as [$count, $delay, $least, $most]) {
     $manager = $locks->manager(retryCount: $count, retryDelay: $delay);
-    $manager->isLocked($resource); // connected
+    $manager->isLocked($resource); // connects
     $seconds = seconds(fn () => same(false, $manager->lock($resource, 10_000), "retryCount $count"));
     within($least, $seconds, $most, "retryCount $count, retryDelay $delay: seconds");
 }
 same(0, $locks->waiting($resource), 'queue');
 
-// Released meanwhile: it does not wait on to the end of its pause.
+// The lock is released meanwhile: the waiter does not wait until the end of its pause.
 $waiter = fork_child(function (callable $say) use ($locks, $resource) {
     $manager = $locks->manager(retryCount: 3, retryDelay: 40_000);
     $lock = $manager->lock($resource, 60_000);

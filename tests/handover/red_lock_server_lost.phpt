@@ -1,5 +1,5 @@
 --TEST--
-RedLock under contention goes on, without overlap, when a server is killed and another one stops answering
+RedLock under contention continues, without overlap, when one server is killed and another stops answering
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -35,7 +35,7 @@ for ($i = 0; $i < 8; $i++) {
             try {
                 $lease->release() || throw new RuntimeException('the lock was lost');
             } catch (Dlock\QuorumException) {
-                // One of those that have it has just stopped: nobody can tell.
+                // A server of its majority has just stopped, so the outcome is unknown.
             }
         }
         return $longest;
@@ -48,11 +48,11 @@ $progress = function (int $count, string $when) use ($sections, $children) {
     try {
         wait_for(fn () => $sections() >= $from + $count, 60, 'sections');
     } catch (RuntimeException) {
-        echo "$when: ", $sections() - $from, " sections in 30 s\n";
+        echo "$when: ", $sections() - $from, " sections in 60 s\n";
         foreach ($children as $i => $child) {
             $status = 0;
             if (pcntl_waitpid($child->pid, $status, WNOHANG) !== 0) {
-                $child->result(1); // throws what it died of
+                $child->result(1); // throws the child's exception
             }
         }
     }

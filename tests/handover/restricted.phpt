@@ -1,5 +1,5 @@
 --TEST--
-Where TIME, PUBLISH in scripts, channels or INFO are refused, locks work on: looks at intervals in place of messages, tokens that rise
+If TIME, PUBLISH in scripts, channels or INFO are refused, locks still work: waiters look at intervals, and tokens rise
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -33,7 +33,7 @@ $as = function (string $user, string $kind) use ($kinds) {
 $rejected = fn (RedisRaw $redis, string $command) => preg_match("/^cmdstat_$command:.*rejected_calls=(\d+)/m", $redis->cmd('INFO', 'commandstats'), $found)
     ? (int) $found[1] : 0;
 
-/* Processes that take the lock in turn: never two at a time, and with tokens that rise. @return string what went wrong */
+/* Processes acquire the lock in turn: never two at a time, and with rising tokens. @return string what went wrong */
 $contend = function (string $user, string $kind) use ($as): string {
     $resource = unique("contended-$user-$kind");
     $gate = gate();
@@ -73,7 +73,7 @@ foreach ($restrictions as $user => $without) {
         }
         $manager = $as($user, $kind);
         $resource = unique("$user-$kind");
-        if ($kind === 'RedLock' && in_array('+info', $without)) { // its restart guard is not silently lost
+        if ($kind === 'RedLock' && in_array('+info', $without)) { // RedLock reports that it has no restart guard
             fails(Dlock\QuorumException::class, '*does not say how long it has been up (NOPERM *',
                 fn () => $manager->acquire($resource, 0), $what);
             ini_set('dlock.restart_guard', '0');
@@ -88,7 +88,7 @@ foreach ($restrictions as $user => $without) {
         holds($kind === 'RedLock' ? $lease->fencingToken >= $last : $lease->fencingToken > $last, "$what: the token by attach()", $lease->fencingToken, $last);
         $last = $lease->fencingToken;
 
-        // A release lets a waiter in soon, by a message or by a look.
+        // A release lets a waiter acquire soon, by a message or by a look.
         for ($round = 0; $round < 3; $round++) {
             $waiter = fork_child(function (callable $say) use ($as, $user, $kind, $resource) {
                 $locks = $as($user, $kind);
@@ -107,7 +107,7 @@ foreach ($restrictions as $user => $without) {
             within(0, $at - $released, SOON, "$what: when the waiter had it");
             holds($token > $last, "$what: the waiter's token", $token, $last);
             foreach ($locks->raw() as $redis) {
-                $redis->cmd('DEL', 'dlock:fence'); // lost: the server's clock keeps them rising
+                $redis->cmd('DEL', 'dlock:fence'); // the token is lost: the server's clock keeps tokens rising
             }
             $lease = $manager->acquire($resource, 5, 30);
             holds($lease->fencingToken > $token, "$what: the token after the fence was lost", $lease->fencingToken, $token);
@@ -115,7 +115,7 @@ foreach ($restrictions as $user => $without) {
         }
         $lease->release();
 
-        // It is found out once: children inherit it.
+        // The parent finds out once, and its children inherit it.
         foreach ($locks->raw() as $redis) {
             same($silent && $user !== 'publish' ? 1 : 0, $rejected($redis, 'subscribe'), "$what: refused SUBSCRIBE");
         }
@@ -125,7 +125,8 @@ foreach ($restrictions as $user => $without) {
     }
 }
 
-// Without either clock it fails at once, and clearly; a lock that is shared with older code is taken over by the other clock, too.
+// Without either clock it fails at once, with a clear message. An expired key of older code is acquired by the other
+// clock, too.
 if ($clock) {
     $redis = $kinds['DistributedLock']->raw()[0];
     $redis->cmd('ACL', 'SETUSER', 'none', 'reset', 'resetchannels', 'on', '>secret', ...array_diff(RULES, ['+time']));

@@ -1,5 +1,5 @@
 --TEST--
-A right that a user does not have: a script takes back what it has written, a release gives back, and nobody is told of a lock that is not its own
+If a user lacks a right, a script undoes what it has written, a release releases, and no waiter is told of a lock that it does not hold
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,9 +15,9 @@ require __DIR__ . '/../inc/handover.inc';
 preg_match('/^ACL SETUSER locks on >s3cret resetkeys resetchannels (.*)$/m', file_get_contents(__DIR__ . '/../../docs/operations.md'), $listed)
     || exit("docs/operations.md has no list\n");
 define('RULES', explode(' ', $listed[1]));
-// The right to run scripts and to subscribe is not theirs.
+// The rights to run scripts and to subscribe are not tested here.
 define('NEEDED', array_values(array_diff(RULES, ['-@all', '+eval', '+evalsha', '+subscribe'])));
-// Without these dlock works on; with a list they are what is left: the clock is read otherwise then.
+// Without these rights dlock still works. OTHER_CLOCK replaces +time: dlock then reads the clock in another way.
 const SILENT = ['+publish', '&dlock:inbox:*'], OTHER_CLOCK = 'time, but with pexpiretime';
 const TTL = 30000, TOKEN = 'the-token', OTHER = 'another-token', WAITER = 'the-waiter', AHEAD = 'the-one-ahead', INBOX = 'dlock:inbox:ahead';
 
@@ -40,7 +40,7 @@ $received = function () use ($admin, $inbox) {
 $run = fn (RedisRaw $redis, string $script, string ...$arguments) => $redis->cmd('EVAL', script($script), '4', $lock, 'dlock:fence', $queue, $waiters, ...$arguments);
 $acquire = fn (RedisRaw $redis, bool $grant, bool $queues, bool $counts = false) => $run($redis, 'acquire', TOKEN, (string) TTL, $counts ? '' : ($grant ? '0' : '5000'),
     $grant ? '' : '0', $queues ? 'dlock:inbox:own' : '', $grant || !$queues ? '' : '7', '1', $grant ? '' : WAITER);
-/* The queue, with somebody ahead who listens, or does not. */
+/* Builds the queue, with a waiter ahead that listens, or does not. */
 $queue_up = function (bool $listens) use ($admin, $queue, $waiters) {
     [$seconds, $micros] = $admin->cmd('TIME');
     $admin->cmd('ZADD', $queue, 3, AHEAD);
@@ -56,7 +56,8 @@ $situations = [
     'held already' => fn () => $admin->cmd('SET', $lock, TOKEN, 'PX', TTL),
 ];
 $state = fn () => [$admin->cmd('GET', $lock), $admin->cmd('ZRANGE', $queue, 0, -1), $admin->cmd('HKEYS', $waiters), (int) $admin->cmd('GET', 'dlock:fence')];
-/* Who was told that it holds the lock does, and who is told to try may; tokens have not fallen. */
+/* A waiter that was told that it holds the lock does hold it, a waiter that was told to try may acquire it, and tokens
+   have not fallen. */
 $is_sound = function (string $what, bool $grant, int $fence) use ($received, $state) {
     [$holder, , , $now] = $state();
     foreach ($received() as $message) {
@@ -64,7 +65,7 @@ $is_sound = function (string $what, bool $grant, int $fence) use ($received, $st
     }
     holds($now >= $fence, "$what: the fence", $now, $fence);
 };
-/* An error's text where the script has failed; otherwise what it has replied. */
+/* The error's text if the script has failed, otherwise its reply. */
 $try = function (callable $do): string|int|array|null {
     try {
         return $do();
@@ -75,7 +76,7 @@ $try = function (callable $do): string|int|array|null {
 };
 $set_up = function (string $without, callable $situation) use ($admin, $limited, $allow) {
     $admin->cmd('FLUSHALL');
-    $admin->cmd('SET', 'dlock:fence', 9000000000000000 >> 1); // greater than what any clock says: it is counted on
+    $admin->cmd('SET', 'dlock:fence', 9000000000000000 >> 1); // above every clock's token: it counts on from here
     $situation();
     $allow($without);
     $limited->cmd('AUTH', 'limited', 'secret');
@@ -91,11 +92,11 @@ foreach ([...NEEDED, ...($admin->cmd('COMMAND', 'INFO', 'pexpiretime')[0] ? [OTH
                 $set_up($right, $situation);
                 [$holder, $before, , $fence] = $state();
                 $reply = $try(fn () => $acquire($limited, $grant, $queues, $grant && !$queues && $name === 'free'));
-                wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 60, 'a key that ends at once'); // where nothing may be deleted
+                wait_for(fn () => $admin->cmd('PTTL', $lock) !== 1 && $admin->cmd('PTTL', $lock) !== 0, 60, 'a key that ends at once'); // if nothing may be deleted
                 [$now, $queued, $noted] = $state();
                 if (is_string($reply)) {
                     $failed[$right]['acquire'] = true;
-                    // Where the user cannot read whose it is, it was so before.
+                    // If the user cannot read the holder, the key was there before.
                     holds($now !== TOKEN || $holder === TOKEN && in_array($right, ['+exists', '+set', '+get', '~Lock:*', '~dlock:*', '+time']), "$what: taken back", $reply, $now);
                     same([], array_diff($queued, [AHEAD]), "$what: the queue");
                     same([], array_diff($noted, [AHEAD]), "$what: the waiters");
@@ -120,13 +121,14 @@ foreach ([...NEEDED, ...($admin->cmd('COMMAND', 'INFO', 'pexpiretime')[0] ? [OTH
                     $now = $state()[0];
                     if (is_string($reply)) {
                         $failed[$right][$script] = true;
-                        // Without these it is not known whose it is, or it cannot be given back: nothing has been changed then.
+                        // Without these rights the script cannot know the holder, or cannot release the lock: then it
+                        // has changed nothing.
                         $changed = !in_array($right, ['+get', '~Lock:*', '~dlock:*']);
                         holds($now === ($changed && $holder === TOKEN ? null : $holder) || $right === '+del' && $now === $holder, "$what: whose it is", $now);
                     } else {
                         $silent = in_array($right, SILENT);
                         same($holder === OTHER ? OTHER : ($grant && $listens && !$silent ? AHEAD : null), $now, "$what: whose it is");
-                        if ($silent) { // it looks by itself
+                        if ($silent) { // the waiter looks by itself
                             same([[AHEAD], [AHEAD]], array_slice($state(), 1, 2), "$what: the one that waits");
                             holds(preg_match('/^\d+ 0 9 /', $admin->cmd('HGET', $waiters, AHEAD)) === 1, "$what: its sign of life", $admin->cmd('HGET', $waiters, AHEAD));
                             holds($admin->cmd('PTTL', $queue) === -1 || $admin->cmd('PTTL', $waiters) > 30000, "$what: the queue's end");
@@ -139,15 +141,15 @@ foreach ([...NEEDED, ...($admin->cmd('COMMAND', 'INFO', 'pexpiretime')[0] ? [OTH
     }
 }
 foreach ([...NEEDED, OTHER_CLOCK] as $right) {
-    // Without incr each lock has a look at the clock; the others are served otherwise, too.
+    // Without incr each lock also reads the clock. Without the other exceptions dlock works in another way, too.
     same(!in_array($right, ['+incr', OTHER_CLOCK, ...SILENT]), isset($failed[$right]), "without $right something fails");
 }
-// A server that is given a lost key again, but whose fence may not be read.
+// A lost key is repaired on a server whose fence may not be read.
 $set_up('+get', fn () => null);
 holds(is_string($try(fn () => $limited->cmd('EVAL', script('repair'), 2, $lock, 'dlock:fence', TOKEN, TTL, 5))), 'repair without +get fails');
 same(null, $admin->cmd('GET', $lock), 'repair without +get');
 
-// As the extension says it: whoever holds may not do something, who waits may do all.
+// The same through the extension: the holder lacks a right, the waiter has all.
 $kinds = ['DistributedLock' => private_locks('DistributedLock'), 'RedLock' => private_locks('RedLock', 3)];
 $waiting = [];
 foreach (['+time', '+getset', '+incr', '+publish', '+set', '+zpopmin', '+zrange', '+zrem', '+hget', '+hset', '+hdel', '&dlock:inbox:*'] as $i => $right) {

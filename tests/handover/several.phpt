@@ -1,5 +1,5 @@
 --TEST--
-Who waits for several locks: gets them all although each is taken all the time, keeps none meanwhile, and costs a lease at most when it dies
+A waiter for several locks acquires all, although other clients acquire each all the time; it keeps none meanwhile, and its death costs at most a lease
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -22,7 +22,7 @@ foreach ([
     $servers = $what === 'three' ? 3 : 1;
     [$a, $b, $c] = array_map(fn (string $name) => unique("$what-$name"), ['a', 'b', 'c']);
 
-    // ---- a lock that is free goes to others while it waits for another one; then it is kept for it ----
+    // ---- while a waiter waits for one lock, other clients acquire a free one; then that is kept for the waiter ----
     $locks = $make();
     $lease = $locks->acquire($a, 0, 100);
     $single = fork_child(fn () => $make()->acquire($a, 60, 100)->release());
@@ -49,7 +49,8 @@ foreach ([
     $both->say('go');
     same(true, $both->result(), "$what: its release()");
 
-    // ---- some want one of three all the time, one wants all three: no two holders, and each gets its turns ----
+    // ---- some clients want one of three all the time, one wants all three: no two holders, and each has its turns
+    // ----
     $file = temporary_directory() . '/turns';
     $children = [];
     foreach ([...array_fill(0, 2, [$a]), ...array_fill(0, 2, [$b]), ...array_fill(0, 2, [$c]), [$a, $b, $c], [$c, $a]] as $wanted) {
@@ -77,7 +78,7 @@ foreach ([
         same(0, $child->result(), "$what: what went wrong with client $i");
     }
 
-    // ---- a waiter that dies in front of its queues; one that is stopped ----
+    // ---- a waiter dies in front of its queues; another is stopped ----
     $lease = $locks->acquire($a, 0, 100);
     $dead = fork_child(fn () => $make()->acquire([$a, $b], 60, 100)->release());
     wait_for_parties($locks, $a, 1, 1);

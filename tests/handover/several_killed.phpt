@@ -14,7 +14,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/several_killed.inc';
 
-/* scripts/test-all.sh has more of them, and tests/long those where Redis fails over. */
+/* scripts/test-all.sh runs it with more kills, and tests/long while Redis fails over. */
 $server = redis_private();
 $kills = (int) (getenv('DLOCK_SEVERAL_KILLS') ?: 24);
 kill_several($kills, fn () => new DistributedLock($server->dsn(), ttl: 0.5, renew: true), $server->raw(...));

@@ -1,5 +1,5 @@
 --TEST--
-A lease that was handed over gets its lease time once: not twice, nor behind refresh(); before it is detached or left by the request; and a short one is asked for at once
+A lease that was handed over is extended to its lease time once, not after refresh(), and before it is detached or the request leaves it; a short one is extended at once
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/handover.inc';
 $locks = private_locks('DistributedLock');
 [$redis] = $locks->raw();
 $pttl = fn (string $resource) => $redis->cmd('PTTL', Locks::key($resource));
-/* A process that is handed the lock, and does this with the lease. */
+/* Starts a process that is handed the lock, and does this with the lease. */
 $handed_over = function (string $resource, float $ttl, Closure $do, array $options = []) use ($locks): ForkedChild {
     $lease = $locks->manager()->acquire($resource, 0, 100);
     $child = fork_child(function (Closure $say, Closure $hear) use ($locks, $resource, $ttl, $do, $options) {
@@ -31,7 +31,7 @@ $handed_over = function (string $resource, float $ttl, Closure $do, array $optio
     return $child;
 };
 
-// It lasts for its lease time from the hand-over on, and no longer.
+// The lease lasts for its lease time from the handover on, and no longer.
 $resource = unique('once');
 $start = now();
 $child = $handed_over($resource, 100, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
@@ -48,7 +48,7 @@ same(true, $held, 'held 3.5 s later');
 within(45, $remaining, 99, 'remaining 3.5 s later');
 same(1, $renewals, 'requests for more time');
 
-// Nothing that was not asked for comes behind refresh().
+// No unwanted extension follows refresh().
 $resource = unique('refreshed');
 $child = $handed_over($resource, 60, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
     $lease->refresh(40);
@@ -62,10 +62,10 @@ within(10_000, $pttl($resource), 38_100, 'ms on the server 2 s after refresh(40)
 $child->say('go on');
 same(true, $child->result(), 'held after refresh(40)');
 
-// Another process takes it up later than a grant lasts.
+// Another process attaches the lease later than a grant lasts.
 $child = $handed_over(unique('detached'), 60, fn (Dlock\Lease $lease) => $lease->detach());
 $handle = $child->result();
-// What is left alone at the end of the request is left to its lease time.
+// A lease that the request leaves behind lasts for its lease time.
 $left = ['kept by an object' => unique('left'), 'dropped' => unique('dropped')];
 $children = [
     $handed_over($left['kept by an object'], 60, function (Dlock\Lease $lease) { $GLOBALS['kept'] = $lease; }, ['releaseOnShutdown' => false]),
@@ -82,7 +82,7 @@ foreach ($left as $how => $resource) {
     within(20_000, $pttl($resource), 60_000, "ms on the server, $how");
 }
 
-// A lease time below that of a grant, which may have run out by the time when we look.
+// A lease time below that of a grant: the lease may have expired when the test looks.
 $resource = unique('short');
 $child = $handed_over($resource, 1.5, function (Dlock\Lease $lease, Closure $say, Closure $hear) {
     $say($lease->remaining());

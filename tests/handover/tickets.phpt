@@ -1,5 +1,5 @@
 --TEST--
-RedLock: tickets come from the servers; who came first is served first, whatever they have counted up to, and whichever of them answered
+RedLock's tickets come from the servers; the first waiter is served first, whatever the servers have counted, and whichever of them answered
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,7 +17,7 @@ require __DIR__ . '/../inc/handover.inc';
 
 $locks = private_locks('RedLock', 3);
 
-// What a server says is next to who is refused and does not queue.
+// A server tells its next ticket to a client that it refuses and that does not queue.
 $redis = $locks->raw()[0];
 $keys = ['Lock:x', 'dlock:fence', Locks::queue('x'), Locks::waiters('x')];
 $next = fn (string $ticket = '', string $grant = '0') => $redis->cmd('EVAL', script('acquire'), 4, ...$keys, ...['t', 1000, 5, $grant, '', $ticket]);
@@ -36,14 +36,16 @@ same('0', $next(grant: '')[2], 'where there is one server');
 same('0', $next('77')[2], 'to who has one');
 $redis->cmd('FLUSHALL');
 
-// Decades apart, and each waiter comes while another server is stopped: any two of them have asked one in common.
+// The servers' counts are decades apart, and each waiter comes while another server is stopped: any two waiters have
+// asked a common server.
 $redis->cmd('SET', 'dlock:fence', (time() + 50 * 365 * 24 * 3600) * 1_000_000);
 $locks->raw()[1]->cmd('SET', 'dlock:fence', 5);
 for ($round = 0; $round < 3; $round++) {
     $resource = unique("$round");
     $gate = gate();
     $lease = $locks->manager()->acquire($resource, 5, 100);
-    // The third server's answer is not waited for; where it had not granted the lock yet, it would grant it to a waiter, who is in no queue there.
+    // The client does not wait for the third server's answer. A server that had not granted the lock yet would grant it
+    // to a waiter, which is in no queue there.
     wait_for(fn () => !in_array(null, array_map(fn ($redis) => $redis->cmd('GET', "Lock:$resource"), $locks->raw())), 60, 'all servers to grant the lock');
     $line = [];
     for ($i = 0; $i < 5; $i++) {

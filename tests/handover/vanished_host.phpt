@@ -48,7 +48,7 @@ for ($i = 0; $i < 5; $i++) {
     wait_for(fn () => $queued() === 101 + $i, 60, 'the others in the queue');
 }
 
-// No packet gets through any more, so no connection is closed.
+// No packet arrives any more, so no connection is closed.
 $cable->at_host('ip link set cable down');
 $start = now();
 same(true, $lease->release(), 'the holder');
@@ -58,10 +58,10 @@ foreach ($live as $i => $child) {
     $child->say('release');
     same(true, $child->result(), "release() of live waiter $i");
 }
-// The server still believed in all of them: otherwise this test tests nothing.
+// The server still believed in all of them: otherwise this test would test nothing.
 preg_match_all('/^id=.* addr=' . preg_quote(Cable::HOST) . ':.*$/m', $redis->cmd('CLIENT', 'LIST'), $clients);
 same(200, count($clients[0]), 'connections of the vanished host');
-// One grant of 3 s is lost on the first of them, and not a second one; then all of them have given no sign of life for too long.
+// The first of them costs one grant of 3 s, and no other does: by then all of them have been silent for too long.
 within(2, $times[0], SOON, 'seconds until the first of the others holds');
 within(0, end($times) - $times[0], SOON, 'seconds until the last of the others holds');
 wait_for(fn () => $queued() === 0, 60, 'the queue to be empty');

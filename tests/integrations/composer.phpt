@@ -29,14 +29,14 @@ $project = temporary_directory();
 putenv("COMPOSER_HOME=$project/home");
 putenv('COMPOSER_ALLOW_SUPERUSER=1');
 
-/** @return array{int, string} status and output of a PHP program, run with the extension */
+/** @return array{int, string} status and output of a PHP program that runs with the extension */
 function php(string $program, string $arguments, string $options = ''): array
 {
     exec(escapeshellarg(getenv('TEST_PHP_EXECUTABLE') ?: PHP_BINARY) . ' ' . php_options() . " $options " . escapeshellarg($program) . " $arguments 2>&1", $output, $status);
     return [$status, implode("\n", $output)];
 }
 
-/** A framework's package as Debian has it. */
+/** Describes a framework's package that Debian has installed. */
 function debian(string $name, string $package, string $directory): array
 {
     exec('dpkg-query -W -f ' . escapeshellarg('${Version}') . " $package", $version);
@@ -61,7 +61,7 @@ file_put_contents("$project/composer.json", json_encode([
 ], JSON_UNESCAPED_SLASHES));
 chdir($project);
 
-// ---- what docs/integrations.md tells to type, for a clone that is here ----
+// ---- the commands of docs/integrations.md, with this clone ----
 [$block] = array_values(array_filter(blocks('docs/integrations.md'), fn (array $block) => str_starts_with($block['code'], 'composer ')));
 foreach (explode("\n", rtrim($block['code'])) as $line) {
     $line = str_replace('/opt/dlock/packages', $packages, preg_replace('/^composer |  +#.*/', '', $line), $count);

@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock and Laravel's locks in databases, with lease times below and above the guard
+Symfony Lock and Laravel's locks work in databases, with lease times below and above the guard
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -54,7 +54,7 @@ foreach (private_databases() as $kind => $server) {
     same('done', $locks->lock('c')->get(fn () => $manager()->isLocked('c') ? 'done' : 'not locked'), "$kind: a callback");
     same(false, $manager()->isLocked('c'), "$kind: after the callback");
 
-    // The frameworks' own times, which are above this guard: renewed, until they are released.
+    // The frameworks' own times exceed this guard: such leases are renewed until their release.
     $short = new DistributedLock($server->dsn('guard=40'));
     $factory = new LockFactory(new DlockStore($short));
     [$lock, $other] = [$factory->createLock('g'), $factory->createLock('g')];

@@ -1,5 +1,5 @@
 --TEST--
-packages/revolt and packages/react: waits give way in their fibers
+packages/revolt and packages/react: waits yield in their fibers
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -53,8 +53,8 @@ EventLoop::delay(0.02, fn () => $suspension->resume());
 $suspension->suspend();
 same(true, $locks->acquire($resource, 60)->release(), 'Revolt: {main} waits');
 
-// ---- amphp, whose tasks are fibers of Revolt's ----
-if (function_exists('Amp\async')) { // it has no double
+// ---- amphp, whose tasks are fibers of Revolt ----
+if (function_exists('Amp\async')) { // amphp has no double
     $order = new ArrayObject();
     Amp\Future\await(array_map(fn (int $i) => Amp\async(function () use ($locks, $resource, $order, $i) {
         $locks->synchronized($resource, function () use ($order, $i) {

@@ -1,5 +1,5 @@
 --TEST--
-Laravel's cache locks on DistributedLock, RedLock and ZkLock: get(), block(), release(), owners in other processes, forceRelease(), Cache::lock()
+Laravel's cache locks work on DistributedLock, RedLock and ZkLock: get(), block(), release(), owners in other processes, forceRelease(), Cache::lock()
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -28,7 +28,7 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     holds($locks instanceof LockProviderContract && $locks->lock('x') instanceof LockContract, "$name: the framework's interfaces");
     $resource = unique($name);
 
-    // Without a callback: until released.
+    // Without a callback, get() holds until release().
     $lock = $locks->lock($resource, 100);
     $other = $locks->lock($resource, 100);
     same([true, false, false], [$lock->get(), $other->get(), $lock->get()], "$name: get()");
@@ -40,12 +40,12 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     same([true, false], [$lock->release(), $lock->release()], "$name: release()");
     same(true, $other->acquire(), "$name: acquire() after release()");
     holds($other->fencingToken() > $token, "$name: fencing tokens rise", $token, $other->fencingToken());
-    if (method_exists($other, 'isOwner')) { // of later versions
+    if (method_exists($other, 'isOwner')) { // only later versions have it
         same([false, true], [$lock->isOwner(), $other->isOwner()], "$name: isOwner()");
     }
     same(true, $other->release(), "$name: release() in the end");
 
-    // With one: while it runs, however it ends.
+    // With a callback, get() holds while it runs, however it ends.
     foreach ([0, 100] as $seconds) {
         $lock = $locks->lock($resource, $seconds);
         same(['result', false], $lock->get(fn () => ['result', $locks->lock($resource, 100)->get()]), "$name: get(callback), $seconds s");
@@ -59,7 +59,7 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     same(false, $lock->get(fn () => print "called\n"), "$name: get(callback) of another's lock");
     fails(LockTimeoutException::class, '*not free within 0 seconds.', fn () => $lock->block(0, fn () => print "called\n"));
 
-    // Waits are ended by the release, or by the clock.
+    // A wait ends with the release, or at its time limit.
     $child = fork_child(function (callable $say, callable $hear) use ($manager, $resource) {
         $locks = new LockProvider($manager());
         $say($locks->lock($resource, 100)->get());
@@ -84,15 +84,15 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     same(['result', true], $child->result(), "$name: block(60) in another process");
     same(true, $lock->get() && $lock->release(), "$name: get() after the callback of another process");
 
-    // A request that ends in the callback.
+    // A request ends in the callback.
     $child = fork_child(fn () => (new LockProvider($manager()))->lock($resource, 100)->get(fn () => exit(7)));
     same(7, pcntl_wexitstatus($child->wait()), "$name: exit in a callback");
     same(true, $lock->get() && $lock->release(), "$name: get() after exit in a callback");
 
-    // In disregard of who holds it.
+    // forceRelease() does not ask for the owner.
     $lock->get();
-    $lock->forceRelease(); // its own
-    $lock->forceRelease(); // nobody's
+    $lock->forceRelease(); // the object's own lock
+    $lock->forceRelease(); // a free lock
     same(true, $other->get(), "$name: get() after forceRelease()");
     fails(LogicException::class, 'Another process holds the lock "*LockProvider a $forceRelease*', $lock->forceRelease(...), $name);
     $asked = [];
@@ -100,35 +100,35 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     same([$resource], $asked, "$name: forceRelease()");
     same(true, $other->release(), "$name: release() in the end");
 
-    // Owners are what owner() gives.
+    // Only strings of owner() are owners.
     fails(InvalidArgumentException::class, '*It cannot be chosen.', fn () => $locks->lock($resource, 100, 'me'), $name);
     fails(InvalidArgumentException::class, '*', fn () => $locks->restoreLock($resource, 'me'), $name);
 }
 
-// ---- on Redis: who has the owner has the lock ----
+// ---- on Redis: a process with the owner string controls the lock ----
 foreach (['DistributedLock', 'RedLock'] as $name) {
     [$manager] = managers()[$name];
     $locks = new LockProvider($manager());
     $resource = unique("redis $name");
 
-    // It stays when the object, and the process, are gone,
+    // The lock remains after its object and process have ended.
     $owner = fork_child(function () use ($manager, $resource) {
         $lock = (new LockProvider($manager()))->lock($resource, 100);
         return $lock->get() ? $lock->owner() : '';
     })->result();
     same(false, $locks->lock($resource, 100)->get(), "$name: get() after the end of the process");
-    // is released by that owner only,
+    // Only that owner can release it.
     fails(InvalidArgumentException::class, '*', fn () => $locks->restoreLock($resource, substr($owner, 7)), "$name: half an owner");
     same(false, $locks->restoreLock($resource, "{$owner}x")->release(), "$name: release() by an altered owner");
     same(false, $locks->restoreLock("$resource-2", $owner)->release(), "$name: release() of a lock by the owner of another");
     same(false, $locks->lock($resource, 100)->get(), "$name: get() after what did not release it");
-    // wherever it is.
+    // The owner works in another process.
     [$fence, $next] = fork_child(function () use ($manager, $resource, $owner) {
         $lock = (new LockProvider($manager()))->restoreLock($resource, $owner);
         return [$lock->fencingToken(), $lock->owner()];
     })->result();
     holds($fence > 0, "$name: fencingToken() of a restored lock", $fence);
-    // An owner works once; another one came of that.
+    // An owner works once, and is replaced by another one.
     same(false, $locks->restoreLock($resource, $owner)->release(), "$name: release() by an owner that was used");
     same(false, $locks->lock($resource, 100)->get(), "$name: get() after that");
     $lock = $locks->restoreLock($resource, $next);
@@ -142,7 +142,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same(true, $locks->lock($resource, 2)->get(), "$name: get() for two seconds");
     wait_for(fn () => $locks->lock($resource, 100)->get(), 60, 'the end of the two seconds');
 
-    // Without seconds: for good; with a callback, renewed, and gone with the process that was killed.
+    // Without seconds, the lock has no end. With a callback it is renewed, and ends with a killed process.
     $lock = $locks->lock("$resource-0");
     $lock->get();
     holds(redis_raw()->cmd('PTTL', "Lock:$resource-0") > 1e10, "$name: without seconds");
@@ -158,7 +158,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $child->kill();
     same('result', $locks->lock("$resource-0")->block(20, fn () => 'result'), "$name: a killed callback");
 
-    // A key that is deleted.
+    // The key is deleted.
     $other = $locks->lock("$resource-0", 100);
     $other->get();
     $deleting = new LockProvider($manager(), function (string $resource) {

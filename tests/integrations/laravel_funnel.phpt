@@ -1,5 +1,5 @@
 --TEST--
-Laravel's funnel on Dlock\Semaphore: so many at once, the next one when one leaves, a time limit, releaseAfter()
+Laravel's funnel works on Dlock\Semaphore: a limit, the next callback when one ends, a time limit, releaseAfter()
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -19,12 +19,12 @@ $name = unique('funnel');
 $funnel = fn () => (new Funnel($name, redis_server()))->limit(2);
 $free = fn () => (new Dlock\Semaphore(2, redis_server(), 'Funnel:'))->availablePermits($name);
 
-// Two at once, and no third one.
+// Two callbacks run at once, and no third one.
 same(['result', 2], [$funnel()->then(fn () => 'result'), $free()], 'then()');
 $inside = $funnel()->then(fn () => $funnel()->then(fn () => [
     $free(),
     $funnel()->block(0)->then(fn () => 'entered', fn (LimiterTimeoutException $e) => 'refused'),
-    thrown_by(fn () => $funnel()->block(0.1)->then(fn () => 'entered'))::class, // it would wait for itself
+    thrown_by(fn () => $funnel()->block(0.1)->then(fn () => 'entered'))::class, // the process would wait for itself
 ]));
 same([0, 'refused', Dlock\DeadlockException::class], $inside, 'a third one');
 same(LimiterTimeoutException::class, $funnel()->releaseAfter(100)->then(fn () => $funnel()->then(
@@ -35,7 +35,7 @@ same(['of the callback', 2], [$thrown?->getMessage(), $free()], 'a callback that
 $own = new LimiterTimeoutException('of the callback');
 same($own, thrown_by(fn () => $funnel()->then(fn () => throw $own, fn () => print "called\n")), 'the same exception, of the callback');
 
-// The next one enters when one leaves.
+// The next process enters when a callback ends.
 $child = $funnel()->then(fn () => $funnel()->then(function () use ($funnel, $name) {
     $child = fork_child(fn () => $funnel()->block(60)->then(fn () => 'entered'));
     wait_for(fn () => redis_raw()->cmd('ZSCORE', "Funnel:$name", '$queue') !== null, 60, 'a waiter');
@@ -43,7 +43,7 @@ $child = $funnel()->then(fn () => $funnel()->then(function () use ($funnel, $nam
 }));
 same('entered', $child->result(), 'a waiter, after one has left');
 
-// The end of releaseAfter() lets others enter, and a new callback does not take their place away by its end.
+// After releaseAfter() other callbacks enter; the end of the late callback frees none of their places.
 foreach ([1, new DateInterval('PT1S')] as $second) {
     $result = $funnel()->releaseAfter($second)->then(fn () => $funnel()->releaseAfter(100)->then(
         fn () => $funnel()->releaseAfter(100)->block(60)->then(fn () => $free())));

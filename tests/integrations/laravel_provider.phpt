@@ -1,5 +1,5 @@
 --TEST--
-Laravel's service provider: the cache driver "dlock" keeps data as the driver "redis" does, and its locks are dlock's
+Laravel's cache driver "dlock" keeps data as the driver "redis" does, and its locks are dlock's
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

@@ -1,5 +1,5 @@
 --TEST--
-Spans of locks: waits, critical sections, timeouts, errors
+OpenTelemetry has spans of waits, critical sections, timeouts and errors
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -7,7 +7,7 @@ skip_unless_integration('opentelemetry/TracedLocks.php');
 ?>
 --FILE--
 <?php
-/* The package open-telemetry/api is in no package of Debian: what is used of it, as it has it. */
+/* Debian has no package of open-telemetry/api. These are its declarations that dlock uses. */
 namespace OpenTelemetry\API\Trace {
     interface SpanKind
     {
@@ -67,7 +67,7 @@ namespace {
     use OpenTelemetry\API\Trace\{SpanBuilderInterface, SpanInterface, TracerInterface};
     use OpenTelemetry\Context\ScopeInterface;
 
-    /** Each span when it ends: name, kind, parent, attributes, error. */
+    /** Notes each span at its end: name, kind, parent, attributes, error. */
     final class Recorder implements TracerInterface
     {
         public static array $spans = [];

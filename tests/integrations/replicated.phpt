@@ -1,5 +1,5 @@
 --TEST--
-Symfony's and Laravel's locks behind Sentinels with the frameworks' own times, 300 s and more: renewed, released, and ended with the process
+Symfony's and Laravel's locks behind Sentinels, with the frameworks' own times (300 s and more), are renewed, released, and end with the process
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -24,7 +24,7 @@ use Symfony\Component\Lock\LockFactory;
 use Symfony\Component\Semaphore\SemaphoreFactory;
 
 $set = new SentinelSet();
-$dsn = $set->dsn(); // and its default guard, 10 s
+$dsn = $set->dsn(); // and the default guard, 10 s
 $locks = new DistributedLock($dsn);
 $locks->acquire('ready', timeout: 60.0)->release();
 
@@ -84,7 +84,7 @@ wait_for(fn () => Dlock\stats()['renewals'] > $renewals, 60, 'a renewal');
 holds($lock->fencingToken() > 0, 'renewed');
 $lock->release();
 
-// ---- what a process leaves behind that does not release ----
+// ---- a process ends without releasing ----
 $child = fork_child(function () use ($dsn) {
     (new LockProvider(new DistributedLock($dsn)))->lock('left', 300)->get();
     set_error_handler(fn ($code, $message) => print "$message\n");

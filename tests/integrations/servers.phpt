@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock and Laravel's locks on memcached and memory://, with the lease times that there are; memcached's add by hand
+Symfony Lock and Laravel's locks work on memcached and memory://, with the lease times that these support; memcached's add by hand
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -47,7 +47,7 @@ foreach (['memcached' => $server->dsn(), 'memory' => 'memory://tests'] as $name 
     holds($store->fencingToken($copy) > $fence, "$name: fencingToken() rises");
     $store->delete($copy);
 
-    // TTLs that memcached does not have.
+    // TTLs that memcached does not support.
     $short = $factory->createLock('short', 1);
     $long = $factory->createLock('long', 2_592_001);
     if ($name === 'memcached') {
@@ -80,7 +80,7 @@ foreach (['memcached' => $server->dsn(), 'memory' => 'memory://tests'] as $name 
     }
 }
 
-// `add` by hand and ours keep each other out.
+// `add` by hand and dlock exclude each other.
 $locks = new DistributedLock($server->dsn());
 $hand = $server->raw();
 $lease = $locks->acquire('order', ttl: 60.0);

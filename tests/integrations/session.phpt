@@ -1,5 +1,5 @@
 --TEST--
-Sessions with a lock: requests of one session are served one after the other, of several at once; a killed one frees its session
+Sessions with a lock: one request of a session runs at a time, sessions do not wait for each other; a killed request frees its session
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ $code === 0 || die('skip needs the Debian package php-redis');
 declare(strict_types=1);
 require __DIR__ . '/../inc/integrations.inc';
 
-// The sessions themselves are in Redis, whose handler leaves the requests of one session alone with each other; or in files.
+// The sessions are in Redis, whose handler does not lock them, or in files.
 $directory = temporary_directory();
 $handlers = [
     'redis' => ['extension' => ['igbinary', 'redis'], 'session.save_handler' => 'redis', 'session.save_path' => '"tcp://' . redis_addresses()[1] . '"'],
@@ -53,14 +53,14 @@ foreach ($handlers as $handler => $ini) {
     file_put_contents($script, str_replace('process.inc', 'servers.inc', file_get_contents($script)));
     $inside = fn (string $gate) => count(glob("$gate.*"));
 
-    // A session to begin with. In strict mode ids of the client\'s own are not taken.
+    // The first session. In strict mode PHP refuses a client's own id.
     [$session, $n] = json_decode($fpm->request($script), true);
     same(1, $n, "$handler: the first request");
     same([$session, 2], json_decode($fpm->request($script, ['id' => $session]), true), "$handler: the second request");
     [$another, $n] = json_decode($fpm->request($script, ['id' => $id('unknown')]), true);
     holds($n === 1 && $another !== $id('unknown'), "$handler: an unknown id is replaced", $another, $n);
 
-    // Ten at once: none of them loses what another wrote. (Without the lock, Redis' handler does.)
+    // Ten requests at once: none loses what another has written. (Without the lock, Redis' handler does.)
     $requests = [];
     for ($i = 0; $i < 10; $i++) {
         $requests[] = $fpm->send($script, ['id' => $session, 'time' => 0.02]);
@@ -69,7 +69,7 @@ foreach ($handlers as $handler => $ini) {
     sort($counts);
     same(range(3, 12), $counts, "$handler: ten requests of one session");
 
-    // Two of one session and one of another: one of the two and the other one run.
+    // Two requests of one session and one of another: one of the two and the other one run.
     $gate = gate();
     touch($gate);
     $requests = array_map(fn (string $id) => $fpm->send($script, ['id' => $id, 'gate' => $gate]), [$session, $session, $another]);
@@ -83,7 +83,7 @@ foreach ($handlers as $handler => $ini) {
     sort($expected);
     same($expected, $answers, "$handler: two requests of one session, one of another");
 
-    // Who waits too long has an exception, and no session without its data.
+    // A request that waits for too long gets an exception, and no session without its data.
     touch($gate);
     array_map('unlink', glob("$gate.*"));
     $long = $fpm->send($script, ['id' => $session, 'gate' => $gate]);
@@ -93,7 +93,7 @@ foreach ($handlers as $handler => $ini) {
     unlink($gate);
     same([$session, 15], json_decode($long->response(), true), "$handler: the request that held it");
 
-    // Whatever a request ends with, the next one has the session.
+    // However a request ends, the next one acquires the session.
     holds(str_contains($fpm->request($script, ['id' => $session, 'end' => 'fatal']), 'Fatal error'), "$handler: a fatal error");
     [, $n] = json_decode($fpm->request($script, ['id' => $session]), true);
     within(16, $n, 17, "$handler: after a fatal error");
@@ -106,7 +106,7 @@ foreach ($handlers as $handler => $ini) {
     same([$session, $n + 1], json_decode($fpm->request($script, ['id' => $session]), true), "$handler: after a request was killed");
     $killed->abort();
 
-    // A request that closes its session, and goes on.
+    // A request closes its session, and continues.
     touch("$gate-closed");
     $long = $fpm->send($script, ['id' => $session, 'end' => 'close', 'closed' => "$gate-closed"]);
     wait_for(fn () => file_exists("$gate-closed.done"), 60, 'the session to be closed');
@@ -116,14 +116,14 @@ foreach ($handlers as $handler => $ini) {
     unlink("$gate-closed.done");
     $n += 2;
 
-    // Another id: the old one is gone, the new one free.
+    // The session gets another id: the old one is gone, the new one is free.
     [$new, $n] = json_decode($fpm->request($script, ['id' => $session, 'end' => 'regenerate']), true);
     holds($new !== $session, "$handler: another id");
     same([$new, $n + 1], json_decode($fpm->request($script, ['id' => $new]), true), "$handler: the session goes on with the new id");
     [$replaced] = json_decode($fpm->request($script, ['id' => $session]), true);
     holds($replaced !== $session, "$handler: the old id is gone");
 
-    // Who has lost the lock does not write.
+    // A request that has lost the lock does not write.
     $answer = $fpm->request($script, ['id' => $new, 'end' => 'lose', 'ttl' => 1]);
     holds(str_contains($answer, 'Failed to write session data'), "$handler: a request that lost its lock", $answer);
     same([$new, $n + 2], json_decode($fpm->request($script, ['id' => $new]), true), "$handler: what it did not write");

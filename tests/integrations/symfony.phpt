@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock on DistributedLock, RedLock and ZkLock: acquired, kept from others, refreshed, run out, released, waited for
+Symfony Lock works on DistributedLock, RedLock and ZkLock: acquire, exclude, refresh, expire, release, wait
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -29,7 +29,7 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     $factory = new LockFactory(new DlockStore($manager()));
     $resource = unique($name);
 
-    // One at a time: in this process,
+    // One holder at a time, in this process.
     $lock = $factory->createLock($resource, 100);
     $other = $factory->createLock($resource, 100);
     same([false, false], [$lock->isAcquired(), $other->isAcquired()], "$name: isAcquired() before");
@@ -47,12 +47,12 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
 
     same([true, false], [$lock->acquireRead(), $other->acquireRead()], "$name: acquireRead()");
 
-    // who does not hold it does not release or refresh it,
+    // An object that does not hold the lock cannot release or refresh it.
     $other->release();
     fails(LockConflictedException::class, '*', fn () => $other->refresh(), "$name: refresh() of another's lock");
     same([true, false], [$lock->isAcquired(), $other->isAcquired()], "$name: isAcquired() after release() of another's lock");
 
-    // and in others. Who waits is served by the release.
+    // One holder at a time, in other processes. The release hands the lock to a waiter.
     $child = fork_child(function (callable $say, callable $hear) use ($manager, $resource) {
         $lock = (new LockFactory(new DlockStore($manager())))->createLock($resource, 100);
         $say([$lock->acquire(), $lock->isAcquired()]);
@@ -73,9 +73,9 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     same(false, $child->result(), "$name: isAcquired() after the release in another process");
     same(true, $lock->acquire(), "$name: acquire() after the release in another process");
     $lock->release();
-    $lock->release(); // once more does no harm
+    $lock->release(); // a second release does no harm
 
-    // The end of the object is the end of the lock, unless that was not wanted.
+    // The lock ends with its object, unless autoRelease is off.
     $lock = $factory->createLock($resource, 100);
     $lock->acquire();
     unset($lock);
@@ -105,7 +105,7 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     }
     holds($tokens[0] > 0 && $tokens[0] < $tokens[1] && $tokens[1] < $tokens[2], "$name: fencing tokens rise", $tokens);
 
-    // Sections of four processes.
+    // Critical sections of four processes.
     $gate = gate();
     same([10, 10, 10, 10], fork_run(4, function () use ($manager, $resource, $gate) {
         $factory = new LockFactory(new DlockStore($manager()));
@@ -121,7 +121,7 @@ foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     }), "$name: sections");
 }
 
-// ---- on Redis: lease time, and a Key that is handed over ----
+// ---- on Redis: the lease time, and a Key that another process uses ----
 foreach (['DistributedLock', 'RedLock'] as $name) {
     [$manager] = managers()[$name];
     $factory = new LockFactory(new DlockStore($manager()));
@@ -137,12 +137,12 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same(true, $other->isAcquired(), "$name: release() after the lease leaves another's lock alone");
     same(false, $lock->acquire(), "$name: acquire() after the lease");
 
-    // What cannot be refreshed is still held.
+    // A lock whose refresh failed is still held.
     fails(LockAcquiringException::class, '*', fn () => $other->refresh(1e10), "$name: refresh() for too long");
     same(true, $other->isAcquired(), "$name: isAcquired() after that");
     $other->release();
 
-    // A process has a Key, and ends; another goes on with it.
+    // A process acquires with a Key, and ends; another process continues with the Key.
     $serialized = fork_child(function () use ($manager, $resource) {
         $key = new Key($resource);
         $lock = (new LockFactory(new DlockStore($manager())))->createLockFromKey($key, 100, false);
@@ -163,7 +163,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same([false, true], [$lock->isAcquired(), $other->acquire()], "$name: after the release in another process");
     $other->release();
 
-    // Copies of a Key: the first that is used has the lock, also when it is handed back.
+    // Of several copies of a Key, the first that is used holds the lock, and so does a copy of that one.
     $store = new DlockStore($manager());
     $store->save($key = new Key($resource));
     $copies = [unserialize(serialize($key)), unserialize(serialize($key))];
@@ -178,7 +178,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $store->delete($back);
     same(false, $manager()->isLocked($resource), "$name: isLocked() after delete() with a Key that was handed back");
 
-    // A lifetime that is over, or too short to be one, is no lock: what is held is given back.
+    // If the lifetime has ended, or is too short, the store releases the lock and throws.
     $store->save($key = new Key($resource));
     fails(LockExpiredException::class, '*', fn () => $store->putOffExpiration($key, 1e-6), "$name: putOffExpiration() for a moment");
     same([true, false, false], [$key->isExpired(), $store->exists($key), $manager()->isLocked($resource)], "$name: after that");
@@ -189,7 +189,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         same([false, false], [$store->exists($key), $manager()->isLocked($resource)], "$name: after $method()");
     }
 
-    // Without a TTL of its own, the store's.
+    // Without a TTL of its own, a lock has the store's.
     $lock = (new LockFactory(new DlockStore($manager(), 50)))->createLock($resource, null);
     $lock->acquire();
     within(25, $lock->getRemainingLifetime(), 50, "$name: getRemainingLifetime() without a TTL");
@@ -220,7 +220,7 @@ $server->resume();
 
 // ---- errors ----
 fails(InvalidTtlException::class, '*greater than 0, not 0*', fn () => new DlockStore($manager(), 0));
-// A process that stands still when it has just acquired.
+// The process stands still right after it has acquired.
 $slow = new class(managers()['DistributedLock'][0]()) implements Dlock\LockManager {
     public function __construct(private Dlock\LockManager $locks)
     {

@@ -1,5 +1,5 @@
 --TEST--
-Symfony Lock on ReadWriteLock: readers share, a writer excludes, both wait, refresh, run out and hand their Key over; promotion and demotion
+Symfony Lock works on ReadWriteLock: readers share, a writer excludes, both wait, refresh, expire and pass their Key on; promotion and demotion
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -37,14 +37,14 @@ same([false, false, true], [$writer->acquire(), $reader->isAcquired(), $second->
 $second->release();
 same([true, false, false], [$writer->acquire(), $reader->acquireRead(), $second->acquire()], 'a writer, then another one and a reader');
 
-// A writer is demoted: others read beside it, and nobody writes; and it is promoted again.
+// A writer is demoted: other clients read beside it, and none writes. Then it is promoted again.
 same([true, true, false], [$writer->acquireRead(), $reader->acquireRead(), $second->acquire()], 'acquireRead() of a writer');
 same([false, true, true], [$writer->acquire(), $writer->isAcquired(), $reader->isAcquired()], 'acquire() beside another reader');
 $reader->release();
 same([true, true, false, false], [$writer->acquire(), $writer->acquire(), $reader->acquireRead(), $second->acquire()], 'promoted again');
 $writer->release();
 
-// A reader is promoted when it is the only one, otherwise it goes on reading; and demoted again.
+// A reader is promoted if it is the only one, otherwise it continues to read. Then it is demoted.
 same([true, true, false, true], [$reader->acquireRead(), $second->acquireRead(), $reader->acquire(), $reader->isAcquired()], 'acquire() beside another reader');
 $second->release();
 same([true, false, false], [$reader->acquire(), $second->acquireRead(), $writer->acquire()], 'acquire() of the only reader');
@@ -54,7 +54,7 @@ $reader->release();
 same(true, $writer->acquire(), 'nothing is left of it');
 $writer->release();
 
-// acquire(true) waits for the other reader; of two that wait so, the second is refused.
+// acquire(true) waits for the other reader. If two readers wait in this way, the second is refused.
 $reader->acquireRead();
 $child = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
     $lock = (new LockFactory(new ReadWriteStore($locks())))->createLock($resource, 100);
@@ -84,7 +84,7 @@ $store->save($key);
 holds($store->fencingToken($key) > $token, 'fencing tokens rise from readers to writers', $token, $store->fencingToken($key));
 $store->delete($key);
 
-// A waiter is served by the release: a writer by the last reader's, and readers by the writer's.
+// A release serves waiters: the last reader's a writer, the writer's the readers.
 $reader->acquireRead();
 $child = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
     $lock = (new LockFactory(new ReadWriteStore($locks())))->createLock($resource, 100);
@@ -114,7 +114,7 @@ fails(LockConflictedException::class, '*', fn () => $hurried->acquire(true), 'ac
 $readers->say('release');
 [$child->result(), $readers->result()];
 
-// Leases run out, Keys are handed over.
+// Leases expire, and Keys pass to other processes.
 $short = $factory->createLock($resource, 2);
 same(true, $short->acquireRead(), 'acquireRead() for 2 s');
 wait_for(fn () => $writer->acquire(), 60, 'the end of the lease');

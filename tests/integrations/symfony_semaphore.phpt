@@ -1,5 +1,5 @@
 --TEST--
-Symfony Semaphore on Dlock\Semaphore: limits and weights, refreshed, run out, released, Keys in other processes, servers out of reach
+Symfony Semaphore works on Dlock\Semaphore: limits and weights, refresh, expiry, release, Keys in other processes, servers out of reach
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -36,7 +36,7 @@ same([true, 0], [$one->acquire(), $free()], 'acquire() of what has its permits')
 $two->release();
 same([true, 1, false], [$more->acquire(), $free(), $two->acquire()], 'after the release of 2');
 $more->release();
-$more->release(); // once more does no harm
+$more->release(); // a second release does no harm
 same(2, $free(), 'after two releases of the same');
 same([true, 0], [$two->acquire(), $free()], 'acquire() of 2 again');
 $two->release();
@@ -62,7 +62,7 @@ foreach ([0.0, -1.0, 0.001] as $ttl) {
 }
 fails(SemaphoreExpiredException::class, '*', fn () => $store->putOffExpiration(new Key($resource, 3), 10.0), 'putOffExpiration() of a Key without permits');
 
-// The end of the object is the end of the permits, unless that was not wanted.
+// The permits end with their object, unless autoRelease is off.
 $one = $factory->createSemaphore($resource, 3);
 $one->acquire();
 unset($one);
@@ -79,7 +79,7 @@ same(1, $free(), 'delete() with a later copy');
 $store->delete($copies[0]);
 same(3, $free(), 'delete() with the first one');
 
-// Four processes in two places.
+// Four processes compete for two places.
 $gate = unique('places');
 same([0, 0, 0, 0], fork_run(4, function () use ($resource, $gate) {
     $most = 0;

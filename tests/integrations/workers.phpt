@@ -1,5 +1,5 @@
 --TEST--
-packages/octane, roadrunner and symfony (Messenger, kernel): what a request of a worker forgot is given back
+packages/octane, roadrunner and symfony (Messenger, kernel) release what a worker's request forgot
 --EXTENSIONS--
 mbstring
 --SKIPIF--
@@ -90,7 +90,7 @@ $dispatcher->addSubscriber(new Dlock\Symfony\EndRequestListener());
 $request = new Symfony\Component\HttpFoundation\Request();
 $dispatcher->dispatch(new Symfony\Component\HttpKernel\Event\RequestEvent($kernel, $request, 1), 'kernel.request');
 $forget('kernel');
-$dispatcher->dispatch(new Symfony\Component\HttpKernel\Event\RequestEvent($kernel, $request, 2), 'kernel.request'); // of a part of the page
+$dispatcher->dispatch(new Symfony\Component\HttpKernel\Event\RequestEvent($kernel, $request, 2), 'kernel.request'); // a subrequest
 $dispatcher->dispatch(new Symfony\Component\HttpKernel\Event\TerminateEvent($kernel, $request, $kernel->handle($request)), 'kernel.terminate');
 $ended('kernel.terminate');
 echo "done\n";

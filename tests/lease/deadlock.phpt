@@ -1,5 +1,5 @@
 --TEST--
-Waiting for a lock that this very process holds and renews is a DeadlockException at once; everything else waits
+A process that waits for a lock that it holds and renews itself gets a DeadlockException at once; every other wait waits
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -14,7 +14,7 @@ require __DIR__ . '/../inc/lease.inc';
 use Dlock\AcquireTimeoutException;
 use Dlock\DeadlockException;
 
-/** What a wait with so many seconds gives: the class of the exception, or the result. */
+/** The result of a wait: the class of the exception, or the result. */
 $try = function (callable $do): mixed {
     $e = thrown_by(function () use ($do, &$result) {
         $result = $do();
@@ -37,7 +37,7 @@ foreach ($kinds as $name => [$make, $message]) {
         'tryAcquire()' => fn ($m, ?float $timeout) => $m->tryAcquire($resource, $timeout ?? 1e6),
         'synchronized()' => fn ($m, ?float $timeout) => $m->synchronized($resource, fn () => print("entered\n"), $timeout),
     ];
-    if ($name === 'DistributedLock' || $name === 'ZkLock') { // RedLock's makes a number of attempts
+    if ($name === 'DistributedLock' || $name === 'ZkLock') { // RedLock::lock() makes a number of attempts
         $waits['lock()'] = fn ($m, ?float $timeout) => $m->lock($resource, $timeout);
     }
     $waits_with_ttl = $name === 'ZkLock' ? [] : ['acquire() with a ttl' => fn ($m, ?float $timeout) => $m->acquire($resource, $timeout, 5)];
@@ -62,10 +62,10 @@ foreach ($kinds as $name => [$make, $message]) {
                 same($nothing, $try(fn () => $wait($m, 0)), "$name, $held: $what without a wait, $which");
             }
         }
-        // Nothing is left of these, in a queue or as a node: another process is the first to get it.
+        // These waits left nothing in a queue or as a node: another process is the first to acquire.
         $next = fork_child(fn (callable $say) => $say(null) ?? $make()->acquire($resource, 30)->release());
         $next->hear();
-        // A child waits for its parent as for any other.
+        // A child waits for its parent as for any other process.
         same([AcquireTimeoutException::class, null], fork_child(fn () => [$try(fn () => $make()->acquire($resource, 0.05)),
             $try(fn () => $manager->tryAcquire($resource, 0.05))])->result(), "$name, $held: the parent's lock");
         if ($holder === true) {
@@ -77,7 +77,7 @@ foreach ($kinds as $name => [$make, $message]) {
         same(true, $manager->acquire($resource, 30)->release(), "$name, $held: after the release");
     }
 
-    // In a section of its own.
+    // Inside its own critical section.
     $e = thrown_by(fn () => $manager->synchronized($resource, fn () => $other->synchronized($resource, fn () => print("entered\n"))));
     same([DeadlockException::class, $message($resource)], [get_debug_type($e), $e?->getMessage()], "$name: synchronized() in synchronized()");
     same(true, $manager->acquire($resource, 30)->release(), "$name: after the sections");
@@ -94,9 +94,9 @@ foreach ($kinds as $name => [$make, $message]) {
     }
     same(true, $holder->release(), "$name: the holder");
 
-    // What ends by itself is waited for.
+    // A lease that ends by itself is waited for.
     if ($name !== 'ZkLock') {
-        $ends = [ // with a time limit: an answer that is late may come when so short a lease is over, and then it is asked for again
+        $ends = [ // with a time limit: if an answer comes after so short a lease, the client asks again
             'a ttl' => fn () => $manager->acquire($resource, 30, 0.5),
             'renew: false' => fn () => $make(renew: false, ttl: 0.5)->acquire($resource, 30),
             'max_hold' => function () use ($make, $resource) {
@@ -118,7 +118,7 @@ foreach ($kinds as $name => [$make, $message]) {
             $name === 'DistributedLock' && $manager->release($resource);
         }
 
-        // One that is known to be lost.
+        // A lease that is known to be lost.
         $locks = renewed_locks_and_pools()[$name];
         $lost = $make(ttl: 0.5)->acquire($resource, 30);
         take_away($locks, $resource, 'delete');

@@ -1,5 +1,5 @@
 --TEST--
-A signal handler that takes the lock which the code that it interrupts waits for: a DeadlockException instead of a wait for itself
+If a signal handler acquires the lock that the interrupted code waits for, the wait ends with a DeadlockException
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 
 use Dlock\DeadlockException;
 
-/** The lock's key, or node, and those who wait for it, as when an administrator deletes them. */
+/** Deletes the lock's key, or node, and its waiters, as an administrator would. */
 $delete = function (string $name, ?Locks $locks, string $resource): void {
     if ($name === 'ZkLock') {
         $zk = zk_raw();
@@ -24,9 +24,12 @@ $delete = function (string $name, ?Locks $locks, string $resource): void {
         }
     }
 };
-/** How many wait or hold, as the servers have it. */
+/** How many clients wait for the lock on the servers, or hold it. */
 $waiting = fn (string $name, ?Locks $locks, string $resource): int => $name === 'ZkLock' ? count(zk_nodes(zk_raw(), $resource)) - 1 : $locks->waiting($resource);
-/** Runs $wait() while somebody else holds the lock, and $handler() in it, once it is in line. What $wait() gives or throws, and the handler. */
+/**
+ * Runs $wait() while another process holds the lock, and in it $handler(), once it is in line. Returns the results of
+ * both, or the exception.
+ */
 $interrupt = function (callable $in_line, callable $handler, callable $wait): array {
     $calls = 0;
     $value = null;
@@ -56,7 +59,7 @@ if (class_exists('ZkLock', false)) {
 }
 foreach ($kinds as $name => [$locks, $make]) {
     [$manager, $other] = [$make(), $make()];
-    $holder = function (string $resource) use ($make): ForkedChild { // who holds it until it is told to go
+    $holder = function (string $resource) use ($make): ForkedChild { // a process that holds until it is told to release
         $child = fork_child(function (callable $say, callable $hear) use ($make, $resource) {
             $lease = $make()->acquire($resource, 30);
             $say(null);
@@ -72,7 +75,7 @@ foreach ($kinds as $name => [$locks, $make]) {
         'tryAcquire()' => fn (string $resource) => $manager->tryAcquire($resource, 30),
         'synchronized()' => fn (string $resource) => $manager->synchronized($resource, fn () => print("entered\n"), 30),
     ];
-    if (!$locks || $locks->hasLock()) { // RedLock's makes a number of attempts
+    if (!$locks || $locks->hasLock()) { // RedLock::lock() makes a number of attempts
         $waits['lock()'] = fn (string $resource) => $manager->lock($resource, 30);
         $waits['lock() without limit'] = fn (string $resource) => $manager->lock($resource);
     }
@@ -83,14 +86,14 @@ foreach ($kinds as $name => [$locks, $make]) {
             $child = $holder($resource);
             $start = now();
             [$e, $lease] = $interrupt(fn () => $waiting($name, $locks, $resource) > 0, function () use ($delete, $name, $locks, $resource, $taker) {
-                $delete($name, $locks, $resource); // it is free, and nobody is in line
+                $delete($name, $locks, $resource); // now it is free, and no client is in line
                 return $taker->tryAcquire($resource, 0);
             }, fn () => $wait($resource));
             within(0, now() - $start, SOON, "$case: seconds");
             same(true, $lease?->isHeld(), "$case: the handler's lease");
             same([DeadlockException::class, $locks?->deadlock($resource) ?? "This process holds the lock \"$resource\" already, and would wait for itself"],
                 $e instanceof Throwable ? [$e::class, $e->getMessage()] : $e, $case);
-            // What waited has left: the handler's lease is the one that there is.
+            // The interrupted wait has left the line: the handler's lease is the only one.
             $locks?->waitUntilQueuesGone($resource);
             $name !== 'ZkLock' || wait_for_nodes(zk_raw(), 1, $resource);
             $child->say(null);
@@ -100,7 +103,7 @@ foreach ($kinds as $name => [$locks, $make]) {
         }
     }
 
-    // One that is handed over to the handler.
+    // The handler attaches a lease.
     if ($name !== 'ZkLock') {
         $resource = unique("$name-attach");
         $handle = $manager->acquire($resource, 30)->detach();
@@ -109,7 +112,7 @@ foreach ($kinds as $name => [$locks, $make]) {
         same(true, $lease->release(), "$name: attach(): release()");
     }
 
-    // What ends, has ended or is another lock is no reason.
+    // A lease that ends by itself or has ended, and another lock, are no deadlock.
     $resource = unique("$name-no-deadlock");
     $takes = [
         'released' => fn () => $other->tryAcquire($resource, 0)?->release(),
@@ -129,7 +132,7 @@ foreach ($kinds as $name => [$locks, $make]) {
         $child->result();
     }
 
-    // A handler that does nothing leaves the wait alone, and in line.
+    // After a handler that does nothing, the wait continues in its place.
     $child = $holder($resource);
     [$lease] = $interrupt(fn () => $waiting($name, $locks, $resource) > 0, fn () => $child->say(null), fn () => $manager->acquire($resource, 30));
     same([true, true], [$lease instanceof Dlock\Lease && $lease->release(), $child->result()], "$name: no lock in the handler");

@@ -1,5 +1,5 @@
 --TEST--
-Six processes: fencing tokens strictly rise in the order of holding, for each class, with leases that are renewed
+Fencing tokens of six processes rise strictly in the order of holding, for each class, with renewed leases
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

@@ -1,5 +1,5 @@
 --TEST--
-Twenty forks of a process that renews: it goes on, children end, lock for themselves, or become other programs; nothing leaks
+A process that renews forks twenty times: it continues, its children end, lock for themselves or become other programs; nothing leaks
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -25,7 +25,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
         $leases['ZkLock'] = (new ZkLock(zk_hosts(), sessionTimeout: 10))->acquire(unique($case), 0);
         $owner = zk_owner($zk = zk_raw(), unique($case));
     }
-    // What each child does after it has looked at what it has.
+    // What each child does after it has looked at its leases.
     $ends = [
         'exit' => fn () => exit(0),
         'kill' => fn () => posix_kill(getmypid(), SIGKILL),
@@ -56,7 +56,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
             exit(0);
         },
     ];
-    // Connected, renewed, and with all that the first child leaves behind.
+    // The parent is connected, has renewed, and has all that a first child leaves behind.
     nap($ttl / 2);
     fork_child(fn () => 1)->result();
     $before = belongings();
@@ -64,7 +64,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
     $start = now();
     for ($i = 0; $i < 20; $i++) {
         $end = array_keys($ends)[$i % count($ends)];
-        // The child's word comes over a pipe of the test's own.
+        // The child reports over a pipe of the test.
         $child = fork_child(function (callable $say) use ($end, $ends, &$leases) {
             $say([belongings(), array_map(fn ($lease) => [$lease->isHeld(), $lease->state()->name, $lease->remaining()], $leases)]);
             $ends[$end](...($end === 'locks' ? [$say] : []));
@@ -77,7 +77,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
             [$held, $has, $renewed] = $child->hear();
             same(array_fill_keys(array_keys($leases), 'Held'), $held, "$case, child $i: its own leases");
             same($before['threads'], $has['threads'], "$case, child $i: threads with locks of its own");
-            // Its own connections instead of its parent's, which are closed when it needs them.
+            // A child that locks has connections of its own instead of its parent's, which it closes then.
             within(1, $has['descriptors'], $before['descriptors'] + ($with_zookeeper ? 8 : 2), "$case, child $i: descriptors with locks of its own");
             holds($renewed > 0, "$case, child $i: renewals");
             same([true], $child->hear(), "$case, child $i: release()");
@@ -91,7 +91,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
             same([true, 'Held'], [$leases[$name]->isHeld(), $leases[$name]->state()->name], "$case, after child $i: the lease of $name");
         }
     }
-    // Longer than a lease lasts by itself.
+    // For longer than a lease lasts without renewal.
     for ($until = now() + 1.5 * $ttl; now() < $until; nap(0.05)) {
         foreach ($all as $name => $locks) {
             min(times_of($locks, unique("$case-$name"))) > 0 || exit("$case: $name is not renewed any more\n");
@@ -108,7 +108,7 @@ foreach (['Redis' => false, 'Redis and ZooKeeper' => true] as $case => $with_zoo
     echo "$case\n"; // tells run-tests.php that the test is alive
 }
 
-// ---- programs that are started inherit nothing ----
+// ---- started programs inherit nothing ----
 $code = '
     $count = fn () => (int) shell_exec("ls /proc/self/fd | wc -l");
     $before = $count();

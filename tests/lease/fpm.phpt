@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: requests with renewed leases, whatever way they end: released at their end, and threads and descriptors of the worker stay as they are
+php-fpm releases a request's renewed leases at its end, however it ends, and the worker's threads and descriptors stay the same
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -56,11 +56,11 @@ $request = function (string $end, float $time) use ($fpm, $script, $all, $names)
 };
 
 $ends = ['nothing', 'exit', 'exception', 'fatal', 'section', 'lost'];
-foreach ($ends as $end) { // all that is opened once
+foreach ($ends as $end) { // opens all that is opened once
     $worker = $request($end, $end === 'nothing' ? 5 : 0.4);
 }
 same(2, threads($worker), 'threads of the worker');
-nap(0.5); // php-fpm closes the connection of a request a little later
+nap(0.5); // php-fpm closes a request's connection a little later
 $before = belongings($worker);
 $same = fn (string $what) => busy_until(fn () => belongings($worker) === $before, 60) ?? same($before, belongings($worker), $what);
 for ($i = 0; $i < 60; $i++) {
@@ -71,7 +71,7 @@ for ($i = 0; $i < 60; $i++) {
 same($worker, $request('timeout', 0), 'the time limit: the worker');
 $same('after the time limit');
 
-// ---- without requests, the thread has nothing to do ----
+// ---- without requests, the thread sleeps ----
 $thread = current(array_diff(scandir("/proc/$worker/task"), ['.', '..', (string) $worker]));
 $of_thread = fn () => (int) preg_replace('/.*^voluntary_ctxt_switches:\s*(\d+).*/ms', '$1', file_get_contents("/proc/$worker/task/$thread/status"));
 nap(5); // it has looked once more
@@ -79,7 +79,7 @@ $slept = $of_thread();
 nap(2);
 same($slept, $of_thread(), 'the thread is at rest');
 
-// ---- a lock that is left alone is not renewed after the request ----
+// ---- a lock that the request leaves behind is not renewed after it ----
 $left = $fpm->script('left', '
     $lock = new DistributedLock($_GET["server"], ttl: 5, releaseOnShutdown: false);
     $lock->lock($_GET["resource"], 0);

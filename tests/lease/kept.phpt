@@ -1,5 +1,5 @@
 --TEST--
-Leases of thirty seconds are kept for as long as their holder runs PHP code, waits, or is inside of a blocking call
+Leases of thirty seconds are kept while their holder runs PHP code, waits, or is in a blocking call
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,9 +11,9 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
 $seconds = (float) amount('DLOCK_TEST_HOLD', 22);
-$ttl = 30.0; // the least that no pause of the machine ends; renewed twice meanwhile
+$ttl = 30.0; // the shortest that no pause of the machine outlasts; renewed twice meanwhile
 
-// Each in one piece, with no look at the lease in between but where PHP code runs.
+// Each way is one uninterrupted call; only PHP code looks at the leases meanwhile.
 $ways = [
     'PHP code' => fn (array $leases, array &$unheld) => busy($seconds, function () use ($leases, &$unheld) {
         foreach ($leases as $name => $lease) {
@@ -32,7 +32,7 @@ $children = [];
 foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach ($ways as $way => $do) {
         if ($way === 'PHP code' && $name !== 'RedLock') {
-            continue; // it keeps a processor busy; the thread that renews is the same one
+            continue; // it keeps a processor busy, and the same thread renews
         }
         $resource = unique("$name-$way");
         $children["$name, $way"] = [$locks, $resource, fork_child(function (callable $say, callable $hear) use ($locks, $resource, $do, $ttl) {
@@ -82,7 +82,7 @@ foreach ($children as [, , $child]) {
 }
 $last = now();
 $longest = 0;
-for ($part = 1; $part <= 4; $part++) { // what is printed tells run-tests.php that the test is alive
+for ($part = 1; $part <= 4; $part++) { // output tells run-tests.php that the test is alive
     while (now() < $start + $part * $seconds / 4) {
         if (!$look('in part ' . $part)) {
             printf("(from one look to the next the test itself took up to %.2f s)\n", max($longest, now() - $last));
@@ -94,7 +94,7 @@ for ($part = 1; $part <= 4; $part++) { // what is printed tells run-tests.php th
     }
     echo "part $part\n";
 }
-$least = (int) ($seconds / ($ttl / 3) / 2); // half of what is due, on a machine that has other things to do
+$least = (int) ($seconds / ($ttl / 3) / 2); // half of the renewals that are due: the machine may be busy
 foreach ($children as $name => [$locks, , $child]) {
     [$states, $remaining, $renewals] = $child->hear(60);
     same(['acquired' => 'Held', 'explicit' => 'Held'], $states, "$name: states at the end");
@@ -107,7 +107,7 @@ foreach ($children as $name => [$locks, $resource, $child]) {
     $released = $child->result();
     same([true], array_values(array_unique($released)), "$name: release()");
     foreach ($released as $kind => $true) {
-        // What a minority of RedLock is told may come behind the answer.
+        // The release may reach RedLock's minority after the answer.
         wait_for(fn () => array_filter(values_of($locks, "$resource-$kind")) === [], $ttl / 2, "$name, $kind: the release");
     }
 }

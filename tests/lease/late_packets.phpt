@@ -1,5 +1,5 @@
 --TEST--
-A request that was given up, and which the system still tries to deliver, does not come behind a later one
+A request that the client gave up, and that the system still tries to deliver, does not arrive after a later one
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -35,7 +35,7 @@ $cable->host('
 ', Cable::ADDRESS, $resource);
 $left = fn () => $cable->redis->cmd('PTTL', Locks::key($resource));
 same('held', $cable->hear(), 'acquired');
-// Nothing that is sent over this connection arrives. The host's system tries again after 0.2 s, 0.6 s, 1.4 s, 3 s.
+// No packet over this connection arrives. The host's system repeats it after 0.2 s, 0.6 s, 1.4 s, 3 s.
 preg_match('/^id=.* addr=' . preg_quote(Cable::HOST) . ':(\d+) /m', $cable->redis->cmd('CLIENT', 'LIST'), $client);
 $cable->at_server('nft add table ip lossy');
 $cable->at_server("nft add chain ip lossy input '{ type filter hook input priority 0; }'");
@@ -46,7 +46,7 @@ $cable->say('the full time');
 holds(in_array((int) $cable->hear(), [3, 4], true), 'the shorter one may come yet: no more is sure');
 holds($left() > 50_000, 'the full time is set');
 $cable->at_server('nft delete table ip lossy');
-$until = now() + 3.5; // two of the system's tries
+$until = now() + 3.5; // the system tries twice
 wait_for(fn () => $left() <= 5_000 || now() > $until, 60, 'nothing');
 holds($left() > 40_000, 'the shorter one has not come', $left());
 $cable->say('hand it over');

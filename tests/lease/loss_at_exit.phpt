@@ -1,5 +1,5 @@
 --TEST--
-onLoss: "throw": a loss that comes together with a signal whose handler exits is not thrown any more
+onLoss: "throw": if a loss comes together with a signal whose handler exits, the loss is not thrown any more
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -10,7 +10,7 @@ skip_unless_functions('pcntl_alarm');
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-// Both are there when the call returns, and the handler comes first.
+// Both are pending when the call returns, and the handler runs first.
 $code = <<<'CODE'
 pcntl_async_signals(true);
 pcntl_signal(SIGALRM, function () {

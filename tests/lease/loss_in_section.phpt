@@ -1,5 +1,5 @@
 --TEST--
-onLoss: "throw" in synchronized(): told once, whatever the section does about it; and besides signal handlers
+onLoss: "throw" in synchronized(): the caller is told once, whatever the section does about it, and despite signal handlers
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/lease.inc';
 use Dlock\Lease;
 use Dlock\LeaseLostException;
 
-/** An exception and its previous ones, as class and message. */
+/** Classes and messages of an exception and its previous ones. */
 function chain(?Throwable $e): array
 {
     for ($chain = []; $e; $e = $e->getPrevious()) {
@@ -90,14 +90,15 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
 
     $e = thrown_by($section(function ($lease) use ($locks) {
         take_away($locks, $lease->resource);
-        return 'a result'; // most likely before it is known
+        return 'a result'; // most likely before the loss is known
     }));
     same(true, in_array(chain($e), [[$told()], [$thrown()]], true), "$name: a section that ends at once");
     $quiet('a section that ended at once');
     same('a result', $section(fn () => 'a result')(), "$name: a section without a loss");
     $quiet('a section without a loss');
 
-    // One inside of the other, both lost: both are told, the inner one first. The outer one's loss may be told before the inner one is lost.
+    // A section inside another, both lost: the caller is told of both, of the inner one first. The outer loss may be
+    // thrown before the inner lock is lost.
     for ($attempt = 0, $both = false; $attempt < 5 && !$both; $attempt++) {
         $inner = unique("$name-inner-$attempt");
         $e = thrown_by($section(function ($lease) use ($manager, $locks, $inner) {
@@ -115,7 +116,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     holds($both, "$name: two sections", $messages);
     $quiet('two sections');
 
-    // ---- signals all the while ----
+    // ---- signals during the whole time ----
     pcntl_async_signals(true);
     $signals = 0;
     pcntl_signal(SIGUSR1, function () use (&$signals) {
@@ -141,14 +142,14 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     }, 20) !== null, "$name: signals are handled after a loss");
     $sender->kill();
 
-    // A handler that throws, at the same time: neither is forgotten.
+    // A handler throws at the same time: neither exception is forgotten.
     pcntl_signal(SIGUSR2, fn () => throw new DomainException('of the handler'));
     $sent = temporary_directory() . '/sent';
-    do { // once more where the loss was noticed before the call
+    do { // repeats it if the loss was noticed before the call
         $lease = $manager->acquire(unique("$name-signal"), 0);
         $e = thrown_by(function () use ($locks, $lease, $parent, $sent) {
             take_away($locks, $lease->resource);
-            // Both happen inside of this call: it is longer than the lease.
+            // Both happen during this call: it is longer than the lease.
             exec("touch $sent; kill -USR2 $parent; exec timeout 3 tail -f /dev/null");
             while (true);
         });

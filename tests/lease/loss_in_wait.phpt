@@ -1,9 +1,9 @@
 --TEST--
-onLoss: "throw": the loss of a lease that a signal handler took during a wait ends that wait
+onLoss: "throw": the loss of a lease that a signal handler acquired during a wait ends that wait
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
-skip_unless_zookeeper(); // whose waiters do not look by themselves
+skip_unless_zookeeper(); // its waiters do not look by themselves
 skip_unless_functions('pcntl_fork', 'pcntl_async_signals', 'posix_kill');
 ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-A lock that was stolen or deleted is known to be lost with the next renewal, also while it is not looked at
+A holder knows of a stolen or deleted lock with the next renewal, even if it does not look
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -10,7 +10,7 @@ require __DIR__ . '/../inc/lease.inc';
 use Dlock\LeaseState;
 
 $ttl = 30.0;
-$soon = 0.8 * $ttl; // it is due after a third
+$soon = 0.8 * $ttl; // the renewal is due after a third
 $cases = [];
 foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach (['steal', 'delete'] as $how) {
@@ -40,7 +40,7 @@ foreach ($cases as $name => [$locks, $resource, $lease, $how]) {
 }
 same(count($cases), Dlock\stats()['losses'] - $losses, 'losses');
 
-// ---- one that was lost is not renewed any more, though the value comes back ----
+// ---- a lost lease is not renewed any more, even if its value returns ----
 foreach (renewed_locks_and_pools() as $name => $locks) {
     $resource = unique("$name-back");
     $lease = $locks->manager(ttl: 1.0)->acquire($resource, 0);
@@ -53,7 +53,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     same([LeaseState::Lost, false], [$lease->state(), $lease->release()], "$name: lost for good");
 }
 
-// ---- lock(): the object tells at release() ----
+// ---- lock(): release() reports the loss ----
 $lock = new DistributedLock(redis_server(), ttl: 0.6);
 $resource = unique('lock');
 $lock->lock($resource, 0);

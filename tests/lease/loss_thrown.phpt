@@ -1,5 +1,5 @@
 --TEST--
-onLoss: "throw": a loss is thrown once into whatever PHP code is running; without opcache, with it, and with its JIT
+onLoss: "throw": a loss is thrown once into running PHP code; without opcache, with it, and with its JIT
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -90,7 +90,7 @@ function factorial(int $n): int
 
 CODE;
 
-// What PHP's engine does with a loss is the same for all kinds of locks.
+// PHP's engine treats a loss in the same way for all kinds of locks.
 $engine = <<<'CODE'
 // ---- loops and functions ----
 $e = null;
@@ -388,7 +388,7 @@ $settings = [
     'no opcache' => ['-d opcache.enable_cli=0', 'null'],
     'JIT, tracing' => ["$opcache -d opcache.jit_buffer_size=16M -d opcache.jit=tracing", 'true'],
 ];
-$all = amount('DLOCK_ALL_ENGINES', 0) > 0; // as scripts/test-all.sh does
+$all = amount('DLOCK_ALL_ENGINES', 0) > 0; // scripts/test-all.sh does that
 if ($all) {
     $settings['opcache'] = ["$opcache -d opcache.jit_buffer_size=0 -d opcache.jit=disable", 'false'];
     $settings['JIT, functions'] = ["$opcache -d opcache.jit_buffer_size=16M -d opcache.jit=function", 'true'];

@@ -1,5 +1,5 @@
 --TEST--
-onLoss: "throw": a forked child is told of its own losses, and not of its parent's leases
+onLoss: "throw": a forked child is told of its own losses, not of its parent's leases
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,7 +17,7 @@ $messages = function (?Throwable $e): array {
     return $messages;
 };
 foreach (renewed_locks_and_pools() as $name => $locks) {
-    // A child that loses a lease of its own.
+    // A child loses a lease of its own.
     $manager = $locks->manager(onLoss: 'throw');
     $inherited = [$manager->acquire(unique("$name-a"), 0, 100), $manager->acquire(unique("$name-b"), 0, 100)];
     $child = fork_child(function () use ($manager, $name, $messages) {
@@ -27,13 +27,13 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     same(['The lock "' . unique("$name-own") . '" was lost while it was held'], $child->result(), "$name: what a child is thrown");
     same([true, true], array_map(fn ($lease) => $lease->release(), $inherited), "$name: release() of the parent");
 
-    // A child that is forked when the parent's loss is there, but has not been thrown yet: handlers of signals come before it.
+    // A child is forked when the parent's loss is known, but not thrown yet: handlers of signals come first.
     $child = null;
     pcntl_async_signals(true);
     pcntl_signal(SIGALRM, function () use (&$child) {
         $child = pcntl_fork();
     });
-    for ($attempt = 0; $child === null && $attempt < 5; $attempt++) { // a machine that stands still may be told before the call
+    for ($attempt = 0; $child === null && $attempt < 5; $attempt++) { // a machine that stands still may know before the call
         $lease = $manager->acquire(unique("$name-c"), 20, 2);
         $e = thrown_by(function () {
             pcntl_alarm(4);
@@ -47,7 +47,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     same(SIGUSR2, pcntl_wtermsig($status), "$name: what a child is told of its parent's loss");
     same(['The lock "' . unique("$name-c") . '" was lost while it was held'], $messages($e), "$name: what the parent is thrown");
 
-    // One that goes on in the background when its parent has ended: it is told then, and not before.
+    // A child continues in the background after its parent has ended: it is told then, not before.
     [$reading, $writing] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     $parent = pcntl_fork();
     if ($parent === 0) {

@@ -1,5 +1,5 @@
 --TEST--
-onLoss: "throw": a loss that isLocking() or expire() has told is not thrown with the next one; one that a section caught is told at its end
+onLoss: "throw": a loss that isLocking() or expire() has told is not thrown with the next one; a section's end reports one that it caught
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -7,7 +7,7 @@ onLoss: "throw": a loss that isLocking() or expire() has told is not thrown with
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-$locks = new DistributedLock(redis_server(), ttl: 600.0, onLoss: 'throw'); // nothing is renewed meanwhile
+$locks = new DistributedLock(redis_server(), ttl: 600.0, onLoss: 'throw'); // no renewal is due meanwhile
 foreach (['isLocking' => [], 'expire' => [60]] as $method => $arguments) {
     $told = unique("$method told");
     same(true, $locks->lock($told, 10), "$method(): lock()");
@@ -18,7 +18,7 @@ foreach (['isLocking' => [], 'expire' => [60]] as $method => $arguments) {
     same(["The lock \"$next->resource\" was lost while it was held", null], [$e?->getMessage(), $e?->getPrevious()?->getMessage()], "$method(): what is thrown");
 }
 
-// The exception that the section throws has the number of the one that it caught.
+// The section's exception has the object number of the one that it caught.
 $outer = unique('outer');
 $inner = $locks->acquire(unique('inner'), 10);
 $inner->release();

@@ -1,5 +1,5 @@
 --TEST--
-A thousand leases are renewed in one batch for each third of the ttl; the thread costs no more than a MiB
+A thousand leases are renewed in one batch per third of the ttl; the thread costs at most a MiB
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -22,12 +22,12 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $leases = [];
     for ($i = 0; $i < $count; $i++) {
         $leases[] = $manager->acquire("many-$i", 20);
-        // Spread over more than a third of the ttl, as they are in an application.
+        // Spread over more than a third of the ttl, as in an application.
         if ($i % 250 === 249) {
             nap($ttl / 10);
         }
     }
-    nap($ttl / 3 + 1); // all have been renewed once
+    nap($ttl / 3 + 1); // by now all have been renewed once
     $monitors = [];
     foreach ($locks->servers as $i => $server) {
         $monitors[$i] = $server->raw();
@@ -59,7 +59,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         }
         within(1, $batches, (int) ceil($turns) + 1, "$name, server $i: batches");
         within($count * ($turns - 1.5), $renewed, $count * ($turns + 1.5), "$name, server $i: requests");
-        // The server reads 16 KiB at a time, some 80 requests.
+        // The server reads 16 KiB at a time, about 80 requests.
         within(1, $reads[$i], $renewed / 8, "$name, server $i: reads");
     }
     foreach ($leases as $lease) {

@@ -10,14 +10,14 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-/** For how long a majority of the servers has it: one that has missed a request is given the key later. */
+/** For how long a majority of the servers has the key. A server that missed a request receives the key later. */
 function of_majority(array $times): int
 {
     rsort($times);
     return $times[intdiv(count($times), 2)];
 }
 
-// Everything begins at once, and is looked at from outside until the last has ended: $ends says which have to run out.
+// All begin at once, and the test looks from outside until the last has ended. $runs_out says which must expire.
 $ttl = 6.0;
 $runs_out = [];
 $goes_on = [];
@@ -44,7 +44,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     $begin('a ttl of tryAcquire()', true, fn ($r) => $plain->tryAcquire($r, 0, $ttl));
     $begin('renew: false', true, fn ($r) => $never->acquire($r, 0));
     $begin('renew: false, a ttl', true, fn ($r) => $never->acquire($r, 0, $ttl));
-    if ($name === 'RedLock') { // whose lock() always has a ttl
+    if ($name === 'RedLock') { // its lock() always has a ttl
         $begin('lock()', true, fn ($r) => $plain->lock($r, (int) ($ttl * 1000)));
     } elseif ($locks->hasLock()) {
         $begin('lock()', false, fn ($r) => $plain->lock($r, 0) ? $plain : null);
@@ -83,7 +83,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     });
     $begin('the end of a process', true, fn ($r) => fork_child(function () use ($locks, $ttl, $r) {
         $manager = $locks->manager(ttl: $ttl, releaseOnShutdown: false);
-        $GLOBALS['lease'] = $manager->acquire($r, 0); // there until the very end
+        $GLOBALS['lease'] = $manager->acquire($r, 0); // held until the very end
         return null;
     })->result());
 }
@@ -121,7 +121,7 @@ foreach ($keep as [$holder, $locks, $resource]) {
     }
 }
 
-// ---- refresh($ttl) goes on with the new time ----
+// ---- refresh($ttl) renews with the new time ----
 foreach ([[6.0, 30.0], [30.0, 6.0]] as [$first, $then]) {
     $leases = [];
     foreach (renewed_locks_and_pools() as $name => $locks) {
@@ -135,7 +135,7 @@ foreach ([[6.0, 30.0], [30.0, 6.0]] as [$first, $then]) {
             (max($times) <= $then * 1000 && of_majority($times) > 0) || exit("$name: refresh($then) after a ttl of $first: " . shown($times));
         }
     }
-    within($then > $first ? 0 : count($leases), Dlock\stats()['renewals'] - $renewals, $then > $first ? 1 : 100, "renewals after refresh($then)"); // 1: what RedLock has yet to confirm
+    within($then > $first ? 0 : count($leases), Dlock\stats()['renewals'] - $renewals, $then > $first ? 1 : 100, "renewals after refresh($then)"); // 1: RedLock may have to confirm one
     foreach ($leases as $name => [, , $lease]) {
         same([true, true], [$lease->isHeld(), $lease->release()], "$name: isHeld(), release() after refresh($then)");
     }

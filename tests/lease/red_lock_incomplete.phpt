@@ -1,5 +1,5 @@
 --TEST--
-RedLock: a lock that one server refused is given to that server soon, renewed or not, so that none of the others is needed alone
+RedLock soon writes a lock to the server that refused it, renewed or not, so that no other server is indispensable
 --INI--
 ; Of servers that have just been started all have to say yes; here a majority is enough.
 dlock.restart_guard=0
@@ -13,13 +13,13 @@ require __DIR__ . '/../inc/lease.inc';
 use Dlock\LeaseState;
 
 $locks = private_locks('RedLock', 3);
-// The first server answers last: the third one's refusal is known when the lock is acquired.
+// The first server answers last: the client knows of the third one's refusal when it acquires the lock.
 $relay = relay($locks->addresses[0], 0.02);
 $behind = new Locks('RedLock', [$relay->address(), ...array_slice($locks->addresses, 1)]);
 $manager = $behind->manager(ttl: 30.0);
 $other = $locks->manager(ttl: 30.0);
 
-// ---- what is released before the thread looks needs no connection of its own ----
+// ---- a lock that is released before the thread looks needs no connection of its own ----
 for ($i = 0; $i < 50; $i++) {
     $lock = $other->lock("complete-$i", 10_000);
     $other->unlock($lock);
@@ -27,8 +27,8 @@ for ($i = 0; $i < 50; $i++) {
 }
 same(3, Dlock\stats()['connections'], 'connections, with locks that no server has refused');
 
-// ---- what one refused ----
-/** Acquires in that way while the last server has the lock for somebody else. */
+// ---- a lock that one server refused ----
+/** Acquires in that way while the last server has the lock for another client. */
 $acquire = function (string $resource, string $way) use ($locks, $manager) {
     $locks->raw()[2]->cmd('SET', Locks::key($resource), 'somebody-else', 'PX', 3000);
     return match ($way) {
@@ -54,7 +54,7 @@ foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
     }
     take_away($locks, $way, 'delete', [0]);
     same(null, $other->tryAcquire($way), "$way: one server forgets it, and nobody else gets it");
-    if ($way === 'with a ttl') { // no DeadlockException: it ends by itself
+    if ($way === 'with a ttl') { // no DeadlockException: the lease ends by itself
         fails('Dlock\AcquireTimeoutException', '*', fn () => $other->acquire($way, 0.1));
     }
     is_array($lease) || same(LeaseState::Held, $lease->state(), "$way: state()");
@@ -62,11 +62,11 @@ foreach (['with a ttl', 'lock()', 'renewed'] as $way) {
     wait_for(fn () => array_filter(values_of($locks, $way)) === [], 60, "$way: the release, everywhere");
 }
 
-// ---- that it was repaired does not make it one that is renewed, also where it is handed over ----
+// ---- a repaired lease is not renewed for that reason, also after a handover ----
 $locks->raw()[2]->cmd('SET', Locks::key('handed'), 'somebody-else', 'PX', 100);
 $lease = $manager->acquire('handed', 0, 5.0);
 wait_for(fn () => values_of($locks, 'handed')[2] === $lease->token, 60, 'the third server to have it');
-nap(0.3); // the renewal thread has read that answer: a repair that is under way when a lease is detached is rolled back
+nap(0.3); // by now the renewal thread has read that answer: detach() rolls back a repair that is under way
 $lease = $manager->attach($lease->detach());
 same(true, $lease->isHeld(), 'attached');
 wait_for(fn () => !$lease->isHeld(), 60, 'the end of what is not renewed');

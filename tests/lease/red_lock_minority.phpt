@@ -1,5 +1,5 @@
 --TEST--
-RedLock: a minority that lost the key gets it again, and counts from the next renewal on; a majority that lost it is a loss
+RedLock repairs a minority that lost the key, which counts from the next renewal on; if a majority lost it, the lock is lost
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -12,7 +12,7 @@ use Dlock\LeaseState;
 $locks = private_locks('RedLock', 5);
 $ttl = 9.0;
 $manager = $locks->manager(ttl: $ttl);
-/** Each server's key is there, and is renewed there, twice. */
+/** Each server has the key, and renews it there, twice. */
 $kept = function (string $resource, string $token, string $what) use (&$locks, $ttl) {
     wait_for(fn () => array_unique(values_of($locks, $resource)) === [$token], 60, "$what: the key to be on all servers again");
     for ($i = 0; $i < 2; $i++) {
@@ -30,17 +30,17 @@ $kept('deleted', $lease->token, 'deleted on two of five');
 same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'deleted on two of five');
 wait_for(fn () => array_filter(values_of($locks, 'deleted')) === [], $ttl / 2, 'the release on all of them');
 
-// ---- a server that comes back with nothing ----
+// ---- a server restarts empty ----
 $lease = $manager->acquire('restarted', 0);
 $fence = max(array_map(fn ($redis) => (int) $redis->cmd('GET', 'dlock:fence'), $locks->raw()));
 $locks->servers[1]->restart();
-$locks = new Locks('RedLock', $locks->addresses, $locks->servers); // with new connections
+$locks = new Locks('RedLock', $locks->addresses, $locks->servers); // new connections
 $kept('restarted', $lease->token, 'restarted');
 holds((int) $locks->raw()[1]->cmd('GET', 'dlock:fence') >= $lease->fencingToken, 'the restarted server knows the fencing token',
     $locks->raw()[1]->cmd('GET', 'dlock:fence'), $lease->fencingToken);
 same(LeaseState::Held, $lease->state(), 'one was restarted');
 
-// ---- stolen on a minority: it is not taken back ----
+// ---- stolen on a minority: RedLock does not overwrite it ----
 take_away($locks, 'restarted', 'steal', [4]);
 for ($until = now() + $ttl / 2; now() < $until; nap(0.05)) {
     $values = values_of($locks, 'restarted');
@@ -49,12 +49,12 @@ for ($until = now() + $ttl / 2; now() < $until; nap(0.05)) {
         break;
     }
 }
-$lease->refresh(60.0); // so that what goes now does not go by itself
+$lease->refresh(60.0); // no key expires by itself during the release
 same([LeaseState::Held, true], [$lease->state(), $lease->release()], 'stolen on one');
 wait_for(fn () => array_filter(values_of($locks, 'restarted')) === [4 => 'somebody-else'], 30, 'the release on the others');
 
-// ---- what was given back does not count in that round ----
-// Two were deleted; before they are given back, one more: three of five did not extend, so it is lost, whatever is there later.
+// ---- a repaired key does not count in that round ----
+// Three of five have lost the key at once and did not extend it. So the lease is lost, whatever they have later.
 $lease = $manager->acquire('majority', 0);
 take_away($locks, 'majority', 'delete', [0, 1, 2]);
 $start = now();
@@ -66,7 +66,7 @@ same([null, null, null], array_slice(values_of($locks, 'majority'), 0, 3), 'noth
 same(false, $lease->release(), 'release()');
 wait_for(fn () => array_filter(values_of($locks, 'majority')) === [], $ttl / 2, 'what was left is released all the same');
 
-// ---- one after the other, all keys have been away; it is held by what was given back ----
+// ---- one server after the other loses its key: the repaired keys hold the lock ----
 $lease = $manager->acquire('turn', 0);
 foreach ([0, 1, 2, 3, 4] as $i) {
     take_away($locks, 'turn', 'delete', [$i]);
@@ -84,9 +84,9 @@ take_away($locks, 'slow', 'delete', [4]);
 wait_for(fn () => values_of($locks, 'slow')[4] === $lease->token, 60, 'the slow server to have the key again');
 same(true, $lease->release(), 'release() with a slow server');
 
-// ---- released while a key is on its way back: nothing stays behind ----
-// The relay is stopped between the answer of the server that has no key and what it is told then, and forwards the release,
-// which comes over an older connection, before that.
+// ---- released while a repair is under way: nothing stays behind ----
+// The relay stops between the answer of the server without a key and its repair. It forwards the release, which comes
+// over an older connection, before the repair.
 $relay = relay($locks->addresses[0]);
 $behind = new Locks('RedLock', [$relay->address(), ...array_slice($locks->addresses, 1)]);
 $asked = fn () => command_counts($locks->raw()[0])['evalsha'] ?? 0;
@@ -104,7 +104,7 @@ $remaining = $lease->remaining();
 $locks->servers[1]->resume();
 $locks->servers[2]->resume();
 wait_for(fn () => $lease->remaining() > $remaining, 60, 'the end of the renewal');
-nap(0.2); // the server is told now
+nap(0.2); // the repair is on its way now
 same([null, true], [$locks->raw()[0]->cmd('GET', 'Lock:race'), $lease->release()], 'release() while a key is on its way back');
 $relay->mend();
 nap(0.5);

@@ -1,5 +1,5 @@
 --TEST--
-RedLock with one server down: that the lease is gone from both others is known with the next renewal, by refresh() and by attach(), in whatever order they answer
+RedLock with one server down: renewal, refresh() and attach() find out that both others lost the lease, in whatever order they answer
 --INI--
 ; Of servers that have just been started all have to say yes; here a majority is enough.
 dlock.restart_guard=0

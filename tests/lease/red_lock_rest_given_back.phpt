@@ -1,5 +1,5 @@
 --TEST--
-RedLock: where refresh() finds that a majority has lost the lock, the others are given it back
+RedLock: if refresh() finds that a majority has lost the lock, the other servers release it
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-reentrant: true: a strand that has a lock acquires it once more without a server; the last release releases it; whose end, time and loss count
+reentrant: true: a strand that holds a lock acquires it again without a server, and the last release releases it; ends, times and losses
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -71,7 +71,7 @@ foreach ($kinds as $name => $make) {
     same($before[1] + 1, $counts()[1], "$name: released once");
     $is_free('after the last release');
 
-    // ---- sections, in sections; what is dropped ----
+    // ---- sections, in sections; dropped leases ----
     same('done', $one->synchronized($resource, fn () => $two->synchronized($resource, function () use ($one, $resource) {
         (function () use ($one, $resource) {
             $dropped = $one->acquire($resource, 0);
@@ -83,21 +83,21 @@ foreach ($kinds as $name => $make) {
     same('of the section', $e?->getMessage(), "$name: an exception");
     $is_free('after an exception');
 
-    // ---- without it, as before; who holds it by another manager ----
+    // ---- without the option it is a deadlock; a holder by another manager ----
     $held = $plain->acquire($resource, 60);
     fails(DeadlockException::class, '*', fn () => $one->acquire($resource, 30), "$name: held by who is not reentrant");
     same(null, $one->tryAcquire($resource), "$name: without a wait");
     $held->release();
 
-    // ---- another process is somebody else ----
+    // ---- another process is another owner ----
     $held = $one->acquire($resource, 60);
     same([$name === 'memory', false, false], fork_child(fn () => [(bool) ($lease = $make(reentrant: true)->tryAcquire($resource)), $held->isHeld(), $held->release()])->result(),
-        "$name: a child"); // which has a memory of its own
+        "$name: a child"); // a child has a memory of its own
     $again = $two->acquire($resource, 0);
     fork_child(fn () => [$held->release(), $again->release()])->result();
     same([true, true, true], [$held->isHeld(), $again->release(), $held->release()], "$name: after the child");
 
-    // ---- several managers, in the order in which they go ----
+    // ---- several managers, in the order in which they end ----
     $mine = $make(reentrant: true);
     $held = $one->acquire($resource, 60);
     $again = $mine->acquire($resource, 0);
@@ -131,7 +131,7 @@ foreach ($kinds as $name => $make) {
         same([null, true], [$two->tryAcquire($resource), $two->unlock($array)], 'RedLock: lock() is no entry');
     }
 
-    // ---- time: the longest of what was asked for ----
+    // ---- time: the longest that was asked for counts ----
     if (!$of_session) {
         $lease = $one->acquire($resource, 60, 60);
         $inner = $one->acquire($resource, 0, 300);
@@ -142,9 +142,9 @@ foreach ($kinds as $name => $make) {
         within(200, $lease->remaining(), 300, "$name: refresh() does not shorten");
         $shorter->refresh(600);
         within(500, $lease->remaining(), 600, "$name: refresh() to a longer time");
-        $renewed = $one->acquire($resource, 0); // of 30 s, renewed; the time that there is stays
+        $renewed = $one->acquire($resource, 0); // of 30 s, renewed; the remaining time stays
         within(500, $lease->remaining(), 600, "$name: renewed, with the longer time");
-        $waits(); // it is without end now
+        $waits(); // from now on it has no end
         same([true, true, true], [$lease->release(), $inner->release(), $renewed->release()], "$name: three released");
         $shorter->refresh(30);
         within(0, $shorter->remaining(), 30, "$name: alone, it may be shorter");
@@ -152,7 +152,7 @@ foreach ($kinds as $name => $make) {
     }
 }
 
-// ---- several at once ----
+// ---- several locks at once ----
 $one = $kinds['DistributedLock'](reentrant: true);
 $names = [unique('a'), unique('b'), unique('c')];
 $all = $one->acquire($names, 60);
@@ -195,7 +195,7 @@ foreach (['flag', 'throw'] as $outer) {
     }
 }
 
-// ---- the end of a request, which releases whatever the number is ----
+// ---- the end of a request releases, however often the lock was acquired ----
 foreach (['exit;', 'throw new Exception("x");', ''] as $end) {
     $name = unique("end-$end");
     php_child('$locks = new DistributedLock($argv[1], ttl: 300, reentrant: true, releaseOnShutdown: false);

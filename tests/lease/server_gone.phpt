@@ -1,5 +1,5 @@
 --TEST--
-A server that stops answering: Held, Uncertain, and Lost no later than the key's end on the server; Held again where it comes back in time
+A server stops answering: the lease is Held, Uncertain, and Lost no later than the key's end; Held again if the server returns in time
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,10 +17,10 @@ $states = function (string $name): void {
     $pause = fn (int ...$servers) => array_walk($servers, fn ($i) => $locks->servers[$i]->pause());
     $resume = fn (int ...$servers) => array_walk($servers, fn ($i) => $locks->servers[$i]->resume());
     $most = $name === 'RedLock' ? [0, 1] : [0];
-    $ttl = 30.0; // which no pause of the machine ends
+    $ttl = 30.0; // no pause of the machine outlasts it
     $manager = $locks->manager(ttl: $ttl);
 
-    // Back in time: held again, and the key was there all along.
+    // The server returns in time: the lease is held again, and the key was there all the time.
     $lease = $manager->acquire('back', 0);
     $value = all_values_of($locks, 'back');
     same(LeaseState::Held, $lease->state(), "$name: at first");
@@ -35,13 +35,13 @@ $states = function (string $name): void {
     within($ttl / 3, $lease->remaining(), $ttl, "$name: remaining() after that");
     same($value, values_of($locks, 'back'), "$name: the key");
 
-    // Back too late: lost, though the key may be there.
+    // The server returns too late: the lease is lost, though the key may be there.
     $late = $locks->manager(ttl: 1.0)->acquire('late', 0);
     $seen = [];
     $pause(...$most);
     busy_until(function () use ($late, &$seen) {
         [$held, $state] = [$late->isHeld(), $late->state()];
-        if ($held === ($state !== LeaseState::Lost)) { // not in the very moment
+        if ($held === ($state !== LeaseState::Lost)) { // not at that very moment
             $seen[$state->name] = $held;
         }
         return isset($seen['Lost']);
@@ -57,7 +57,7 @@ $states = function (string $name): void {
     same(false, $late->release(), "$name: release() of what was lost");
     wait_for(fn () => array_filter(values_of($locks, 'late')) === [], 60, "$name: the key to be gone all the same");
 
-    // Killed: known at once, and it may come back, with nothing.
+    // The server is killed: the client knows at once, and the server may return, without data.
     $gone = $locks->manager(ttl: 6.0)->acquire('killed', 0);
     foreach ($most as $i) {
         $locks->servers[$i]->kill();

@@ -1,5 +1,5 @@
 --TEST--
-Several locks at once: all or none, one token and one fencing token, what can be done with the lease, what is refused
+Several locks at once: all or none, one token and one fencing token, what the lease can do, what is refused
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -25,7 +25,7 @@ foreach ([
     [$a, $b, $c, $d] = array_map(fn (string $name) => unique("$what-$name"), ['a', 'b', 'c', 'd']);
     $locked = fn () => array_map($locks->isLocked(...), [$a, $b, $c, $d]);
 
-    // ---- all, and each once ----
+    // ---- all, each once ----
     $before = $locks->acquire($b, 0, 60);
     $before->release();
     $lease = $locks->acquire([$c, $a, $b, $a], 0, 60);
@@ -42,7 +42,7 @@ foreach ([
     $lease->refresh(100);
     within(90, $lease->remaining(), 100, "$what: refresh()");
 
-    // ---- to another process ----
+    // ---- attached by another process ----
     $copy = $others->attach($handle = $lease->detach());
     same([[$a, $b, $c], LeaseState::Released], [$copy->resources, $lease->state()], "$what: attach()");
     holds($copy->fencingToken > $lease->fencingToken && $copy->token !== $lease->token, "$what: its tokens");
@@ -60,7 +60,7 @@ foreach ([
     unset($endless);
     same([[$a, $d], [false, false, false, false]], [$locks->synchronized([$d, $a], fn ($lease) => $lease->resources), $locked()], "$what: synchronized()");
 
-    // ---- a part is broken: all is lost, and given back once the holder can know ----
+    // ---- a part is broken: all is lost, and released once the holder can know ----
     $lease = $locks->acquire([$a, $b], 0, 60);
     $holder = $others->inspect($b)->holders[0];
     same($holder->id, $others->inspect($a)->holders[0]->id, "$what: who holds them");
@@ -77,7 +77,7 @@ foreach ([
     same([false, false], [$locks->isLocked($a), $lease->isHeld()], "$what: it is over");
 }
 
-// ---- RedLock: a minority that has lost a part gets it again ----
+// ---- RedLock repairs a minority that has lost a part ----
 $locks = new RedLock(redis_servers(3), prefix: 'Lock:', ttl: 30, renew: true);
 [$a, $b] = [unique('a'), unique('b')];
 $values = fn (int $i) => array_map(fn (string $name) => redis_raw($i)->cmd('GET', "Lock:$name"), [$a, $b]);

@@ -1,5 +1,5 @@
 --TEST--
-Dlock\stats() and phpinfo(): renewals, renewals that failed, losses, hand-overs, connections
+Dlock\stats() and phpinfo() count renewals, renewals that failed, losses, handovers, connections
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -10,7 +10,7 @@ skip_unless_functions('pcntl_fork', 'posix_kill');
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-/** What $do adds to the counters that are named. */
+/** What $do adds to the named counters. */
 $added = function (array $names, callable $do): array {
     $before = Dlock\stats();
     $do();
@@ -25,7 +25,8 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $locks = private_locks($name, 3);
     $manager = $locks->manager(ttl: $ttl);
 
-    // ---- renewals: of each lease, once for all servers; none of those with a ttl. An answer that takes 3 s would be a failure ----
+    // ---- renewals: of each lease, once for all servers; none for a lease with a ttl. An answer that takes 3 s would
+    // be a failure ----
     $added_here = $added(['renewals', 'renewal_failures', 'losses', 'connections'], function () use ($locks) {
         $manager = $locks->manager(ttl: 30.0);
         $before = Dlock\stats()['renewals'];
@@ -40,7 +41,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     same(2 * count($locks->addresses), $added_here['connections'], "$name: connections, of the renewals as well");
     same(0, $added(['renewals'], fn () => nap($ttl))['renewals'], "$name: renewals without leases");
 
-    // ---- losses: once each, however they come to be known ----
+    // ---- losses: one for each, however it becomes known ----
     $ways = [
         'isHeld()' => fn ($lease) => wait_for(fn () => !$lease->isHeld(), 20),
         'state()' => fn ($lease) => wait_for(fn () => $lease->state() === Dlock\LeaseState::Lost, 20),
@@ -66,7 +67,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         "$name: losses in a section");
     same(0, $added(['losses'], fn () => $manager->acquire('kept', 0)->release())['losses'], "$name: losses without any");
 
-    // ---- hand-overs ----
+    // ---- handovers ----
     $lease = $locks->manager(ttl: 30.0)->acquire('handed', 0);
     $child = fork_child(function () use ($locks) {
         $before = Dlock\stats();
@@ -82,7 +83,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
         same([['hand_overs_given' => 1, 'hand_overs_received' => 0], 1], [$given, $received], 'hand-overs');
     }
 
-    // ---- failures and connections opened again ----
+    // ---- failures and new connections ----
     $before = Dlock\stats()['renewals'];
     $lease = $locks->manager(ttl: 12.0)->acquire('gone', 0);
     wait_for(fn () => Dlock\stats()['renewals'] > $before, 60, 'a renewal');
@@ -102,7 +103,7 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $again = $added(['reconnections', 'renewals'], function () use ($locks, $lease) {
         $before = Dlock\stats()['renewals'];
         $lease = null;
-        // RedLock waits until the restarted servers are old enough to vote, if the other one was by then.
+        // RedLock waits until the restarted servers are old enough to vote, if the other one was old enough by then.
         $lease = $locks->manager(ttl: 3.0)->acquire('again', 60);
         wait_for(fn () => Dlock\stats()['renewals'] > $before, 60, 'a renewal');
     });

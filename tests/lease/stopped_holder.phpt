@@ -1,5 +1,5 @@
 --TEST--
-A holder that was stopped for longer than its lease says so at its first question, and is told
+A holder that was stopped for longer than its lease reports the loss at its first question, and is told
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -21,7 +21,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
             $answers = [];
             try {
                 $now = now();
-                $say(null); // it may be stopped from here on
+                $say(null); // the test may stop it from here on
                 do {
                     $before = $now;
                     nap(0.001);
@@ -46,7 +46,7 @@ foreach ($children as [, , $child]) {
 }
 $others = [];
 foreach ($children as $name => [$locks, $resource]) {
-    $others[$name] = $locks->manager()->acquire($resource, 30, 100); // gets it when its time is over
+    $others[$name] = $locks->manager()->acquire($resource, 30, 100); // acquires the lock when the lease has expired
 }
 foreach ($children as [, , $child]) {
     $child->signal(SIGCONT);

@@ -1,5 +1,5 @@
 --TEST--
-TLS: leases are kept over connections that take long to begin, since their handshake is several round trips
+TLS leases are kept over connections that begin slowly, because their handshake takes several round trips
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,8 @@ require __DIR__ . '/../inc/lease.inc';
 require __DIR__ . '/../inc/tls.inc';
 
 $files = new TlsFiles();
-// A renewal has from an eighth to a quarter of the lease time. A round trip stays within that; those of TLS 1.2 and the login do not.
+// A renewal may take from an eighth to a quarter of the lease time. One round trip takes less; those of TLS 1.2 and the
+// login take more.
 $ttl = 30.0;
 $delay = 1.25;
 $leases = [];

@@ -1,5 +1,5 @@
 --TEST--
-The check of a fleet's history sees every way in which two can hold at a time, and nothing else
+The check of a fleet's history finds every way in which two processes can hold at the same time, and nothing else
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

@@ -1,5 +1,5 @@
 --TEST--
-Processes with an old class (timestamps and GETSET) and processes with legacy: true never hold one lock together, whoever is killed
+Processes with an old class (timestamps and GETSET) and processes with legacy: true never hold one lock together, even if processes are killed
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -20,7 +20,7 @@ foreach (['new', 'getset'] as $kind) {
     holds($result['killed in a section'][$kind] > 0, "$kind: holders were killed", $result);
 }
 
-// Whatever the dead left is taken again, by ours.
+// DistributedLock acquires every lock that killed processes left.
 $locks = new DistributedLock(redis_server(), legacy: true);
 foreach ($resources as $resource) {
     same(true, $locks->lock($resource, 30) && $locks->release($resource), "$resource afterwards");

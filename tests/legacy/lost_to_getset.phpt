@@ -1,5 +1,5 @@
 --TEST--
-legacy: true: an old process whose GETSET comes late takes the lock from nobody but our lease, which says so
+legacy: true: a late GETSET of an old process harms only the new holder's lease, which reports the loss
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -14,7 +14,7 @@ $redis = redis_raw();
 $legacy = new DistributedLock(redis_server(), ttl: 30, legacy: true);
 $second = new DistributedLock(redis_server(), ttl: 30, legacy: true);
 
-/** An old process has read an ended timestamp; ours takes over; then comes the old one's GETSET. */
+/** An old process has read an ended timestamp; the new one acquires the lock; then comes the old one's GETSET. */
 $race = function (string $name) use ($redis, $legacy) {
     $key = 'Lock:' . unique($name);
     $redis->cmd('SET', $key, time() - 10);
@@ -25,13 +25,13 @@ $race = function (string $name) use ($redis, $legacy) {
     same($lease->token, $before, "$name: what its GETSET gives");
     same(false, $before < time(), "$name: the old process has the lock");
     same([(string) $end, -1], [$redis->cmd('GET', $key), $redis->cmd('PTTL', $key)], "$name: what is there now");
-    // It is nobody's else, so there is no harm in our going on until we ask.
+    // No other process holds the lock, so the new holder may continue until it asks.
     holds($lease->isHeld(), "$name: isHeld()");
     holds(wall_clock() + $lease->remaining() < $end, "$name: the lease ends before the timestamp that replaced it");
     return [$lease, $key, (string) $end];
 };
 
-// Each way to ask finds it out, and nothing puts the token back.
+// Each call that asks finds out, and none puts the token back.
 $asked = [
     'refresh' => fn (Dlock\Lease $lease) => fails(Dlock\LeaseLostException::class, '*was lost*', fn () => $lease->refresh(), 'refresh()'),
     'release' => fn (Dlock\Lease $lease) => same(false, $lease->release(), 'release()'),
@@ -43,7 +43,7 @@ foreach ($asked as $name => $ask) {
     same(false, $lease->isHeld(), "$name: isHeld() then");
     unset($lease);
     same([$end, -1], [$redis->cmd('GET', $key), $redis->cmd('PTTL', $key)], "$name: what is there in the end");
-    // Nobody has it before the old code says so, and then whoever comes.
+    // No process can acquire the lock before the new timestamp has ended, and then any can.
     same(null, $second->tryAcquire(unique($name)), "$name: another one, at once");
     $redis->cmd('SET', $key, time() - 1);
     same(true, $second->tryAcquire(unique($name))?->release(), "$name: another one, when the timestamp has ended");
@@ -61,7 +61,7 @@ $redis->cmd('GETSET', "Lock:$resource", $end = time() + OLD);
 same([false, false], [$legacy->isLocking($resource), $legacy->release($resource)], 'isLocking(), release()');
 same((string) $end, $redis->cmd('GET', "Lock:$resource"), 'the timestamp stays');
 
-// An EXPIRE of the recovery that finds no TTL, and comes late, changes nothing of the lease but how long its key stays.
+// A recovery's EXPIRE that finds no TTL, and comes late, only changes how long the lease's key stays.
 $lease = $legacy->acquire(unique('expire'), 0);
 same(1, $redis->cmd('EXPIRE', 'Lock:' . unique('expire'), OLD), 'EXPIRE');
 holds($lease->isHeld() && $lease->remaining() <= 30, 'the lease', $lease->remaining());

@@ -1,5 +1,5 @@
 --TEST--
-legacy: true: of old and new processes that find an ended timestamp at the same moment, one at most has the lock
+legacy: true: if old and new processes find an ended timestamp at the same moment, at most one holds the lock
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -22,10 +22,10 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
             $lock = $i < $new ? new NewLock(new DistributedLock(redis_server(), ttl: 30, legacy: true), $resource)
                 : new GetsetLock(redis_raw(), "Lock:$resource", 30);
             while (($at = $hear()) !== null) {
-                pass_time($at - wall_clock()); // all in the same moment
+                pass_time($at - wall_clock()); // all at the same moment
                 $say($lock->try());
                 $hear() && $lock->release();
-                $say('done'); // a release that comes in the next round would make a second holder there
+                $say('done'); // a release in the next round would make a second holder there
             }
         });
         at_end($child->kill(...));
@@ -49,7 +49,7 @@ foreach ([[4, 0], [3, 3]] as [$new, $old]) {
         $process->result();
     }
     same(0, $rounds[2], "$new new, $old old: rounds with several holders");
-    // Where an old one's GETSET comes late it is nobody's.
+    // After an old process' late GETSET no process holds the lock.
     holds($old > 0 ? $rounds[1] > ROUNDS / 2 : $rounds[1] === ROUNDS, "$new new, $old old: rounds with one holder", $rounds);
 }
 $redis->cmd('DEL', "Lock:$resource");

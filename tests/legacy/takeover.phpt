@@ -1,5 +1,5 @@
 --TEST--
-legacy: true takes over what the old code left, where the old code would, and nothing else
+legacy: true acquires what the old code left if the old code would, and nothing else
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -13,7 +13,7 @@ $legacy = new DistributedLock(redis_server(), ttl: 30, legacy: true);
 $plain = new DistributedLock(redis_server(), ttl: 30);
 $now = (int) $redis->cmd('TIME')[0];
 
-/** [what is on the server, is it taken over?] */
+/** [what is on the server, can it be acquired?] */
 $values = [
     'long past' => [['SET', $now - 100_000], true],
     'just past' => [['SET', $now - 1], true],
@@ -69,19 +69,19 @@ foreach ($values as $name => [$command, $taken]) {
     }
 }
 
-// A key of another type that never ends is an error, as without the mode.
+// A key of another type that never ends is an error, as without legacy: true.
 $resource = unique('list');
 $redis->cmd('RPUSH', "Lock:$resource", $now - 10);
 fails(Dlock\ConnectionException::class, '*WRONGTYPE*', fn () => $legacy->tryAcquire($resource));
 $redis->cmd('DEL', "Lock:$resource");
 
-// The second of the timestamp itself is still the holder's: the old code compares whole seconds.
+// In the second of the timestamp itself its holder still holds: the old code compares whole seconds.
 for ($try = 0; $try < 5; $try++) {
     $resource = unique("now$try");
     $value = (int) $redis->cmd('TIME')[0];
     $redis->cmd('SET', "Lock:$resource", $value);
     $lease = $legacy->tryAcquire($resource);
-    $compared = (int) $redis->cmd('TIME')[0] === $value; // else the second ended between
+    $compared = (int) $redis->cmd('TIME')[0] === $value; // otherwise the second ended in between
     if ($compared) {
         same(null, $lease, 'in the second of the timestamp');
         wait_for(fn () => (int) $redis->cmd('TIME')[0] > $value, 60, 'the next second');

@@ -1,5 +1,5 @@
 --TEST--
-legacy: true: what stands in the lock's key never looks ended to PHP code that compares it with the time
+legacy: true: PHP code that compares the value of the lock's key with the time never finds that the lock has ended
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -13,7 +13,7 @@ $redis = redis_raw();
 $legacy = new DistributedLock(redis_server(), ttl: 30, legacy: true);
 $plain = new DistributedLock(redis_server(), ttl: 30);
 
-/** The ways in which code asks whether a lock has ended. */
+/** The ways in which old code asks whether a lock has ended. */
 $ways = [
     '$value < time()' => fn (string $value) => $value < time(),
     '$value <= time()' => fn (string $value) => $value <= time(),
@@ -37,10 +37,10 @@ for ($i = 0; $i < 100; $i++) {
     }
     $lease->release() || print "not released\n";
 }
-// So it needs what stands in front: digits alone begin with anything.
+// So tokens need a prefix: without one they may begin with any digits.
 same(true, '0' . str_repeat('a', 31) < time() && '16' . str_repeat('f', 30) < time(), 'tokens without a prefix look ended');
 
-// Handles: of either form, for a manager of either mode. The lock has the form of the manager that attaches it.
+// Handles of either form work with a manager of either mode. The lock has the form of the manager that attaches it.
 $lengths = [[$legacy, 55], [$plain, 44]];
 foreach ($lengths as [$from, $length]) {
     foreach ($lengths as [$to, $attached_length]) {
@@ -55,7 +55,7 @@ foreach ($lengths as [$from, $length]) {
     }
 }
 
-// Made up: a prefix alone, another one, one for another kind of lock.
+// Made-up handles: only a prefix, another prefix, one for another kind of lock.
 $make = function (string $payload) {
     $raw = substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload;
     return 'dlock1.' . rtrim(strtr(base64_encode($raw), '+/', '-_'), '=');

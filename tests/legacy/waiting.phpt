@@ -1,5 +1,5 @@
 --TEST--
-legacy: true: waiters find out soon that a holder of the old kind has gone, and are served in order
+legacy: true: waiters soon find out that an old holder has released, and are served in order
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -29,7 +29,7 @@ foreach ($holders as $name => [$take, $end]) {
     $line = $locks->line(3, $resource, gate());
     $redis->cmd($end, $key, ...array_slice($holders[$name], 2));
     foreach ($line as $i => $waiter) {
-        // Another one that only tries never comes before those who wait.
+        // A client that only tries never passes the waiters.
         same(null, $locks->manager()->tryAcquire($resource), "$name: the next one, before waiter $i has gone");
         [, , $held] = $waiter->hear();
         same(true, $held, "$name: waiter $i");
@@ -42,7 +42,7 @@ foreach ($holders as $name => [$take, $end]) {
     same(0, $redis->cmd('EXISTS', $key), "$name: in the end");
 }
 
-// Whoever comes first takes it over for the first in the queue, who has been there for longer.
+// A client that comes by acquires the lock for the first in the queue, which has waited for longer.
 $resource = unique('for another');
 $redis->cmd('SET', Locks::key($resource), $now + 1000);
 [$waiter] = $locks->line(1, $resource);
@@ -56,7 +56,8 @@ same(true, $waiter->hear()[2], 'the first waiter');
 $waiter->say('release');
 same(true, $waiter->result(), 'its release()');
 
-// How often they ask: the first about ten times a second, those behind it less, and all rarely where the holder is ours.
+// The first waiter asks about ten times a second, those behind it less often, and all rarely behind a holder with
+// legacy: true.
 $own = private_locks('DistributedLock');
 $own = new Locks('DistributedLock', $own->addresses, $own->servers, options: ['legacy' => true]);
 [$redis] = $own->raw();

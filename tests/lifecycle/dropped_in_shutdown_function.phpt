@@ -1,5 +1,5 @@
 --TEST--
-releaseOnShutdown: false: what a shutdown function drops is released like anything that is dropped; what the request's end destroys is left
+releaseOnShutdown: false: a lease that a shutdown function drops is released as usual; a lease that the request's end destroys is left
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -18,9 +18,9 @@ $prelude = '
     function at_the_end(callable $do) { register_shutdown_function($do); }
     final class Holder { public $lease; public function __destruct() { echo ""; } }
 ';
-// What the program prints by told(), and whether the lock is left when it has ended.
+// What the program prints by told(), and whether the lock is left when the program has ended.
 $cases = [
-    // Dropped by the program that runs in a shutdown function.
+    // Dropped by the program, which runs in a shutdown function.
     'unset()' => ['at_the_end(function () { $lease = take(); unset($lease); told(); });', "free\n", 0],
     'attached, unset()' => ['at_the_end(function () { $lease = attach(); $lease = null; told(); });', "free\n", 0],
     'never kept' => ['at_the_end(function () { @take(); told(); });', "free\n", 0],
@@ -38,7 +38,7 @@ $cases = [
     'taken in one, dropped in another' => ['at_the_end(function () { global $lease; $lease = take(); at_the_end(function () { unset($GLOBALS["lease"]); told(); }); });', "free\n", 0],
     'after exit()' => ['at_the_end(function () { $lease = take(); unset($lease); told(); }); exit;', "free\n", 0],
     'after a fatal error' => ['at_the_end(function () { $lease = take(); unset($lease); told(); }); eval("abstract class A { abstract function f(); } class B extends A {}");', "*free\n", 0],
-    // Destroyed by the end.
+    // Destroyed by the end of the request.
     'global' => ['at_the_end(function () { $GLOBALS["lease"] = take(); told(); });', "locked\n", 1],
     'global, taken before' => ['$lease = take(); at_the_end("told");', "locked\n", 1],
     'static' => ['at_the_end(function () { static $lease; $lease = take(); told(); });', "locked\n", 1],
@@ -73,7 +73,7 @@ foreach (['DistributedLock', 'RedLock'] as $kind) {
     }
 }
 
-// What lock() holds is dropped with its object.
+// The lock of lock() is released with its object.
 foreach (['unset($lock); echo (new DistributedLock($argv[1]))->isLocked($argv[2]) ? "locked" : "free", "\n";' => ["free\n", 0], '$GLOBALS["kept"] = $lock;' => ['', 1]] as $then => [$output, $left]) {
     $child = php_child('register_shutdown_function(function () use ($argv) {
         $lock = new DistributedLock($argv[1], releaseOnShutdown: false);

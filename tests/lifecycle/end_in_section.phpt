@@ -49,7 +49,7 @@ foreach ($managers as $name => [$new, $prefix]) {
         $text = $child->readAll();
         holds(str_contains($text, $output) && !str_contains($text, 'not reached') && ($output !== '' || $text === ''), "$name: the output of $end", $text);
         same($exit_code, $child->wait(), "$name: the exit code of $end");
-        // The key of a pool stays for a while, with nobody in it.
+        // The key of a pool stays for a while, without holders.
         same(0, $is_pool ? counts_of($key, 1)['held'] : $redis->cmd('EXISTS', $key), "$name: the key after $end");
     }
 }

@@ -1,5 +1,5 @@
 --TEST--
-Whatever way a process ends, what it held is free: end of the script, exit, exceptions, fatal errors, limits
+However a process ends, its locks are free: end of the script, exit, exceptions, fatal errors, limits
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -39,7 +39,7 @@ foreach (ways_to_hold() as $way => [, $prefix]) {
         $text = $child->readAll();
         holds(str_contains($text, $output), "$way: the output of $end", $text);
         same($exit_code, $child->wait(), "$way: the exit code of $end");
-        // The key was gone when the process was.
+        // The key disappeared with the process.
         same(0, $redis->cmd('EXISTS', $key), "$way: the key after $end");
     }
 }

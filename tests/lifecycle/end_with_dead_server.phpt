@@ -1,5 +1,5 @@
 --TEST--
-The end of a process is not held up by a server that has stopped or is gone
+A server that has stopped or is gone does not delay the end of a process
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -8,12 +8,13 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// Servers that would be waited for, for half a minute for each answer, if ends were not bounded: 0.1 s in all by default.
+// A process would wait for half a minute for each answer of these servers if its end were not bounded: 0.1 s in all by
+// default.
 $servers = [redis_private(), redis_private(), redis_private()];
 $dsns = array_map(fn ($server) => "{$server->dsn()}?read_timeout=30&connect_timeout=30", $servers);
 
 foreach ($servers as $server) {
-    (new DistributedLock($server->dsn()))->acquire('warm')->release(); // they know the scripts
+    (new DistributedLock($server->dsn()))->acquire('warm')->release(); // the servers learn the scripts
 }
 
 foreach (['stopped' => 'pause', 'gone' => 'kill'] as $what => $fate) {
@@ -32,7 +33,7 @@ foreach (['stopped' => 'pause', 'gone' => 'kill'] as $what => $fate) {
         within(0, $time, SOON, "$name, with servers $what");
     }
     if ($fate === 'pause') {
-        // What was said to them before is done when they go on.
+        // When the servers continue, they execute what was sent to them before.
         array_map(fn ($server) => $server->resume(), $servers);
         foreach ($servers as $server) {
             $redis = $server->raw();
@@ -41,7 +42,7 @@ foreach (['stopped' => 'pause', 'gone' => 'kill'] as $what => $fate) {
     }
 }
 
-// One of three has stopped: the others are told.
+// One of three servers has stopped: the others receive the release.
 $servers = [redis_private(), redis_private(), redis_private()];
 $dsns = array_map(fn ($server) => "{$server->dsn()}?read_timeout=30", $servers);
 $child = holder('RedLock::lock()', 'minority', '', '', $dsns[0], $dsns);
@@ -51,7 +52,7 @@ within(0, seconds(fn () => $child->wait(60)), SOON, 'with one of three stopped')
 wait_until_gone($servers[0]->raw(), 'minority');
 wait_until_gone($servers[2]->raw(), 'minority');
 
-// The bound is a setting.
+// A setting changes the bound.
 $server = redis_private();
 $child = holder('DistributedLock::lock()', 'bound', '', '-d dlock.shutdown_timeout=2', "{$server->dsn()}?read_timeout=30");
 $server->pause();

@@ -1,5 +1,5 @@
 --TEST--
-A child holds nothing of its parent's, and takes locks of its own over a connection of its own
+A child holds none of its parent's locks, and acquires locks of its own over a connection of its own
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -43,11 +43,11 @@ $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease,
         fails(LeaseLostException::class, '* is not held by this process but by its parent', $held->detach(...), "$name: detach() in the child");
         same(false, $held->release(), "$name: release() in the child");
     }
-    // Nothing of that was said to the server.
+    // None of these calls has reached the server.
     same('nothing', trim(ob_get_clean()) ?: 'nothing', 'differences');
 
     ob_start();
-    // What the parent has is taken for the child as well; what is free can be had.
+    // For the child, its parent's locks are held by another process; it can acquire free ones.
     same(false, $lock->lock('lock', 0), 'lock() of what the parent holds');
     same(null, $red->tryAcquire('red'), 'tryAcquire() of what the parent holds');
     same(true, $lock->isLocked('lease'), 'isLocked() in the child');
@@ -72,7 +72,7 @@ $child->say('go on');
 same('', $child->result(), 'in the child, later');
 same(0, $redis->cmd('EXISTS', 'Lock:own', 'own-red', 'Lock:left'), 'what the child held');
 
-// The parent's are all there, and its connection is the same.
+// The parent holds all of its locks, over the same connection.
 same(4, $redis->cmd('EXISTS', 'Lock:lock', 'Lock:lease', 'red', 'red-lease'), 'what the parent holds');
 same([true, true, true, true], [$lock->release('lock'), $lease->release(), $red->unlock($array), $red_lease->release()], 'what the parent releases');
 same($parents, client_ids($redis), 'connections in the end');
@@ -81,7 +81,7 @@ same($parents, client_ids($redis), 'connections in the end');
 $fresh = new DistributedLock($dsn);
 same([[true, true]], fork_run(1, fn () => [$fresh->lock('a', 0), fork_run(1, fn () => [$fresh->isLocking('a'), $fresh->release('a'), $fresh->lock('b', 0), $fresh->release('b')]) === [[false, false, true, true]]]), 'grandchildren');
 
-// Many rounds, with parent and children at work at the same time: each reads the answers to its own questions.
+// In many rounds parent and children work at the same time: each reads the answers to its own requests.
 for ($round = 0; $round < 10; $round++) {
     $children = [];
     for ($i = 0; $i < 3; $i++) {

@@ -1,5 +1,5 @@
 --TEST--
-What a parent holds survives its children, whatever way they end; its connection is still its own
+A parent keeps its locks and its connection, however its children end
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// In a process of its own, since its children print what fatal errors print.
+// In a separate process, because its children print fatal errors.
 $code = '
     $lock = new DistributedLock($argv[1]);
     $red = new RedLock(explode(",", $argv[2]));

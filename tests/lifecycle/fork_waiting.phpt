@@ -1,5 +1,5 @@
 --TEST--
-Parent and children wait for each other's locks, also when the children were forked while the parent held
+Parent and children wait for each other's locks, also if the parent held when it forked the children
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -34,7 +34,7 @@ foreach ([new DistributedLock(redis_server()), new RedLock(redis_servers(3)), (n
     same(4, count(array_unique($tokens)), "$name: fencing tokens");
     same($tokens[0], min($tokens), "$name: the parent's was the first");
 
-    // The other way round.
+    // Now the parent waits for a child.
     $child = fork_child(function (callable $say, callable $hear) use ($manager, $resource) {
         $lease = $manager->acquire($resource, 0, 1000);
         $say('held');

@@ -47,8 +47,8 @@ $requests = function (string $script, int $n) use ($fpm, $dsns): array {
     return $workers;
 };
 
-// RedLock has a script for servers whose fencing tokens disagree, which two workers at a time may bring about. Each server
-// gets to know it here, rather than at some time below: it is pushed ahead of the others until it has been asked to follow.
+// RedLock has a script for servers whose fencing tokens disagree, which two workers at a time may cause. Each server
+// learns it here, not at some time below: it is pushed ahead of the others until it has been asked to follow.
 $cached = function (RedisRaw $redis): int {
     preg_match('/^number_of_cached_scripts:(\d+)/m', $redis->cmd('INFO', 'memory'), $found);
     return (int) $found[1];
@@ -64,7 +64,7 @@ wait_for(function () use ($raws, $requests, $red, $cached, &$ahead) {
 }, 60, 'all servers to know all scripts');
 
 foreach (['DistributedLock' => [$single, [$raws[0]]], 'RedLock' => [$red, $raws], 'Lease' => [$lease, [$raws[0]]]] as $name => [$script, $on]) {
-    // Until both workers have been at it.
+    // Until both workers have answered.
     $seen = [];
     wait_for(function () use ($requests, $script, &$seen) {
         $seen += $requests($script, 4);
@@ -83,7 +83,7 @@ foreach (['DistributedLock' => [$single, [$raws[0]]], 'RedLock' => [$red, $raws]
     same($clients, array_map(client_ids(...), $on), "$name: ids of the connections");
     foreach ($on as $redis) {
         $counts = command_counts($redis);
-        if ($name === 'Lease') { // whose release nobody waits for: it is sent with its text, whether the server knows it or not
+        if ($name === 'Lease') { // no caller waits for the release: it always contains the script's text
             unset($counts['eval']);
         }
         same([], array_intersect_key($counts, array_flip(['auth', 'select', 'eval', 'script|load', 'script', 'hello', 'ping'])), "$name: commands to set up");

@@ -65,14 +65,14 @@ if (!has_memory_limit()) {
 for ($round = 0; $round < 3; $round++) {
     foreach ($texts as $end => $text) {
         if ($round > 0 && $end === 'the time limit') {
-            continue; // which takes its second
+            continue; // it takes a second
         }
         $key = unique("$round $end");
         $body = $fpm->request($dying, ['key' => $key, 'servers' => $servers, 'end' => $end]);
         holds(str_starts_with($body, 'locked ') && str_contains($body, $text), "the answer of a request with $end", $body);
         [$got, $time] = json_decode($fpm->request($next, ['key' => $key, 'servers' => $servers]), true) ?? [null, 0];
         same(array_fill(0, 7, true), $got, "the next request after $end");
-        // 200 ms for seven locks are allowed; a slow machine gets more, a lease time would be 1000 s.
+        // 200 ms for seven locks are enough; a slow machine may take longer, but a lease time would be 1000 s.
         within(0, $time, SOON, "its time after $end");
         if ($got !== array_fill(0, 7, true)) {
             break 2; // each lock that is not free takes its time
@@ -81,7 +81,7 @@ for ($round = 0; $round < 3; $round++) {
 }
 same($workers, $fpm->workerPids(), 'workers');
 
-// A client that goes away does not matter: the request ends, and so does what it holds.
+// If the client disconnects, the request still ends, and releases its locks.
 $waits = $fpm->script('waits', '
     $lock = new DistributedLock();
     $lock->lock($_GET["key"], 0, 1000);
@@ -98,7 +98,7 @@ $request->abort();
 touch("$fpm->dir/go");
 wait_until_gone($redis, "Lock:$key");
 
-// A worker that is killed keeps its lock for the lease time, and nobody else is hurt.
+// A killed worker keeps its lock for the lease time, and disturbs no other worker.
 unlink("$fpm->dir/go");
 $key = unique('killed');
 $slow = $fpm->script('slow', '

@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: what a session's handler locks when the request's locks have been released already is free when the request is over; its label ends, too
+php-fpm: locks that a session's handler acquires after the request's locks were released are free after the request; its label ends, too
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

@@ -1,5 +1,5 @@
 --TEST--
-A holder that was killed keeps the lock for its lease time, and no longer; a waiter gets it then
+A killed holder keeps the lock for its lease time, and no longer; then a waiter acquires it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -26,7 +26,7 @@ foreach ($managers as $name => [$make, $prefix]) {
     $fence = $child->hear();
     $start = now();
     $child->kill();
-    // The server says how long it will be; the waiter gets it then, not much later.
+    // The server says how long the lease will last. A waiter acquires the lock then, not much later.
     $left = redis_raw()->cmd('PTTL', $prefix . $resource) / 1000;
     within(0.001, $left, $ttl, "$name: the lease time left after the kill");
     $lease = $make()->acquire($resource, 30);

@@ -1,5 +1,5 @@
 --TEST--
-Loaded by dl() in each request of one process: losses are thrown in all of them, and nothing is left of the last one's
+Loaded by dl() in each request of one process, the extension throws losses in all of them, and nothing is left of the last request
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -55,7 +55,8 @@ file_put_contents($script, '<?php
 ');
 $command = cgi_command(['-q', '-d', 'enable_dl=1', '-d', "extension_dir=$module[1]", '-d', 'display_errors=1', '-d', 'dlock.connect_timeout=10', '-T', '4', $script]);
 $resource = unique();
-exec("env -i MODULE=$module[2] ADDRESS=" . redis_addresses()[0] . " RESOURCE=$resource timeout 60 $command 2>&1", $lines, $code); // the test's environment names the test as the script
+// Without the test's environment, which names the test as the script.
+exec("env -i MODULE=$module[2] ADDRESS=" . redis_addresses()[0] . " RESOURCE=$resource timeout 60 $command 2>&1", $lines, $code);
 $lines = array_values(array_filter($lines, fn (string $line) => $line !== '' && !str_starts_with($line, 'Elapsed time')));
 $each = array_chunk($lines, 5);
 same(0, $code, 'exit code');

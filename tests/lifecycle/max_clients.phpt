@@ -1,5 +1,5 @@
 --TEST--
-A Redis server that is full says so, to new connections, waiters and renewal alike; all of them recover by themselves when maxclients is raised
+A full Redis server is reported to new connections, waiters and renewal; all recover by themselves when maxclients is raised
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ foreach (['', '/3'] as $i => $database) {
     same(true, $locks->release(unique($database)), "release()$database");
 }
 
-// ---- RedLock: servers are asked for their age ahead of the lock ----
+// ---- RedLock asks servers for their age before the lock ----
 $limit(1);
 $red = new RedLock(array_map(fn ($server) => $server->dsn() . '/4', $servers));
 for ($i = 0; $i < 20; $i++) {
@@ -41,7 +41,7 @@ for ($i = 0; $i < 20; $i++) {
 $limit(100);
 same(true, is_array($red->lock(unique('red'))), 'RedLock::lock() when there is room');
 
-// ---- who is connected goes on, but for the connections that waiting and renewal need ----
+// ---- a connected client continues, except for the connections that waiting and renewal need ----
 $locks = new DistributedLock($servers[0]->dsn() . '/5', ttl: 1.5);
 $redis = $servers[0]->raw();
 $redis->cmd('SELECT', 5);

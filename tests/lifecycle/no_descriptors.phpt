@@ -1,5 +1,5 @@
 --TEST--
-A process at its limit of open files: an exception that says so and names the server, nothing left locked, and recovery by itself
+At the limit of open files an exception reports it and names the server, nothing stays locked, and the process recovers by itself
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/descriptors.inc';
 
 limit_descriptors(200);
 $number = 0;
-// Another time limit makes it another server to the extension, with connections of its own.
+// With another timeout it is another server to the extension, with connections of its own.
 $servers = function (int $n) use (&$number): array {
     $number++;
     return array_map(fn (string $server) => $server . sprintf('?read_timeout=1%03d', $number), redis_servers($n));
@@ -20,7 +20,7 @@ $servers = function (int $n) use (&$number): array {
 $addresses = redis_addresses();
 $open = 'Too many open files';
 
-// The thread that renews needs one besides the connection. It is started once, so this comes first.
+// The thread that renews needs a descriptor beside the connection. It is started once, so this comes first.
 $locks = new DistributedLock($servers(1)[0]);
 with_descriptors(1, fn () => fails('Dlock\DlockException', "The thread that renews leases could not be started: $open", fn () => $locks->acquire(unique(), 0)));
 same(false, $locks->isLocked(unique()), 'locked without a thread to renew it');
@@ -34,14 +34,14 @@ with_descriptors(0, function () use ($locks, $addresses, $open) {
     }
 });
 same(true, $locks->lock(unique(), 0), 'lock() with descriptors');
-// Its connection is open now; to wait it needs another one.
+// Its connection is open now; a wait needs another one.
 redis_raw()->cmd('SET', 'Lock:' . unique('taken'), 'somebody-else', 'EX', 600);
 with_descriptors(0, fn () => fails('Dlock\ConnectionException', "Redis at $addresses[0]: *$open", fn () => $locks->acquire(unique('taken'), 20)));
 redis_raw()->cmd('PEXPIRE', 'Lock:' . unique('taken'), 1);
 same(true, $locks->lock(unique('taken'), 20), 'waiting with descriptors');
 
 $red = new RedLock($servers(3));
-foreach ([0, 1] as $left) { // for a connection to one server: it may stay
+foreach ([0, 1] as $left) { // for a connection to one server, which may stay
     with_descriptors($left, function () use ($red, $addresses, $open) {
         $e = thrown_by(fn () => $red->acquire(unique('red'), 0));
         same('Dlock\QuorumException', $e === null ? null : $e::class, 'thrown');

@@ -1,5 +1,5 @@
 --TEST--
-releaseOnShutdown: false leaves what is held at the end to its lease time; the INI setting is the default
+releaseOnShutdown: false leaves locks at the process' end to their lease time; the INI setting is the default
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -30,7 +30,7 @@ $settings = [
 $redis = redis_raw();
 foreach ($takes as $take => [$code, $prefix]) {
     foreach ($settings as $i => [$options, $ini, $left]) {
-        // All ends with the first settings, one with the others.
+        // All ends with the first settings, one end with the others.
         foreach ($i < 1 ? $ends : array_slice($ends, 0, 1) as $end => $end_code) {
             $resource = unique("$take $i $end");
             $child = php_child(str_replace('OPTIONS', $options, $code) . $end_code, [redis_server(), implode(',', redis_servers(3)), $resource], $ini);
@@ -42,7 +42,7 @@ foreach ($takes as $take => [$code, $prefix]) {
     }
 }
 
-// What is released in the script is released all the same.
+// A release in the script releases nevertheless.
 $child = php_child('
     $lock = new DistributedLock($argv[1], releaseOnShutdown: false);
     $lock->lock($argv[2], 0, 1000);

@@ -1,5 +1,5 @@
 --TEST--
-A signal that comes while the server answers: where its handler throws, nobody has got the lock, so that nobody holds it
+A signal comes while the server answers, and its handler throws: the caller has no lock, so no client holds it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,7 +17,7 @@ final class Stop extends Exception
 
 pcntl_async_signals(true);
 pcntl_signal(SIGUSR1, fn () => throw new Stop());
-pcntl_signal(SIGUSR2, fn () => posix_kill(getmypid(), SIGUSR1)); // a signal behind which another has come
+pcntl_signal(SIGUSR2, fn () => posix_kill(getmypid(), SIGUSR1)); // a signal that is followed by another
 
 $servers = [redis_private(), redis_private(), redis_private()];
 $dsns = array_map(fn (PrivateRedis $server) => $server->dsn(), $servers);
@@ -25,7 +25,7 @@ $patient = '?read_timeout=20';
 $managers = ['DistributedLock' => new DistributedLock($dsns[0] . $patient),
     'RedLock' => new RedLock(array_map(fn (string $dsn) => $dsn . $patient, $dsns), prefix: 'Lock:', ttl: 60.0)];
 
-/** Does it while the servers stand still, and go on when the signal has come. */
+/** Calls $do while the servers stand still; they continue after the signal. */
 function interrupted(array $servers, int $signal, callable $do): ?Throwable
 {
     $parent = getmypid();
@@ -59,7 +59,7 @@ foreach ($managers as $name => $locks) {
             $e = interrupted($servers, $signal, $do);
             holds($e instanceof Stop, "$name: $call(), $signals", $e);
             unset($e);
-            // By the same process, where a lease that is renewed would be a DeadlockException.
+            // The same process acquires it: a renewed lease would cause a DeadlockException.
             same(true, wait_for(fn () => $locks->tryAcquire($resource)?->release(), 60, "the lock, after $name::$call()"), "$name: $call(), $signals: free");
         }
     }

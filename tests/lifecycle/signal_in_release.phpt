@@ -1,5 +1,5 @@
 --TEST--
-A signal that comes while synchronized() releases reaches its handler, also where the section has thrown
+A signal that comes while synchronized() releases reaches its handler, also if the section has thrown
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,14 +11,17 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-/** An exception and its previous ones, in short. */
+/** Classes and messages of an exception and its previous ones. */
 function chain(?Throwable $e): array
 {
     return $e === null ? [] : [get_class($e) . ': ' . $e->getMessage(), ...chain($e->getPrevious())];
 }
 
 $marker = temporary_directory() . '/ended';
-/** What the section does at its end, what the handler does, and then how often it ran and what synchronized() threw. */
+/**
+ * What the section does at its end and what the handler does. Returns how often the handler ran and what synchronized()
+ * threw.
+ */
 $run = function (PrivateRedis $server, callable $section, callable $handler) use ($marker): array {
     @unlink($marker);
     $child = fork_child(function (callable $say, callable $hear) use ($server, $section, $handler, $marker) {

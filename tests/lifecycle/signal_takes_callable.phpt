@@ -1,5 +1,5 @@
 --TEST--
-A signal handler that takes the section's object away while synchronized() waits: the section runs with its own object
+A signal handler drops the section's object while synchronized() waits: the section still runs with its own object
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ final class Section
     }
 }
 
-final class Another // where the object was in memory
+final class Another // fills the memory of the dropped object
 {
     private string $what = 'of the handler';
 }

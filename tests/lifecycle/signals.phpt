@@ -1,5 +1,5 @@
 --TEST--
-A signal handler runs at once while a lock is waited for, and the waiting goes on with the time that remains
+A signal handler runs at once during a wait for a lock, and the wait continues with the time that remains
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -28,8 +28,8 @@ foreach ($managers as $name => [$make, $wait]) {
     $resource = unique($name);
     $lease = $make()->acquire($resource, 0, 1000);
 
-    // The handler says so while the wait lasts: the parent hears it before it releases.
-    if ($name !== 'RedLock' && $name !== 'RedLock::lock()') { // whose pauses are long here, so that only a release of time ends them
+    // The handler reports during the wait: the parent hears it before it releases.
+    if ($name !== 'RedLock' && $name !== 'RedLock::lock()') { // their pauses are long here, so that only a timely release ends them
         $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
             pcntl_async_signals(true);
             $count = 0;
@@ -51,7 +51,7 @@ foreach ($managers as $name => [$make, $wait]) {
         $lease = $make()->acquire($resource, 30, 1000);
     }
 
-    // The time limit is what it was, however many signals come. They come until it ends.
+    // The time limit stays the same, however many signals come. They come until the wait ends.
     if ($name !== 'RedLock::lock()') {
         $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
             pcntl_async_signals(true);
@@ -79,7 +79,7 @@ foreach ($managers as $name => [$make, $wait]) {
         holds($count > 0, "$name: signals came");
     }
 
-    // A handler that throws leaves the wait at once, and nothing stays behind.
+    // A handler that throws ends the wait at once, and nothing stays behind.
     $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
         pcntl_async_signals(true);
         pcntl_signal(SIGUSR1, fn () => throw new Stop('now'));
@@ -90,7 +90,7 @@ foreach ($managers as $name => [$make, $wait]) {
             $wait($manager, $resource, 60);
         } catch (Stop $e) {
             $say('stopped: ' . $e->getMessage());
-            // It can wait again, in vain, and take another.
+            // The process can wait again, in vain, and acquire another lock.
             $again = $manager->tryAcquire($resource, 0.01);
             return [$again, $manager->tryAcquire("$resource-other")?->release(), $manager->isLocked($resource)];
         }
@@ -103,7 +103,7 @@ foreach ($managers as $name => [$make, $wait]) {
     within(0, now() - $stop, SOON, "$name: the time to stop");
     same([null, true, true], $child->result(), "$name: after a handler that throws");
 
-    // A handler that ends the script.
+    // A handler ends the script.
     $child = fork_child(function (callable $say) use ($make, $wait, $resource) {
         pcntl_async_signals(true);
         pcntl_signal(SIGTERM, fn () => exit(7));

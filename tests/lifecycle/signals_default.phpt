@@ -38,8 +38,8 @@ foreach ($waits as $name => $code) {
         redis_raw(2)->cmd('DEL', "Lock:$resource-own");
     }
 
-    // The time limit counts the time of the processor, of which a wait takes none. Its timer sends a signal, which can be
-    // sent by hand: the script ends as by any fatal error, and gives back what it held.
+    // The time limit counts processor time, of which a wait uses none. The test sends the signal of its timer itself:
+    // the script ends as by any fatal error, and releases its locks.
     $child = $start('set_time_limit(100);');
     same(1, redis_raw()->cmd('EXISTS', "Lock:$resource-own"), "$name: its own lock");
     $child->signal(defined('SIGPROF') ? SIGPROF : 27);
@@ -47,7 +47,7 @@ foreach ($waits as $name => $code) {
     same(255, $child->wait(), "$name: the exit code after the time limit");
     same(0, redis_raw()->cmd('EXISTS', "Lock:$resource-own"), "$name: its own lock after the time limit");
 
-    // A handler without pcntl_async_signals() runs when the script asks for it, and the wait goes on until then.
+    // A handler without pcntl_async_signals() runs when the script asks for it, and the wait continues until then.
     $child = $start('pcntl_signal(SIGUSR1, function () { echo "handled\n"; }); register_shutdown_function("pcntl_signal_dispatch");');
     $child->signal(SIGUSR1);
     for ($i = 0; $i < 3; $i++) {

@@ -1,5 +1,5 @@
 --TEST--
-A signal that comes while a server is asked reaches its handler also where the call ends with an exception
+A signal that comes while a server is asked reaches its handler also if the call ends with an exception
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 
-// A server that takes questions, and never answers.
+// A server that accepts requests, and never answers.
 $listener = stream_socket_server('tcp://127.0.0.1:0');
 $dsn = 'redis://' . stream_socket_get_name($listener, false) . '?read_timeout=1';
 $asks = [
@@ -35,7 +35,7 @@ foreach ($asks as $name => $ask) {
             }
         });
         $connection = stream_socket_accept($listener, 30);
-        fread($connection, 1); // it has been asked
+        fread($connection, 1); // the server has received a request
         $child->signal(SIGTERM);
         same([1, $throws ? DomainException::class : ($name === 'RedLock' ? Dlock\QuorumException::class : Dlock\ConnectionException::class)],
             $child->result(), $name);
@@ -43,7 +43,7 @@ foreach ($asks as $name => $ask) {
     }
 }
 
-// A handler that takes away the last that there is of the servers, whose errors the exception tells.
+// The handler drops the last reference to the servers whose errors the exception reports.
 $server = redis_private();
 $marker = temporary_directory() . '/asks';
 $child = fork_child(function (callable $say, callable $hear) use ($server, $marker) {

@@ -1,17 +1,17 @@
 --TEST--
-A time limit that ends while the server answers acquire(): the lock is free afterwards, and the process keeps nothing of it
+A time limit that ends while the server answers acquire(): the lock is free afterwards, and the process keeps no memory of it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
 skip_unless_functions('pcntl_async_signals', 'posix_kill');
-PHP_ZTS && die('skip needs a PHP without threads'); // where a time limit is the process' and not a thread's
+PHP_ZTS && die('skip needs a PHP without threads'); // with threads a time limit belongs to a thread
 ?>
 --FILE--
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/lease.inc';
 
-// PHP's web server: many requests in one process, and pcntl is there. Long keys, to see what is left of them.
+// PHP's web server runs many requests in one process, and has pcntl. With long keys, lost memory shows.
 const ROUNDS = 8;
 const PREFIX = 1 << 20;
 $router = temporary_directory() . '/router.php';
@@ -27,7 +27,7 @@ file_put_contents($router, '<?php
     echo "acquired\n";
 ');
 
-/** KiB that the process has when some requests have ended so. */
+/** KiB of the process after some requests have ended in this way. */
 function size_after(int $signal, string $text, string $router): int
 {
     $server = redis_private();
@@ -50,9 +50,9 @@ function size_after(int $signal, string $text, string $router): int
     return resident($php->pid);
 }
 
-// The system's signal when a time limit is over.
+// SIGPROF: the system sends it when a time limit has passed.
 $more = size_after(SIGPROF, 'Maximum execution time', $router) - size_after(SIGUSR1, 'Uncaught DomainException: of the handler', $router);
-// The keys of one lock are three times the prefix.
+// The keys of one lock are three times as long as the prefix.
 within(-2 * PREFIX * ROUNDS / 1024, $more, 2 * PREFIX * ROUNDS / 1024, 'KiB that time limits leave');
 if (getenv('DLOCK_TEST_SHOW')) {
     fprintf(STDERR, "%d KiB more\n", $more);

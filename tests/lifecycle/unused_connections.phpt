@@ -1,5 +1,5 @@
 --TEST--
-Connections that no lock uses any more are closed beyond 128: passwords that change leave none behind
+Beyond 128, connections that no lock uses are closed: changing passwords leave none behind
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

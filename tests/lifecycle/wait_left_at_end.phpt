@@ -1,5 +1,5 @@
 --TEST--
-releaseOnShutdown: false is about locks that are held: a wait that is left while the request ends, or a lock that could not be kept, leaves nothing
+releaseOnShutdown: false applies to held locks: a wait that the request's end interrupts, or a lock that failed, leaves nothing
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -60,7 +60,7 @@ foreach (lock_kinds() as $kind) {
     }
 }
 
-// ---- a lock whose loss could not be reported, so that it was not had ----
+// ---- a lock whose loss could not be reported, so acquire() threw ----
 foreach (lock_kinds() as $kind) {
     $resource = unique("$kind-no-descriptor");
     $child = php_child($prelude . '

@@ -1,5 +1,5 @@
 --TEST--
-A waiter gets the lock soon after its release, in the way that holder and waiter have chosen
+A waiter acquires the lock soon after its release, in each combination of how holder and waiter lock
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -28,13 +28,13 @@ foreach ($kinds as $name => [$make, $prefix, $take]) {
     $lease = $holder->acquire($resource, 0, 100);
     $waiter = fork_child(function (callable $say) use ($make, $take, $resource) {
         $manager = $make();
-        $manager->isLocked($resource); // connected
+        $manager->isLocked($resource); // connects
         $say('waits');
         $got = $take($manager, $resource);
         return [$got, now(), Dlock\stats()['waits']];
     });
     same('waits', $waiter->hear(), $name);
-    // It has tried: the server has seen it, or will in a moment.
+    // The waiter has tried: the server has received it, or will in a moment.
     pause(0.05);
     same(true, $lease->release(), "$name: release()");
     $released = now();
@@ -45,7 +45,7 @@ foreach ($kinds as $name => [$make, $prefix, $take]) {
     within(-1, $at - $released, SOON, "$name: seconds from the release to the waiter");
 }
 
-// Two processes take turns: neither is left out, and at no time both are inside.
+// Two processes take turns: both get their turns, and never are both inside.
 $log = temporary_directory() . '/log';
 $resource = unique('turns');
 $counts = fork_run(2, function (int $me) use ($lock, $resource, $log) {

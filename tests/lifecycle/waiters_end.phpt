@@ -1,5 +1,5 @@
 --TEST--
-Many waiters all end by their timeout, not before it and not much later, and leave nothing behind
+Many waiters all end at their timeout, not before it and not much later, and leave nothing behind
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -21,7 +21,7 @@ $managers = [
 foreach ($managers as $name => $make) {
     $resource = unique($name);
     $lease = $make()->acquire($resource, 0, 1000);
-    // Ten times the longest pause between two attempts, so that a pause that ignores the deadline would be seen.
+    // Ten times the longest pause between two attempts, so that a pause that ignores the deadline would show.
     $times = fork_run(20, function (int $i) use ($make, $resource) {
         $manager = $make();
         $manager->isLocked($resource);
@@ -38,7 +38,7 @@ foreach ($managers as $name => $make) {
     same(false, $make()->isLocked($resource), "$name: locked in the end");
 }
 
-// With nobody else about, a wait is over when its time is: the least of a few tries tells.
+// Without other processes a wait ends exactly at its timeout: the shortest of a few tries shows it.
 foreach ($managers as $name => $make) {
     $manager = $make();
     $resource = unique("precise $name");

@@ -1,5 +1,5 @@
 --TEST--
-databases: 200 processes wait for one lock, and have it one after the other, in the order of their tickets
+Databases: 200 processes wait for one lock, and hold it one after the other, in the order of their tickets
 --EXTENSIONS--
 pdo
 mysqlnd

@@ -1,5 +1,5 @@
 --TEST--
-databases: an old snapshot, as a report or a dump has it, makes locks no dearer over 20,000 pairs of acquire and release, and what it kept goes with it
+Databases: an old snapshot, as a report or a dump has it, does not slow locks down over 20,000 pairs of acquire and release; its rows go with it
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -17,7 +17,7 @@ require __DIR__ . '/../inc/database.inc';
 
 $pairs = (int) (getenv('DLOCK_TEST_PAIRS') ?: 20_000);
 
-/** Pages that the server has looked at for locks, so far: the same on every machine. */
+/** Pages that the server has read for locks so far: the same number on every machine. */
 function pages(PrivateDatabase $server, string $kind): int
 {
     return (int) $server->query($kind === 'pgsql'
@@ -25,7 +25,7 @@ function pages(PrivateDatabase $server, string $kind): int
         : "SELECT variable_value AS n FROM information_schema.global_status WHERE variable_name = 'innodb_buffer_pool_read_requests'")[0]['n'];
 }
 
-/** Bytes of tables, and of what is kept for old snapshots. */
+/** Bytes of the tables, and of what the server keeps for old snapshots. */
 function size(PrivateDatabase $server, string $kind): int
 {
     clearstatcache();
@@ -43,7 +43,7 @@ function cost(PrivateDatabase $server, string $kind, string $dsn, int $pairs): f
             $locks->acquire('pair', 0)->release();
         }
         return $i;
-    }, [], 'kill'); // so that it ends no session of its parent's
+    }, [], 'kill'); // so that the child ends no session of its parent
     same($pairs, $child->result(600), "$kind: pairs");
     wait_for(fn () => $kind !== 'pgsql' || $server->sessions() === [], 60, "$kind: its session to end");
     return (pages($server, $kind) - $before) / $pairs;

@@ -1,5 +1,5 @@
 --TEST--
-Several locks at once, whose holders and waiters are killed and stopped, while their masters are killed and replaced
+Several locks at once, whose holders and waiters are killed and stopped while their masters are killed and replaced: never two holders
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

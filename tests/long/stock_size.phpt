@@ -1,5 +1,5 @@
 --TEST--
-Stock: what one script does is bounded, with 1,000,000 reservations that have ended, 100,000 orders that wait and 100,000 that are sold
+Stock: each script's work is bounded, with 1,000,000 reservations that have ended, 100,000 orders that wait and 100,000 that are sold
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,13 +11,14 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/lua.inc';
 
-// What a script does is counted in commands, and in what it sweeps and takes out of the queue; the processor time that it takes is compared
-// with that of a stock which is a fiftieth as large: so none depends on how fast the machine is, and on what else it does. The time itself is printed.
+// A script's work is counted in commands, in swept reservations and in waiters removed from the queue. Its processor
+// time is compared with that of a stock a fiftieth as large. So nothing depends on the machine's speed and load. The
+// time itself is printed.
 const LARGE = 1_000_000;
 const SMALL = LARGE / 50;
 const COMMANDS = 500; // of one script: it looks at 16 waiters twice, four commands for each, and at 250 orders of a list
-const SWEPT = 60; // of reservations that have ended: 50, and the order that it is about
-const TAKEN_OUT = 50; // of waiters that are dead, or are told: of 16 three times
+const SWEPT = 60; // reservations that have ended: 50, and the order that the script is about
+const TAKEN_OUT = 50; // waiters that are dead, or are told: 16 three times
 const TIMES = 10;
 const SLACK_US = 2000;
 const ROUNDS = 5;
@@ -25,7 +26,10 @@ const ROUNDS = 5;
 $server = redis_private();
 $redis = $server->raw();
 
-/** A tenth as many are sold, and wait, as have ended; ann's are 500 of each. Those that wait are dead, or want more than there will be. */
+/**
+ * A tenth as many are sold, and wait, as have ended; ann has 500 of each. The waiters are dead, or want more than there
+ * will be.
+ */
 function fill(RedisRaw $redis, string $key, int $ended, bool $dead): void
 {
     $redis->cmd('EVAL', script('stock_restock'), 1, $key, 3 * $ended, 'opening', '0');
@@ -49,14 +53,21 @@ function fill(RedisRaw $redis, string $key, int $ended, bool $dead): void
     }
 }
 
-/** Orders that have ended and are swept, and requests that wait. @param list<string> $keys @return array{int, int} */
+/**
+ * Reservations that have ended and are still to be swept, and requests that wait.
+ * @param list<string> $keys
+ * @return array{int, int}
+ */
 function ended_and_waiting(RedisRaw $redis, array $keys): array
 {
     $count = fn (string $from, string $to) => array_sum(array_map(fn (string $key) => $redis->cmd('ZCOUNT', $key, $from, "($to"), $keys));
     return [$count('2e13', '3e13'), $count('1e15', '5e15')];
 }
 
-/** Processor time of the server's main thread, in us: once it is idle, since the kernel adds it up then. */
+/**
+ * Processor time of the server's main thread, in us. It waits until the server is idle, because the kernel adds it up
+ * then.
+ */
 function cpu_us(PrivateServer $server): int
 {
     $pid = $server->pid();
@@ -64,7 +75,10 @@ function cpu_us(PrivateServer $server): int
     return intdiv((int) file_get_contents("/proc/$pid/task/$pid/schedstat"), 1000);
 }
 
-/** @return array{int, int, int, int} the commands of one script, what it sweeps, whom it takes out of the queue, and its time in us */
+/**
+ * @return array{int, int, int, int} one script's commands, swept reservations, waiters removed from the queue, and time
+ *     in us
+ */
 function measured(PrivateServer $server, RedisRaw $redis, string $name, array $keys, array $args): array
 {
     $before = ended_and_waiting($redis, $keys);
@@ -83,10 +97,13 @@ function measured(PrivateServer $server, RedisRaw $redis, string $name, array $k
     return [$commands, $after[0] - $before[0], $before[1] - $after[1], $time];
 }
 
-/** Each script in each of its ways, as [name, how many of two stocks, arguments]. @return array<string, array{string, int, list<string|int>}> */
+/**
+ * Each script in each of its ways: [name, number of stocks, arguments].
+ * @return array<string, array{string, int, list<string|int>}>
+ */
 function requests(int $i, int $ended): array
 {
-    $sold = 9010 + 40 * $i; // an order that is not ann's
+    $sold = 9010 + 40 * $i; // an order of another buyer than ann
     return [
         'reserve' => ['reserve', 1, ["new/$i", 1, 60_000]],
         'reserve, more than is free' => ['reserve', 1, ["big$i/1", 2 * $ended + 1, 60_000]],
@@ -120,7 +137,7 @@ function requests(int $i, int $ended): array
 }
 
 foreach (['wait for more than there are' => false, 'are dead' => true] as $how => $dead) {
-    $redis->cmd('FLUSHALL', 'ASYNC'); // a slow machine takes longer for it than a reply may
+    $redis->cmd('FLUSHALL', 'ASYNC'); // on a slow machine it takes longer than a reply may
     $sizes = ['small' => (int) SMALL, 'large' => LARGE];
     foreach ($sizes as $size => $ended) {
         fill($redis, "{{$size}}a", $ended, $dead);

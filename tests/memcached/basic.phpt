@@ -1,5 +1,5 @@
 --TEST--
-memcached: the life of a lock by lock() and by leases, and what is on the server meanwhile
+memcached: the life of a lock by lock() and by leases, and what the server has of it meanwhile
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -48,7 +48,7 @@ $lease = $one->acquire('r', 0, 100);
 same([Lease::class, 'r', $raw->get('Lock:r')], [$lease::class, $lease->resource, $lease->token], 'a lease');
 holds($lease->fencingToken > 0, 'its fencing token', $lease->fencingToken);
 same([LeaseState::Held, true, null], [$lease->state(), $lease->isHeld(), $lease->assertHeld()], 'while it is held');
-// The server's clock ticks once a second, and one per cent is for clocks that run differently.
+// The server's clock ticks once a second, and one percent is for clocks that run differently.
 within(50, $lease->remaining(), 100 - 1 - MEMCACHED_MARGIN, 'remaining()');
 same(null, $other->tryAcquire('r'), 'tryAcquire() of what is held');
 fails(AcquireTimeoutException::class, 'The lock "r" was not free within 0 s', fn () => $other->acquire('r', 0));
@@ -64,13 +64,13 @@ same([true, LeaseState::Released, false, 0.0, false], [$lease->release(), $lease
 fails(LeaseLostException::class, 'The lock "r" has been released or detached', $lease->refresh(...));
 same(null, $raw->get('Lock:r'), 'the key after release()');
 
-// Out of scope.
+// The lease goes out of scope.
 (function () use ($one) {
     $lease = $one->acquire('scope', 0, 100);
 })();
 wait_for(fn () => $raw->get('Lock:scope') === null, 60, 'the end of a lease out of scope');
 
-// What another object took is not released.
+// An object cannot release a lock that another object holds.
 $lease = $one->acquire('r', 0);
 same([false, true], [$other->release('r'), $lease->release()], 'release() of a lease');
 
@@ -87,7 +87,7 @@ $lease = $mine->acquire('r', 0);
 same($lease->token, $raw->get('app:r'), 'the key with another prefix');
 same([false, true, null], [$one->isLocked('r'), $plain->isLocked('app:r'), $plain->tryAcquire('app:r')], 'other prefixes');
 
-// ---- lost by time ----
+// ---- leases that expire ----
 $lease = $one->acquire('short', 0, MEMCACHED_TTL);
 $start = now();
 wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');

@@ -1,5 +1,5 @@
 --TEST--
-memcached: what a request held is free when it ends, in whatever way, unless releaseOnShutdown is false; a killed process' locks end with their leases
+memcached: a request's locks are free when it ends, however it ends, unless releaseOnShutdown is false; a killed process' locks expire
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -32,7 +32,7 @@ foreach ($takes as $take => $code) {
     }
 }
 
-// Killed: its locks end with their leases.
+// A killed process: its locks end with their leases.
 $child = php_child('
     $lease = (new DistributedLock($argv[1], ttl: (float) $argv[2]))->acquire("killed");
     echo "held\n";
@@ -43,7 +43,7 @@ $child->signal(SIGKILL);
 same(128 + SIGKILL, $child->wait(), 'its end');
 same(true, (new DistributedLock($server->dsn()))->lock('killed', 60), 'the lock of a process that was killed');
 
-// With a server that does not answer, a request ends all the same.
+// If the server does not answer, a request ends nevertheless.
 $child = php_child('
     $lock = new DistributedLock($argv[1] . "?connect_timeout=0.5&read_timeout=0.5");
     $lease = $lock->acquire("r", 0, 1000);

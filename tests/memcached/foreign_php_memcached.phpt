@@ -1,5 +1,5 @@
 --TEST--
-memcached: php-memcached, by add() and delete(), contends for the same key
+memcached: php-memcached competes for the same key by add() and delete()
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -34,7 +34,7 @@ same([true, true], [$tell('delete', 'Lock:p'), $one->lock('p', 0)], 'released by
 same([false, true, true], [$tell('add', 'Lock:p', 100), $one->release('p'), $tell('add', 'Lock:p', 100)], 'held by dlock');
 $tell('delete', 'Lock:p');
 
-// Its delete gives the lock away: told by the next refresh(), and by the renewal.
+// The other client's delete takes the lock away: the next refresh() reports it, and so does the renewal.
 $lease = $one->acquire('p', 0, 100);
 same([true, true], [$tell('delete', 'Lock:p'), $tell('add', 'Lock:p', 100)], 'it takes the lock away');
 fails(LeaseLostException::class, 'The lock "p" was lost*', $lease->refresh(...));
@@ -42,7 +42,7 @@ $lease = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('q',
 $tell('delete', 'Lock:q');
 wait_for(fn () => !$lease->isHeld(), MEMCACHED_TTL, 'the renewal to tell');
 
-// Both for one counter: no update is lost.
+// Both update one counter: no update is lost.
 $file = temporary_directory() . '/counter';
 file_put_contents($file, '0');
 $add = function () use ($file) {

@@ -1,5 +1,5 @@
 --TEST--
-memcached: a child holds nothing of its parent's, and takes locks of its own over a connection of its own
+memcached: a child holds none of its parent's locks, and acquires locks of its own over a connection of its own
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -48,7 +48,7 @@ same('', $child->result(), 'in the child, later');
 same([null, null, null], [$raw->get('Lock:own'), $raw->get('Lock:own-renewed'), $raw->get('Lock:left')], 'what the child held');
 same([true, true, true], [$lock->release('lock'), $lease->release(), $renewed->release()], 'what the parent releases');
 
-// Many rounds, with parent and children at work at the same time: each reads the answers to its own questions.
+// In many rounds parent and children work at the same time: each reads the answers to its own requests.
 for ($round = 0; $round < 10; $round++) {
     $children = [];
     for ($i = 0; $i < 3; $i++) {
@@ -68,7 +68,7 @@ for ($round = 0; $round < 10; $round++) {
     same(['right', 'right', 'right'], array_map(fn ($child) => $child->result(), $children), "round $round: the children");
 }
 
-// A fork in the middle of a wait, and a child that ends at once, by exit() and by a signal.
+// A fork during a wait, and a child that ends at once, by exit() and by a signal.
 $lease = $lock->acquire('end', 0, 1000);
 foreach (['exit', 'kill'] as $end) {
     fork_run(2, fn () => null, $end);

@@ -1,5 +1,5 @@
 --TEST--
-memcached: a handle works once, also in another process; what it gives is a lease with tokens of its own
+memcached: a handle works once, also in another process; the attached lease has tokens of its own
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -24,7 +24,7 @@ $handle = $lease->detach();
 same([LeaseState::Released, false, false], [$lease->state(), $lease->isHeld(), $lease->release()], 'after detach()');
 same($token, $raw->get('Lock:r'), 'the key after detach()');
 
-// Another process, which has it for as long as was left.
+// Another process attaches, and holds for the time that was left.
 $child = fork_child(function (callable $say, callable $hear) use ($server, $handle) {
     $lease = (new DistributedLock($server->dsn()))->attach($handle);
     $say([$lease->resource, $lease->token, $lease->fencingToken, $lease->remaining()]);
@@ -42,7 +42,7 @@ same(true, $child->result(), 'release() in the other process');
 same(null, $raw->get('Lock:r'), 'the key after release()');
 fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'after its release');
 
-// Of several that attach it at a time, one has it.
+// Of several processes that attach a handle at the same time, one succeeds.
 for ($round = 0; $round < 10; $round++) {
     $handle = $manager->acquire("round-$round", 0, 100)->detach();
     $had = fork_run(4, function () use ($server, $handle) {
@@ -57,7 +57,7 @@ for ($round = 0; $round < 10; $round++) {
     same(['had', 'late', 'late', 'late'], $had, "round $round");
 }
 
-// What was given to somebody else meanwhile, what is altered, and what is another server's.
+// A lock that another client has acquired meanwhile, an altered handle, and another server's.
 $handle = $manager->acquire('r', 0, 100)->detach();
 $raw->set('Lock:r', 'somebody-else', 100);
 fails(LeaseLostException::class, '*"r"*', fn () => $manager->attach($handle), 'somebody else has it');
@@ -68,13 +68,13 @@ fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager-
 $redis = (new DistributedLock(redis_server()))->acquire(unique(), 0, 100);
 fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach($redis->detach()), 'of a lock on Redis');
 
-// The lease goes on to be renewed after attach().
+// The lease is renewed after attach(), too.
 $lease = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('renewed');
 $lease = $manager->attach($lease->detach());
 pause(1.5 * MEMCACHED_TTL);
 same([true, true], [$lease->isHeld(), $lease->release()], 'one that is renewed');
 
-// A lease that is over.
+// A lease that has expired.
 $handle = $manager->acquire('short', 0, MEMCACHED_TTL)->detach();
 wait_for(fn () => $raw->get('Lock:short') === null, 60, 'the end of the key');
 fails(LeaseLostException::class, '*"short"*', fn () => $manager->attach($handle), 'too late');

@@ -1,5 +1,5 @@
 --TEST--
-memcached: a lock that the server gave to somebody else is lost: told by isHeld(), by refresh() and release(), and by onLoss: "throw"
+memcached: a lock that the server gave to another client is lost: isHeld(), refresh(), release() and onLoss: "throw" report it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -87,7 +87,7 @@ foreach ($ways as $way => $take_away) {
 }
 same(null, thrown_by(fn () => busy(0.5)), 'it is thrown once');
 
-// By time: thrown when the lease is over.
+// By time: thrown when the lease has expired.
 $raw->delete('Lock:timed');
 $lease = $throwing->acquire('timed', 0, MEMCACHED_TTL);
 $start = now();

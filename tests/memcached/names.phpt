@@ -1,5 +1,5 @@
 --TEST--
-memcached: names of any bytes and lengths, no two of which share a key
+memcached: names of any bytes and lengths, each with a key of its own
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -43,14 +43,14 @@ foreach ($leases as $i => $lease) {
     same([$names[$i], true, false], [$lease->resource, $lease->release(), $one->isLocked($names[$i])], "name $i, attached and released");
 }
 
-// As it is written where it can be, so that others see the same key.
+// A name is its own key if possible, so that other clients find the same key.
 foreach (['a', 'ä', 'a:b/c?d', str_repeat('x', 250)] as $name) {
     $lease = $one->acquire($name, 0, 1000);
     same($lease->token, $raw->get($name), "the key of $name");
     $lease->release();
 }
 
-// The prefix is part of it.
+// The prefix is part of the name.
 $long = new DistributedLock($server->dsn(), str_repeat('x', 200));
 same([true, false, false], [$long->lock(str_repeat('x', 100), 0), $one->lock(str_repeat('x', 300), 0), $other->isLocked(str_repeat('x', 100))], 'a long prefix');
 $odd = new DistributedLock($server->dsn(), 'a b');

@@ -19,7 +19,7 @@ $plain = $manager();
 $always = $manager(renew: true);
 $never = $manager(renew: false);
 
-// All begin at once, and are looked at for two lease times.
+// All begin at once, and the test observes them for two lease times.
 $leases = [
     'acquire()' => [true, $plain->acquire(...)],
     'tryAcquire()' => [true, $plain->tryAcquire(...)],
@@ -88,7 +88,7 @@ same(false, $plain->isLocked('limited'), 'dlock.max_hold: the key');
 within(5, Dlock\stats()['renewals'], 400, 'renewals');
 same(0, Dlock\stats()['renewal_failures'], 'renewal failures');
 
-// Nothing of all that is left.
+// Nothing is left.
 same(['dlock:fence'], array_values(array_diff($raw->keys(), ['dlock:clock'])), 'keys in the end');
 echo "done\n";
 ?>

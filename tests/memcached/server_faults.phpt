@@ -1,5 +1,5 @@
 --TEST--
-memcached: a server that is killed, stands still, or starts again: what calls say and how long they take, and what becomes of leases
+memcached: a server is killed, stands still, or restarts: what calls report and how long they take, and what happens to leases
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -26,7 +26,7 @@ $calls = fn (DistributedLock $lock) => [
     'isLocked()' => fn () => $lock->isLocked('other'),
 ];
 
-// ---- nobody there from the beginning ----
+// ---- no server from the beginning ----
 $closed = closed_port();
 foreach ($calls(new DistributedLock("memcached://127.0.0.1:$closed")) as $call => $do) {
     fails(ConnectionException::class, "memcached at 127.0.0.1:$closed: Connection refused", $do, $call);
@@ -47,7 +47,7 @@ same([false, 0.0], [$lease->isHeld(), $lease->remaining()], 'killed: after relea
 fails(ConnectionException::class, "memcached at $address: *", fn () => $lock->isLocking('s'), 'killed, isLocking()');
 fails(ConnectionException::class, "memcached at $address: *", fn () => $lock->release('s'), 'killed, release() of lock()');
 
-// ---- started again: it has forgotten ----
+// ---- restarted: it has forgotten ----
 $lease = null;
 $server->restart();
 same([true, true], [$lock->lock('s', 0), $lock->release('s')], 'after a restart');
@@ -60,7 +60,7 @@ $server->restart();
 $theirs = $make()->acquire('renewed', 0, 100);
 wait_for(fn () => !$renewed->isHeld(), MEMCACHED_TTL, 'the renewal to tell of a restart');
 same([false, true], [$renewed->release(), $theirs->release()], 'release() after a restart');
-// CAS numbers begin anew: one of before the restart may be another key's now.
+// CAS numbers start again: one from before the restart may belong to another key now.
 for ($i = 0; $i < 5; $i++) {
     $lease = $lock->acquire("again-$i", 0, 100);
     $server->restart();
@@ -83,10 +83,10 @@ $server->resume();
 $lease->refresh();
 same([true, LeaseState::Held], [$lease->isHeld(), $lease->state()], 'it goes on: the lease');
 same(true, $lease->release(), 'it goes on: release()');
-// What was asked in vain is taken back.
+// The client releases what it requested without an answer.
 wait_for(fn () => $lock->tryAcquire('other', 0, 100)?->release(), 60, 'what was asked in vain to be free');
 
-// A lease that is renewed outlives a stop that is shorter than what is left of it, and does not outlive a longer one.
+// A renewed lease outlives a stop that is shorter than its remaining time, but not a longer one.
 $lease = (new DistributedLock($server->dsn('?read_timeout=0.3'), ttl: 8))->acquire('stop', 0);
 $server->pause();
 pause(3.5);
@@ -103,7 +103,7 @@ $server->resume();
 holds(Dlock\stats()['renewal_failures'] > 0, 'renewal failures');
 same(false, $lease->release(), 'release() after a long stop');
 
-// ---- a holder and a waiter over a stop ----
+// ---- a holder and a waiter during a stop ----
 $holder = memcached_holder($server->dsn(), 'wait', 100);
 $holder->hear();
 $waiter = fork_child(function (callable $say) use ($server) {

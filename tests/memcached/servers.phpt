@@ -1,5 +1,5 @@
 --TEST--
-memcached: the forms that a server may be named in, what is refused, and dlock.server
+memcached: the forms of a server, what is refused, and dlock.server
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -40,7 +40,7 @@ foreach (['a DSN' => "memcached://{$socket->path()}", 'an array' => ['scheme' =>
 $socket->kill();
 fails(ConnectionException::class, "memcached at {$socket->path()}: *", fn () => $lock->acquire('r', 0), 'a socket that nobody listens on');
 
-// Without a port it is memcached's own.
+// The default port is memcached's own.
 ob_start();
 var_dump(new DistributedLock('memcached://127.0.0.1'), new DistributedLock(['scheme' => 'memcached', 'host' => 'h']));
 $dump = ob_get_clean();
@@ -105,7 +105,7 @@ same(null, $raw->get('Lock:ini'), 'its key after its end');
 ini_set('dlock.server', $server->dsn());
 same(true, (new DistributedLock())->lock('ini', 0), 'lock() by dlock.server, set in the script');
 
-// ---- an old server, and what is none ----
+// ---- an old server, and a server that is not memcached ----
 foreach (["VERSION 1.5.22\r\n" => 'its version 1.5.22 has no meta commands; memcached 1.6 or later is needed',
     "-ERR unknown command\r\n" => '*', "VERSION ?\r\n" => 'its answer to "version" is not memcached\'s'] as $answer => $message) {
     $listener = stream_socket_server('tcp://127.0.0.1:0');

@@ -48,7 +48,7 @@ same(['losses' => 1], added(fn () => $lock->release('r')), 'release() of what wa
 $lease = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('renewed');
 $added = added(fn () => pause(1.5 * MEMCACHED_TTL));
 within(2, $added['renewals'] ?? 0, 20, 'renewals');
-$reconnections = $added['reconnections'] ?? 0; // where the machine was too slow for an answer
+$reconnections = $added['reconnections'] ?? 0; // if the machine was too slow for an answer
 same([], array_diff_key($added, ['renewals' => 0, 'connections' => 0, 'reconnections' => 0]), 'renewals, and no more');
 within(0, $added['connections'] ?? 0, 1 + $reconnections, 'the connection that renews');
 same(true, $lease->release(), 'after renewals');
@@ -79,7 +79,7 @@ $next('after the loss of the counter');
 $server->raw()->say('flush_all');
 $next('after a flush');
 
-// A counter that is none says so, and nobody is locked out by the attempt.
+// A counter that is no number is reported, and the attempt leaves the lock free.
 foreach (['x', '', '9223372036854775807', '18446744073709551615', '-5'] as $value) {
     $server->raw()->set('dlock:fence', $value, 0);
     fails(Dlock\ConnectionException::class, "memcached at {$server->address()}: the key dlock:fence must be a number*", fn () => $lock->acquire('odd', 0, 100), "a counter of \"$value\"");

@@ -1,5 +1,5 @@
 --TEST--
-memcached: a waiter asks again and again, until it has the lock, its time is over, or a signal ends it
+memcached: a waiter asks again and again, until it acquires the lock, its timeout ends, or a signal ends the wait
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -33,20 +33,20 @@ foreach ($ways as $way => $wait) {
     $holder = $make()->acquire($way, 0, 100);
     $waiter = fork_child(function (callable $say) use ($make, $wait, $way) {
         $manager = $make();
-        $manager->isLocked($way); // connected
+        $manager->isLocked($way); // connects
         $say('waits');
         return [$wait($manager, $way, 60), now(), Dlock\stats()['waits']];
     });
     $waiter->hear();
     pause(0.3);
-    $released = now(); // before it: the waiter may have the lock before the answer is read here
+    $released = now(); // before it: the waiter may acquire the lock before the answer is read here
     same(true, $holder->release(), "$way: release()");
     [$got, $at, $waits] = $waiter->result();
     same([true, 1], [$got, $waits], "$way: what the waiter got");
     within(0, $at - $released, SOON, "$way: seconds from the release to the waiter"); // it asks after at most 100 ms
 }
 
-// A holder that dies without a word: at the end of its lease.
+// A holder dies: the waiter acquires the lock at the end of the lease.
 $dead = memcached_holder($server->dsn(), 'dead', MEMCACHED_TTL);
 $dead->hear();
 $dead->kill();
@@ -54,7 +54,7 @@ $start = now();
 same(true, $make()->lock('dead', 30), 'the lock of a holder that is dead');
 within(1.5, now() - $start, SOON, 'seconds until then');
 
-// ---- until the time is over ----
+// ---- until the timeout ends ----
 $holder = memcached_holder($server->dsn(), 'r');
 $holder->hear();
 $manager = $make(timeout: 0.3);
@@ -76,7 +76,7 @@ $after = Dlock\stats();
 same([1, 1], [$after['waits'] - $before['waits'], $after['timeouts'] - $before['timeouts']], 'stats()');
 within(0.2, $after['wait_time'] - $before['wait_time'], SOON, 'the time waited, of stats()');
 
-// It polls, and not too often: after 5 ms, then up to every 100 ms.
+// A waiter polls, but not too often: after 5 ms, then up to every 100 ms.
 $asked = fn () => (int) $raw->stats()['cmd_set'] + (int) $raw->stats()['cmd_meta'];
 $before = $asked();
 $manager->tryAcquire('r', 2);
@@ -124,16 +124,16 @@ $holder->say(null);
 same(true, $holder->result(), 'release() of the holder');
 same(null, $raw->get('Lock:r'), 'nothing is left of those that waited');
 
-// ---- no wait for itself ----
+// ---- a process does not wait for itself ----
 $mine = $make();
 $mine->lock('own', 0);
 fails(DeadlockException::class, 'This process holds the lock "own" already, and would wait for itself', fn () => $make()->acquire('own', 10));
 same(null, $make()->tryAcquire('own'), 'without a wait');
-// One that ends can be waited for.
+// A lease of its own that ends can be waited for.
 $lease = $make()->acquire('ends', 0, MEMCACHED_TTL);
 same(true, $make()->lock('ends', 20), 'one\'s own lease that ends');
 
-// ---- several processes: no two at a time, and each has its turns ----
+// ---- several processes: one holder at a time, and each has its turns ----
 $log = temporary_directory() . '/log';
 $gate = gate();
 $turns = fork_run(4, function () use ($make, $gate) {

@@ -1,5 +1,5 @@
 --TEST--
-memory: how a table is named, what is refused, and what stats() and var_dump() say
+memory:// tables: how they are named, what is refused, and what stats() and var_dump() show
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

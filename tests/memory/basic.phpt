@@ -1,5 +1,5 @@
 --TEST--
-memory: the life of a lock by lock() and by leases, as on a server
+memory://: the life of a lock by lock() and by leases, as on a server
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -50,7 +50,7 @@ same(false, $one->isLocked('scope'), 'out of scope');
 $lease = $one->acquire('r', 0);
 same([false, true, true], [$other->release('r'), $lease->fencingToken > $fence, $lease->release()], 'what another object took is not released');
 
-// ---- fencing tokens rise, of all tables and resources ----
+// ---- fencing tokens rise over all tables and resources ----
 for ($i = 0; $i < 1000; $i++) {
     $lease = ($i % 2 ? $one : new DistributedLock('memory://fence'))->acquire('r' . $i % 3, 0);
     holds($lease->fencingToken > $fence, "fencing token $i", $fence, $lease->fencingToken);

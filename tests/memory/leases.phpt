@@ -1,5 +1,5 @@
 --TEST--
-memory: leases end, are renewed, and are lost by their time; onLoss: "throw"; a wait for what ends
+memory://: leases end, are renewed, and are lost when they expire; onLoss: "throw"; a wait for a lease that ends
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -25,7 +25,7 @@ $plain = $make();
 $always = $make(renew: true);
 $never = $make(renew: false);
 
-// ---- which are renewed ----
+// ---- which leases are renewed ----
 $leases = [
     'acquire()' => [true, $plain->acquire(...)],
     'tryAcquire()' => [true, $plain->tryAcquire(...)],
@@ -74,7 +74,7 @@ foreach ($locks as $what => [$goes_on]) {
 same([false, LeaseState::Lost], [$plain->isLocked('limited'), $limited->state()], 'dlock.max_hold');
 holds(Dlock\stats()['renewals'] >= 3 && Dlock\stats()['renewal_failures'] === 0, 'renewals', Dlock\stats());
 
-// ---- lost by time ----
+// ---- leases that expire ----
 $lease = $plain->acquire('short', 0, 0.1);
 wait_for(fn () => !$lease->isHeld(), 60, 'the end of the lease');
 same([LeaseState::Lost, 0.0, false], [$lease->state(), $lease->remaining(), $lease->release()], 'a lease that has ended');
@@ -114,7 +114,7 @@ pcntl_alarm(1);
 same(true, $plain->lock('r', 20), 'a signal handler that releases');
 same(true, $plain->release('r'), 'nobody waits any more');
 
-// One that is renewed would never end.
+// A renewed lease would never end.
 $renewed = $plain->acquire('renewed');
 fails(DeadlockException::class, 'This process holds the lock "renewed" already, and would wait for itself', fn () => $plain->acquire('renewed', 10));
 echo "done\n";

@@ -1,5 +1,5 @@
 --TEST--
-memory: a table is its process' own: a forked child begins empty, and what ends is gone
+memory://: each process has its own tables: a forked child begins with empty ones, and its end takes them along
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -22,7 +22,7 @@ $handle = $lock->acquire('handle', 0, 1000)->detach();
 
 $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease, $renewed, $handle) {
     ob_start();
-    // The parent's are not the child's.
+    // The child does not hold its parent's locks.
     same([false, false, false], [$lock->release('lock'), $lock->isLocking('lock'), $lock->expire('lock', 5)], 'the parent\'s lock() in the child');
     foreach (['a lease' => $lease, 'a lease that is renewed' => $renewed] as $what => $held) {
         same([false, LeaseState::Lost, 0.0, false], [$held->isHeld(), $held->state(), $held->remaining(), $held->release()], "$what in the child");
@@ -50,13 +50,13 @@ for ($i = 0; $i < 30; $i++) {
 }
 same([true, true], [$renewed->isHeld(), $renewed->release()], 'after many children');
 
-// No sockets, and no more than a thread that renews.
+// There are no sockets, and at most one thread, which renews.
 $after = belongings();
 holds($after['descriptors'] <= $before['descriptors'] + 3 && $after['threads'] <= $before['threads'] + 1, 'descriptors and threads', $before, $after);
 $stats = Dlock\stats();
 same([0, 0, 0], [$stats['connections'], $stats['reconnections'], $stats['sessions']], 'connections');
 
-// A fatal error, an exception and a plain end, with what they hold, end well.
+// A process that holds locks ends well by a fatal error, an exception and a plain end.
 foreach (['', 'exit(3);', 'throw new Exception("the end");', 'eval("abstract class A { abstract function f(); } class B extends A {}");'] as $end) {
     $php = php_child('$lock = new DistributedLock("memory://"); $lock->lock("r", 0); $lease = $lock->acquire("s"); $h = $lock->acquire("t", 0, 100)->detach(); echo "held\n"; ' . $end);
     same('held', $php->readLine(), "a process that ends by \"$end\"");

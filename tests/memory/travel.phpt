@@ -1,5 +1,5 @@
 --TEST--
-memory: Dlock\Testing::travel() ends leases, also renewed ones, reservations and waits, as a suspended machine would
+memory://: Dlock\Testing::travel() ends leases, also renewed ones, reservations and waits, as a suspended machine would
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -53,7 +53,7 @@ within(0.9, $e->since, 1.5, 'since when');
 Testing::travel(3601);
 same([null, OrderState::Sold], [$stock->order('shoe', 'cid', '1'), $stock->order('shoe', 'ann', '1')->state], 'what came to nothing is forgotten');
 
-// Fencing tokens and times go on with the clock.
+// Fencing tokens and times continue with the clock.
 $before = $lock->acquire('r', 0, 10)->fencingToken;
 Testing::travel(86400);
 within($before + 86_400e6, $lock->acquire('r', 0, 10)->fencingToken, $before + 86_460e6, 'a day later');

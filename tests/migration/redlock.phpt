@@ -9,7 +9,7 @@ dlock.restart_guard=0
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 
-/** [host, port, connect timeout] of each, as that class wants them. */
+/** [host, port, connect timeout] of each server, the form of that class. */
 function as_lists(array $addresses, float $timeout): array
 {
     return array_map(fn ($address) => [strtok($address, ':'), (int) strtok(':'), $timeout], $addresses);
@@ -32,8 +32,8 @@ foreach (['validity', 'resource', 'token'] as $name) {
     echo "$name: ", get_debug_type($lock[$name]), "\n";
 }
 var_dump($lock['resource'] === $resource, strlen($lock['token']) >= 16);
-var_dump($lock['validity'] > 0 && $lock['validity'] < 10000 - 100); // less 1 % for drift at least
-// Two of three are enough for lock() to return; the third has been asked as well.
+var_dump($lock['validity'] > 0 && $lock['validity'] < 10000 - 100); // less at least 1 % for drift
+// Two servers of three are enough for lock() to return; the client has asked the third as well.
 wait_for(fn () => values($addresses, $resource) === array_fill(0, 3, $lock['token']), 60, 'the key on all servers');
 
 echo "-- contention\n";

@@ -1,5 +1,5 @@
 --TEST--
-A flash sale's queue takes no more users than there is stock, and none twice, under any of the locks
+A flash sale's queue accepts no more users than there is stock, and none twice, under each of the locks
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,11 +13,11 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/locks.inc';
 
 const PROCESSES = 16;
-const REQUESTS = 12; // of each process
-const USERS = 60;    // so that each user comes back about three times
+const REQUESTS = 12; // for each process
+const USERS = 60;    // so each user comes about three times
 const STOCK = 20;
 
-/** One request: may this user buy? The check and the entry are apart, as in the code that this comes from. */
+/** One request: may this user buy? The check and the entry are separate, as in the code that this test imitates. */
 function enter(RedisRaw $redis, string $kind, string $goods, string $user): bool
 {
     return under_lock($kind, "Queue:$goods", function () use ($redis, $goods, $user) {
@@ -43,7 +43,7 @@ function sale(string $kind): array
         $redis = redis_raw();
         $accepted = [];
         for ($n = 0; $n < REQUESTS; $n++) {
-            // Neighbouring processes come with the same users at about the same time.
+            // Neighboring processes come with the same users at about the same time.
             $user = 'user' . (intdiv($i, 2) * 7 + $n * 5) % USERS;
             if (enter($redis, $kind, $goods, $user)) {
                 $accepted[] = $user;
@@ -56,7 +56,7 @@ function sale(string $kind): array
     return ['entries' => count($accepted), 'queue' => $queue, 'twice' => count($accepted) - count(array_unique($accepted))];
 }
 
-// The test must be able to see a sale go wrong.
+// The test must be able to notice a wrong sale.
 for ($try = 0; $try < 20; $try++) {
     $bad = sale('none');
     if ($wrong = $bad['queue'] > STOCK || $bad['twice'] > 0) {

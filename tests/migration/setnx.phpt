@@ -11,7 +11,7 @@ $redis = redis_raw();
 $lock = new DistributedLock(redis_server());
 $key = unique('order');
 
-/** Another process that does with the lock what its input says, and answers line by line. */
+/** Another process, which executes its input on the lock, and answers line by line. */
 $other = php_child('
     $lock = new DistributedLock($argv[1]);
     while (($line = fgets(STDIN)) !== false) {

@@ -17,12 +17,12 @@ function nodes(ZkRaw $zk, string $resource): array
 {
     try {
         return $zk->getChildren("/locks/$resource");
-    } catch (ZkError $e) { // ZooKeeper deletes it once it is empty
+    } catch (ZkError $e) { // ZooKeeper deletes the node once it is empty
         return $e->getCode() === ZkError::NO_NODE ? [] : throw $e;
     }
 }
 
-/** A process that takes the lock, and then runs $end when told to. */
+/** A process that acquires the lock, and runs $end when it is told to. */
 function holder(string $resource, string $end, float $sessionTimeout): PhpChild
 {
     $child = php_child('
@@ -42,7 +42,7 @@ var_dump(count($nodes = nodes($zk, $resource)), preg_match('/-lock-\d{10}$/', $n
 var_dump($zk->exists("/locks/$resource/$nodes[0]")['ephemeralOwner'] !== 0);
 var_dump($mine->release($resource), nodes($zk, $resource), $mine->release($resource));
 
-// A long session, so that it is not its expiry that frees the lock: the node is gone when the process is.
+// The session is long, so that its expiry does not free the lock: the node disappears with the process.
 foreach (['exception' => 'throw new Exception("boom");', 'die' => 'die("bye\n");'] as $name => $end) {
     echo "-- $name\n";
     $resource = unique($name);
@@ -51,7 +51,7 @@ foreach (['exception' => 'throw new Exception("boom");', 'die' => 'die("bye\n");
     $child->writeLine('go');
     echo preg_match('/boom|bye/', $child->readAll(), $m) ? "$m[0]\n" : "no word\n";
     $child->wait();
-    // What a refused attempt leaves is deleted without waiting for the answer, so ours may still be on its way.
+    // A refused attempt deletes its node without waiting for the answer, so this one may still be on its way.
     wait_for(fn () => nodes($zk, $resource) === [], 60, 'the nodes to be gone');
     var_dump($mine->lock($resource, 0), $mine->release($resource));
 }

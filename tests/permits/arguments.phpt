@@ -1,5 +1,5 @@
 --TEST--
-Semaphore, ReadWriteLock: wrong arguments are refused with their names, and so are servers that cannot have permits; passwords are not shown
+Semaphore, ReadWriteLock: wrong arguments are refused with their names, and so are servers that do not support permits; passwords are not shown
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -22,7 +22,7 @@ fails(TypeError::class, NEW_SEMAPHORE . '#1 ($capacity) must be of type int, str
 fails(ArgumentCountError::class, 'Dlock\Semaphore::__construct() expects at least 1 argument, 0 given', fn () => new Semaphore());
 fails(ValueError::class, NEW_LOCK . '#8 ($fairness) must be either "phase" or "fifo"', fn () => new ReadWriteLock(redis_server(), fairness: 'fair'));
 
-/** Both with these options, and the number of an argument that comes one later with a capacity. */
+/** Both classes with these options; the argument's number is one higher for a class with a capacity. */
 $both = function (string $argument, string $message, array $options, int $number): void {
     fails(ValueError::class, NEW_LOCK . "#$number (\$$argument) $message", fn () => new ReadWriteLock(...$options));
     fails(ValueError::class, NEW_SEMAPHORE . '#' . $number + 1 . " (\$$argument) $message", fn () => new Semaphore(3, ...$options));
@@ -83,7 +83,7 @@ fails(ValueError::class, 'Dlock\Semaphore::attach(): Argument #1 ($handle) must 
 fails(ValueError::class, 'Dlock\ReadWriteLockSide::acquire(): Argument #1 ($resource) must be between 1 and 1024 bytes long', fn () => $sides->readLock()->acquire(''));
 // A key that dlock keeps beside the locks.
 fails(ValueError::class, 'Dlock\Semaphore::acquire(): Argument #1 ($resource) *', fn () => (new Semaphore(1, redis_server(), ''))->acquire('dlock:fence'));
-// Any bytes.
+// Any bytes are allowed.
 foreach (["\0", "a b\r\n", '{x}', "\xff", str_repeat('x', 1024)] as $resource) {
     $resource = substr(unique() . $resource, 0, 1024);
     same([true, true], [$semaphore->acquire($resource, 3)->release(), $sides->writeLock()->acquire($resource)->release()], 'a resource of any bytes');

@@ -1,5 +1,5 @@
 --TEST--
-Permits: a process that would wait behind somebody who waits for what it holds itself is told so at once
+Permits: a process that would wait behind a waiter for its own permits gets a DeadlockException at once
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,7 +16,7 @@ use Dlock\Semaphore;
 
 const MESSAGE = 'This process would wait for itself: it is behind one that waits for what this process holds of "*" already';
 
-/** A process that waits for it. */
+/** Another process, which waits for the resource. */
 function stranger(string $key, int $capacity, callable $acquire): ForkedChild
 {
     $child = fork_child(fn () => $acquire()->release());
@@ -36,7 +36,7 @@ foreach (['phase', 'fifo'] as $fairness) {
     same([true, true], [$held->release(), $writer->result()], 'then it is the writer\'s turn');
 }
 
-// Of a semaphore: only where what this process holds is too much for who is before it.
+// With a semaphore it is a deadlock only if this process' permits are too many for the waiter before it.
 $resource = unique('semaphore');
 $semaphore = new Semaphore(5, redis_server());
 $held = $semaphore->acquire($resource, 1);
@@ -55,7 +55,7 @@ $stranger = stranger("Semaphore:$resource", 5, fn () => (new Semaphore(5, redis_
 fails(DeadlockException::class, MESSAGE, fn () => $semaphore->acquire($resource, 1, 60), 'all five cannot be had while this process has one');
 same([true, true], [$held->release(), $stranger->result()], 'in the end');
 
-// A lease that is not renewed for ever ends by itself.
+// A lease that is not renewed forever ends by itself.
 $held = $semaphore->acquire($resource, 1, ttl: 1.5);
 $stranger = stranger("Semaphore:$resource", 5, fn () => (new Semaphore(5, redis_server()))->acquire($resource, 5, 60, 100));
 same(true, $semaphore->acquire($resource, 1, 60)->release(), 'it is waited for');

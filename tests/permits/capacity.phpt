@@ -1,5 +1,5 @@
 --TEST--
-Never more permits out than the capacity, and no writer beside anybody, whatever processes are killed; what the dead have comes back at the end of their leases
+Never are more permits out than the capacity, and no writer is beside another holder, even if processes are killed; a dead holder's permits return at the end of its lease
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -14,8 +14,8 @@ use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 
 /**
- * Counts in a file what its holders believe to have: by process, so that the dead ones can be told. A holder that was killed has its
- * permits for no longer than its lease.
+ * Counts in a file the permits in which holders believe, by process, so that dead ones can be told apart. A killed
+ * holder has its permits until its lease ends.
  */
 final class Tally
 {
@@ -26,7 +26,7 @@ final class Tally
         $this->file = fopen($path, 'c+');
     }
 
-    /** Sets what this process has, and returns what all have that may still rely on it. */
+    /** Sets this process' permits, and returns the sum over all holders that may still rely on their permits. */
     public function set(int $permits, float $until): int
     {
         flock($this->file, LOCK_EX);
@@ -46,7 +46,10 @@ final class Tally
     }
 }
 
-/** Processes that take and give back until they are killed or told to stop. @param callable $acquire gives a lease or null, and its permits */
+/**
+ * Processes that acquire and release until they are killed or told to stop.
+ * @param callable $acquire returns a lease or null, and its permits
+ */
 function contend(string $what, int $processes, float $seconds, int $capacity, callable $acquire): void
 {
     $path = temporary_directory() . '/tally';
@@ -91,7 +94,7 @@ function contend(string $what, int $processes, float $seconds, int $capacity, ca
     holds($sections > 20, "$what: something happened", $sections);
 }
 
-// ---- "Never more than $limit permits out at once, by the leases that holders believe in" ----
+// ---- never more than $limit permits are out at once, by the leases in which holders believe ----
 $capacity = 4;
 $semaphores = unique('semaphore');
 contend('semaphore', 10, 4, $capacity, function () use ($semaphores, $capacity) {
@@ -101,7 +104,7 @@ contend('semaphore', 10, 4, $capacity, function () use ($semaphores, $capacity) 
     $lease = random_int(0, 3) ? $semaphore->acquire($semaphores, $permits, 30, 0.3) : $semaphore->tryAcquire($semaphores, $permits, 0.01, 0.3);
     return [$lease, $permits];
 });
-// "given back exactly once": what the dead had as well
+// All permits have returned once, also those of dead holders.
 $semaphore = new Semaphore($capacity, redis_server());
 wait_for(fn () => $semaphore->availablePermits($semaphores) === $capacity, 60, 'all permits to be back');
 $lease = $semaphore->acquire($semaphores, $capacity, 30);
@@ -115,12 +118,13 @@ contend('read/write lock', 10, 4, 1000, function () use ($readers) {
 });
 same(true, (new ReadWriteLock(redis_server()))->writeLock()->acquire($readers, 30)->release(), 'a writer, at the end');
 
-// ---- "Each holder's lease ends by itself, by the server's clock": a dead holder's permits come back then, and its first waiter has them at once ----
+// ---- a dead holder's lease ends by the server's clock: its permits return then, and the first waiter has them at once
+// ----
 $resource = unique('dead');
 $semaphore = new Semaphore(3, redis_server());
 $lease = $semaphore->acquire($resource, ttl: 100);
 $dead = fork_child(function (callable $say, callable $hear) use ($resource) {
-    $lease = (new Semaphore(3, redis_server(), ttl: 12.0))->acquire($resource, 2); // renewed, as long as it lives
+    $lease = (new Semaphore(3, redis_server(), ttl: 12.0))->acquire($resource, 2); // renewed while the child lives
     $say(null);
     $hear();
 });
@@ -134,7 +138,7 @@ same(2, $semaphore->acquire($resource, 2, 30, 100)->permits, 'the next holder');
 within(0.4, now() - $start, SOON, 'seconds until then');
 same(true, $lease->isHeld() && $lease->release(), 'the one that lives');
 
-// ---- "a dead waiter costs nobody more than one grace" ----
+// ---- dead waiters delay the next one by at most one grant ----
 foreach (['Semaphore', 'ReadWriteLock'] as $kind) {
     $resource = unique("dead-waiter-$kind");
     $make = fn () => $kind === 'Semaphore' ? new Semaphore(1, redis_server()) : (new ReadWriteLock(redis_server()))->writeLock();
@@ -155,7 +159,7 @@ foreach (['Semaphore', 'ReadWriteLock'] as $kind) {
     within(0, now() - $start, SOON, "$kind: seconds until it had it, behind three that were killed");
 }
 
-// ---- "A holder whose lease is over and whose room nobody needed may still renew" ----
+// ---- a holder whose lease has ended may still renew if no client needed its room ----
 $resource = unique('over');
 $lease = (new Semaphore(1, redis_server()))->acquire($resource, ttl: 6.0);
 $key = "Semaphore:$resource";

@@ -1,5 +1,5 @@
 --TEST--
-Each operation of a lock, a semaphore, a read/write lock and a stock, on each kind of server: in memory, on one, and where a replica acknowledges, behind Sentinels and in a cluster
+Each operation of a lock, a semaphore, a read/write lock and a stock works on each kind of server: in memory, on one, behind Sentinels and in a cluster whose replicas acknowledge
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,7 +17,10 @@ use Dlock\OrderState;
 
 Strands::install();
 
-/** Does what an object of dlock does, and notes that it was called there, by its interface: what a new method lacks here is seen in the end. */
+/**
+ * Passes calls on to an object of dlock, and notes where each was called, by its interface. So the test finds new
+ * methods that it lacks.
+ */
 final class Noted
 {
     /** @var array<string, array<string, true>> */
@@ -42,7 +45,7 @@ final class Noted
     }
 }
 
-/** What every lease can do. @param Closure $attach (string $handle): Noted */
+/** Calls everything that a lease offers. @param Closure $attach (string $handle): Noted */
 function lease(string $name, Noted $lease, Closure $attach): Noted
 {
     same([LeaseState::Held, true, null], [$lease->state(), $lease->isHeld(), $lease->assertHeld()], "$name: a lease");
@@ -54,7 +57,7 @@ function lease(string $name, Noted $lease, Closure $attach): Noted
     return $attached;
 }
 
-/** A lock, or one side of a read/write lock: of the others nothing can be had beside it. */
+/** A lock, or one side of a read/write lock, which excludes all permits of the others. */
 function lock(string $name, Noted $locks, string $resource, Noted $others): void
 {
     $lease = lease($name, $locks->acquire($resource, 120), $locks->attach(...));
@@ -105,7 +108,7 @@ function stock(string $name, Noted $stock, array $items): void
         same([true, false], [$order->refund(quantity: 1, change: 'part'), $order->refund(quantity: 1, change: 'part')], "$name: refund() of a part");
     }
     same([true, false, OrderState::Refunded], [$order->refund(false), $order->refund(), $order->status()], "$name: refund()");
-    $left = 8 - (count($items) === 1 ? $items[$sku] : $items[$sku] + 1); // what was not put up for sale again
+    $left = 8 - (count($items) === 1 ? $items[$sku] : $items[$sku] + 1); // units that were not put up for sale again
     same(['open', $left, 0, 0], $counts($sku), "$name: what is left");
     $cancelled = $stock->reserve($items, 'bob', '1');
     same([true, false, OrderState::Cancelled], [$cancelled->cancel(), $cancelled->cancel(), $cancelled->status()], "$name: cancel()");
@@ -122,7 +125,7 @@ function stock(string $name, Noted $stock, array $items): void
     same([null, 'ended'], [$stock->reserve($items, 'dan', '1'), $counts($sku)[0]], "$name: end()");
 }
 
-/** Who waits for one product: first fit, or in order; withdrawn; told of the end. */
+/** Waiters for one product: first fit, or in order; one withdraws; the sale ends. */
 function waiters(string $name, Dlock\Inventory $fit, Dlock\Inventory $fifo): void
 {
     foreach (['fit' => $fit, 'fifo' => $fifo] as $fairness => $stock) {
@@ -169,7 +172,7 @@ function until(Closure $condition, string $what): void
     holds($condition(), $what);
 }
 
-/** @return list<string> as Noted has them */
+/** @return list<string> in the form of Noted */
 function operations(): array
 {
     $all = [];
@@ -183,7 +186,8 @@ function operations(): array
 
 $sentinels = new SentinelSet(1);
 $cluster = new ClusterSet(3, 3);
-// Where a replica acknowledges, locks are granted half a minute after the first that was asked for. All keys are in one slot: so that is asked for once.
+// If replicas acknowledge, servers grant locks half a minute after the first request. All keys are in one slot, so this
+// wait comes once.
 $guarded = ['replicas' => 1, 'guard' => 30];
 $servers = ['memory' => 'memory://everywhere', 'one server' => redis_server(), 'Sentinels' => $sentinels->dsn($guarded), 'cluster' => $cluster->dsn($guarded)];
 $slot = '{' . unique('everywhere') . '}';

@@ -1,5 +1,5 @@
 --TEST--
-Semaphores and read/write locks behind Sentinels, confirmed by a replica: holders keep their permits over a fail-over, waiters get theirs, and there are never too many
+Semaphores and read/write locks behind Sentinels, acknowledged by a replica: holders keep their permits across a failover, waiters get theirs, and there are never too many
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -49,14 +49,14 @@ same([true, true], [$held->release(), $reader->release()], 'released at the new 
 same([true, true, true, true], [$token > $held->fencingToken, $isHeld, $semaphoreReleased, $lockReleased], 'the waiter has it all, and a greater token');
 same(3, $semaphore->availablePermits('sale'), 'in the end');
 
-// A handle is taken up by a program with a lower capacity than what is in use: it was not granted by that.
+// A program whose capacity is lower than the permits in use attaches a handle: its own capacity did not grant them.
 $large = new Semaphore(5, $dsn, ttl: 6);
 [$held, $other] = [$large->acquire('caps', 4, 60), $large->acquire('caps', 1, 60)];
 $attached = (new Semaphore(2, $dsn, ttl: 6))->attach($other->detach());
 same([1, true, true, true], [$attached->permits, $attached->isHeld(), $attached->release(), $held->release()], 'attach() with a lower capacity');
 
-// A request that is repeated finds what it was granted, unless more are out than its capacity was when permits were granted last:
-// then restored holders have the room of a grant that was lost with the master, and it was none.
+// A repeated request finds its grant, unless more permits are out than the capacity of the last grant. Then restored
+// holders use the room of a grant that was lost with the master, and the request has none.
 $redis = $set->master()->raw();
 $large->acquire('late', 1, 60)->release();
 $ask = fn (string $id, int $capacity) => $redis->cmd('EVAL', script('permits_acquire_replicated'), 2, 'Semaphore:late', 'dlock:era', $id, 1, $capacity, 60_000, '', 0, 1, '', 6000, '')[0];

@@ -1,5 +1,5 @@
 --TEST--
-Permits: what dead holders left is swept though nobody needs the room; who asks with a higher capacity is not kept waiting by those that ask with a lower one
+Permits of dead holders are swept even if no client needs the room; a client with a higher capacity does not wait for waiters with a lower one
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,8 @@ require __DIR__ . '/../inc/permits.inc';
 use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 
-// Readers that died: 1,000 of them, whose leases ended in the last minutes, and one whose lease ended a second ago, which may renew it yet.
+// Dead readers: 1,000 whose leases ended in the last minutes, and one whose lease ended a second ago, which may still
+// renew it.
 $resource = unique('dead');
 $key = "ReadWriteLock:$resource";
 $reads = (new ReadWriteLock(redis_server()))->readLock();
@@ -27,7 +28,7 @@ redis_raw()->cmd('EVAL', <<<'LUA'
     redis.call('ZINCRBY', KEYS[1], 1001, '$used')
     LUA, 1, $key);
 $acquire = function () use ($key, $resource, $reads): void {
-    redis_raw()->cmd('EVAL', 'local t = redis.call("TIME")[1] * 1000 redis.call("ZADD", KEYS[1], "XX", t - 1000, "hlate")', 1, $key); // it stays a second
+    redis_raw()->cmd('EVAL', 'local t = redis.call("TIME")[1] * 1000 redis.call("ZADD", KEYS[1], "XX", t - 1000, "hlate")', 1, $key); // it ended a second ago
     $reads->acquire($resource, ttl: 1000)->release();
 };
 for ($i = 0; $i < 1000 && redis_raw()->cmd('ZSCORE', $key, 'hdead1') !== null; $i++) {
@@ -44,7 +45,7 @@ redis_raw()->cmd('ZREM', $key, 'hlate');
 redis_raw()->cmd('ZADD', $key, 1, '$used');
 same(true, $held->release(), 'and gives it back');
 
-// A waiter that asks with a capacity of 3, of which 3 are in use, is passed by those that ask with 10, and by nobody else.
+// A waiter with a capacity of 3, of which 3 are in use, is passed by clients with a capacity of 10, and by no other.
 $resource = unique('lower');
 [$small, $large] = [new Semaphore(3, redis_server()), new Semaphore(10, redis_server())];
 $held = $large->acquire($resource, 3, ttl: 1000);

@@ -1,5 +1,5 @@
 --TEST--
-Permits: no script removes more than 100 dead waiters, and whoever lives behind them is served all the same
+Permits: no script removes more than 100 dead waiters, and a living waiter behind them is still served
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -14,7 +14,10 @@ use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 use Dlock\Stock;
 
-/** Waiters that have not been heard of for long, and others whose processes have just died: nobody listens to their inboxes. */
+/**
+ * Adds waiters that have been silent for long, and others whose processes have just died: no client listens to their
+ * inboxes.
+ */
 function add_dead(string $key, string $what, int $count, bool $phases = false, string $request = ''): void
 {
     redis_raw()->cmd('EVAL', <<<'LUA'
@@ -35,7 +38,7 @@ function dead(string $key): int
     return count(preg_grep('/^q.* dead/', redis_raw()->cmd('ZRANGE', $key, 0, -1)));
 }
 
-// [key, take all of it, what a dead waiter wants, take some with a timeout]
+// [key, acquires all of it, what a dead waiter wants, acquires some with a timeout]
 $resource = unique('many');
 $semaphore = new Semaphore(2, redis_server());
 $writers = (new ReadWriteLock(redis_server()))->writeLock();
@@ -57,7 +60,7 @@ foreach ($cases as $name => [$key, $take, $dead, $try, $phases]) {
     same(true, $lease->release(), "$name: and releases");
 }
 
-// A stock: the buyers that wait for pieces.
+// A stock: buyers that wait for units.
 $stock = new Stock(redis_server());
 $stock->restock($resource, 1);
 $order = $stock->reserve($resource, 'ann', 'r1', ttl: 1000);

@@ -1,5 +1,5 @@
 --TEST--
-Semaphore: 100 waiters for 10 permits are served in the order of their tickets; nobody is overtaken by one that wants less
+Semaphore: 100 waiters for 10 permits are served in the order of their tickets; no waiter is passed by one that wants less
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -14,7 +14,7 @@ use Dlock\Semaphore;
 
 const CAPACITY = 10;
 
-/** Waits in another process; says when it is served, and waits to be told to go on. */
+/** Waits in another process, which reports when it is served, and waits for a word to continue. */
 function waiter(string $server, string $resource, int $permits): ForkedChild
 {
     $child = fork_child(function (callable $say, callable $hear) use ($server, $resource, $permits) {
@@ -27,7 +27,7 @@ function waiter(string $server, string $resource, int $permits): ForkedChild
     return $child;
 }
 
-/** Waiters with these numbers of permits, who ask one after the other. @return list<ForkedChild> */
+/** Waiters with these numbers of permits, which ask one after the other. @return list<ForkedChild> */
 function line(string $resource, array $permits, ?PrivateRedis $private = null): array
 {
     $line = [];
@@ -38,13 +38,13 @@ function line(string $resource, array $permits, ?PrivateRedis $private = null): 
     return $line;
 }
 
-/** Who was served by now. @param list<ForkedChild> $line  @return list<int> */
+/** Which waiters were served by now. @param list<ForkedChild> $line  @return list<int> */
 function served(array $line): array
 {
     return array_keys(array_filter($line, fn (ForkedChild $child) => $child->hasSaid()));
 }
 
-// ---- "100 waiters for 10 permits are served in the order of their tickets" ----
+// ---- 100 waiters for 10 permits are served in the order of their tickets ----
 $semaphore = new Semaphore(CAPACITY, redis_server());
 $resource = unique('hundred');
 $holders = array_map(fn () => $semaphore->acquire($resource, ttl: 100), range(1, CAPACITY));
@@ -66,7 +66,7 @@ for ($i = 100; $i < 110; $i++) {
 }
 same(['all' => CAPACITY, 'available' => CAPACITY, 'held' => 0, 'waiting' => 0], counts_of("Semaphore:$resource", CAPACITY), 'in the end');
 
-// ---- "nobody is given permits before a live waiter that asked earlier, also when it wants less and would fit" ----
+// ---- a client gets no permits before a living waiter that asked earlier, even if it wants less, which would fit ----
 $resource = unique('large');
 $holder = $semaphore->acquire($resource, 6, ttl: 100);
 [$large, $small] = $line = line($resource, [CAPACITY, 1]);
@@ -83,7 +83,7 @@ foreach ($line as $child) {
     same(true, $child->result(), 'release()');
 }
 
-// ---- "A release or an expiry gives to all waiters at the front that now fit, in one step, one message each" ----
+// ---- a release or an expiry grants permits to all first waiters that now fit, in one step, with one message each ----
 $private = redis_private();
 $semaphore = new Semaphore(CAPACITY, 'redis://' . $private->address());
 foreach (['a release' => 100, 'an expiry' => 2.5] as $what => $ttl) {
@@ -97,7 +97,7 @@ foreach (['a release' => 100, 'an expiry' => 2.5] as $what => $ttl) {
     pause(0.1);
     same([], served(array_slice($line, 3)), "$what: the fourth does not fit, and the fifth would");
     same(1, $semaphore->availablePermits($resource), "$what: what is left");
-    // Whoever finds that a lease is over may be the first waiter itself, which needs no message.
+    // The first waiter itself may find that a lease has ended; then it needs no message.
     within($what === 'a release' ? 3 : 2, $messages() - $before, 3, "$what: messages");
     foreach ($line as $i => $child) {
         $i < 3 || $child->hear();

@@ -1,5 +1,5 @@
 --TEST--
-ReadWriteLock is phase-fair: a writer among 50 readers waits for no reader that came after it; after a writer all readers that wait go together; "fifo" on request
+ReadWriteLock is phase-fair: a writer among 50 readers waits for no reader that came after it; after a writer all waiting readers read together; "fifo" on request
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,9 @@ require __DIR__ . '/../inc/permits.inc';
 
 use Dlock\ReadWriteLock;
 
-/** Waits in another process for a side of the lock; says when it has it, and releases it when it is told to. */
+/**
+ * Waits in another process for a side of the lock; the process reports when it holds, and releases when it is told to.
+ */
 function waiter(string $side, string $resource, string $fairness): ForkedChild
 {
     $child = fork_child(function (callable $say, callable $hear) use ($side, $resource, $fairness) {
@@ -25,7 +27,7 @@ function waiter(string $side, string $resource, string $fairness): ForkedChild
     return $child;
 }
 
-/** They ask one after the other. @param list<string> $sides  @return list<ForkedChild> */
+/** The waiters ask one after the other. @param list<string> $sides  @return list<ForkedChild> */
 function line(array $sides, string $resource, string $fairness): array
 {
     $line = [];
@@ -36,13 +38,13 @@ function line(array $sides, string $resource, string $fairness): array
     return $line;
 }
 
-/** Which of them have it by now, or have ended. @param list<ForkedChild> $line  @return list<int> */
+/** Which waiters hold by now, or have ended. @param list<ForkedChild> $line  @return list<int> */
 function served(array $line): array
 {
     return array_keys(array_filter($line, fn (ForkedChild $child) => $child->hasSaid()));
 }
 
-/** Lets them all go. @param list<ForkedChild> $children */
+/** Tells all to release. @param list<ForkedChild> $children */
 function release(array $children, string $what): void
 {
     foreach ($children as $child) {
@@ -53,7 +55,7 @@ function release(array $children, string $what): void
     }
 }
 
-// ---- "a writer among 50 readers waits for no reader that came after it", and "a reader waits for one writer at most" ----
+// ---- a writer among 50 readers waits for no reader that came after it, and a reader waits for one writer at most ----
 $resource = unique('among');
 $lock = new ReadWriteLock(redis_server());
 $before = array_map(fn () => $lock->readLock()->acquire($resource, ttl: 100), range(1, 25));
@@ -70,7 +72,7 @@ same(true, $held, 'the writer');
 pause(0.1);
 same([], served([...$line, $last]), 'while it writes');
 release([$writer], 'the writer');
-// "after a writer all readers that wait go together"
+// After a writer all waiting readers read together.
 foreach ($line as $i => $reader) {
     [$held, $later] = $reader->hear();
     same([true, true], [$held, $later > $fence], "reader $i that came after the writer");
@@ -84,7 +86,7 @@ release([$last], 'the second writer');
 // ---- readers and writers that come in turn ----
 $sides = ['read', 'write', 'read', 'write', 'read', 'write', 'read'];
 $orders = [
-    'phase' => [[0, 2, 4, 6], [1], [3], [5]], // behind the holder, who writes, all readers; then the writers
+    'phase' => [[0, 2, 4, 6], [1], [3], [5]], // behind the holder, a writer, all readers, then the writers
     'fifo' => [[0], [1], [2], [3], [4], [5], [6]],
 ];
 foreach ($orders as $fairness => $phases) {
@@ -104,7 +106,7 @@ foreach ($orders as $fairness => $phases) {
     }
 }
 
-// ---- "so nobody starves": readers that overlap without end, and writers that do ----
+// ---- neither side starves: readers that overlap without end, and writers that do ----
 foreach (['write' => 'read', 'read' => 'write'] as $one => $many) {
     $resource = unique("starved-$one");
     $stop = temporary_directory() . '/stop';

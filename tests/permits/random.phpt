@@ -1,5 +1,5 @@
 --TEST--
-A walk at random through all operations on permits, beside a model, in virtual time
+A random walk through all operations on permits agrees with a model, in virtual time
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -9,10 +9,10 @@ require __DIR__ . '/../inc/skipif.inc';
 declare(strict_types=1);
 require __DIR__ . '/../inc/permits_check.inc';
 
-/** With the first ones, and one that found a mistake of tests/long/permits_mutants.phpt that these did not. */
+/** The first seeds, and one that found a mistake of tests/long/permits_mutants.phpt that these did not. */
 const SEEDS = [1, 2, 3, 4, 5, 11];
 
-// DLOCK_PERMITS_SEED: that one alone, for as long as asked.
+// DLOCK_PERMITS_SEED: that seed only, for as many operations as requested.
 $seed = (int) getenv('DLOCK_PERMITS_SEED');
 $operations = (int) getenv('DLOCK_PERMITS_OPERATIONS') ?: 1500;
 $check = new PermitsCheck();
@@ -21,7 +21,7 @@ if ($wrong !== null) {
     echo "$wrong\n";
 }
 
-// A walk that does not come to something says nothing about it.
+// A walk must reach each of these outcomes, otherwise it says nothing about them.
 foreach (['abandoned', 'acquired', 'clock set back', 'downgraded', 'exchanged', 'grant by message', 'grant to a vanished host', 'key ended', 'left', 'others read', 'queued', 'readers let in', 'refused',
     'release of nothing', 'renewal refused', 'renewed', 'second upgrade', 'told to go on', 'upgrade of nothing', 'upgraded', 'upgraded at once'] as $what) {
     if (getenv('DLOCK_PERMITS_SEED') === false && ($check->seen[$what] ?? 0) < 3) {

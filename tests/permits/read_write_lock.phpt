@@ -1,5 +1,5 @@
 --TEST--
-ReadWriteLock: any number of readers or one writer; a handle of the one is not taken by the other; waiting for oneself; the same on memory://
+ReadWriteLock: any number of readers or one writer; each side refuses the other's handles; a wait for itself fails; the same on memory://
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -42,13 +42,13 @@ foreach ([redis_server(), 'memory://'] as $server) {
         same([true, false], [$writer->release(), $read->isLocked($resource)], 'the writer ends');
         same(['r', 'w'], [$read->synchronized($resource, fn () => 'r'), $write->synchronized($resource, fn () => 'w')], 'synchronized()');
 
-        // A reader's handle makes no writer.
+        // The write lock refuses a reader's handle, and the read lock a writer's.
         $names = ['read' => $read, 'write' => $write];
         foreach ([['read', 'write'], ['write', 'read']] as [$one, $other]) {
             $handle = $names[$one]->acquire($resource, ttl: 100)->detach();
             fails(ValueError::class, "Dlock\ReadWriteLockSide::attach(): Argument #1 (\$handle) must be a handle of the same kind of lock; this one is for {$one}Lock() of Dlock\ReadWriteLock",
                 fn () => $names[$other]->attach($handle));
-            if ($server === 'memory://') { // which no other process has
+            if ($server === 'memory://') { // no other process has this table
                 same([1, true], [($lease = $names[$one]->attach($handle))->permits, $lease->release()], "attach() of {$one}Lock()");
                 continue;
             }
@@ -80,7 +80,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
         unset($held);
     }
 
-    // Semaphores: what is too much for the rest.
+    // Semaphores: a request that the rest of the permits cannot satisfy.
     $semaphore = new Dlock\Semaphore(5, $server);
     $resource = unique('semaphore');
     $held = [$semaphore->acquire($resource, 2), $semaphore->acquire($resource)];

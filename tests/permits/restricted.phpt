@@ -1,5 +1,5 @@
 --TEST--
-The scripts on permits on a server that refuses TIME, PUBLISH or PUBSUB, has no memory left, or another century
+The scripts on permits work on a server that refuses TIME, PUBLISH or PUBSUB, has no memory left, or is in another century
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

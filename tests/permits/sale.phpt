@@ -1,5 +1,5 @@
 --TEST--
-Stock: a sale whose buyers and server are killed sells exactly what there is, never more in between, and nobody more than it may
+Stock: a sale whose buyers and server are killed sells exactly the stock, never more in between, and no buyer exceeds its limit
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--

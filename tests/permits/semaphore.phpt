@@ -1,5 +1,5 @@
 --TEST--
-Semaphore: so many permits of a resource at once, several of them in one lease; what a lease of it tells; attach() in another process; the same on memory://
+Semaphore: a number of permits at once, several in one lease; what its lease reports; attach() in another process; the same on memory://
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -20,7 +20,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     $semaphore = new Semaphore(10, $server);
     $resource = unique('semaphore');
 
-    // "Never more than the capacity out at once."
+    // Never more than the capacity are out at once.
     same(10, $semaphore->availablePermits($resource), 'nobody has any');
     $leases = [];
     for ($i = 1; $i <= 10; $i++) {
@@ -44,10 +44,10 @@ foreach ([redis_server(), 'memory://'] as $server) {
     same(1, $semaphore->availablePermits($resource), 'is given back once');
     $lease = $semaphore->tryAcquire($resource, ttl: 100);
     holds($lease->fencingToken > $fences[9], 'the next fencing token');
-    unset($leases, $lease); // given back where they go out of scope, without waiting for the answer
+    unset($leases, $lease); // released when they go out of scope, without waiting for the answer
     wait_for(fn () => $semaphore->availablePermits($resource) === 10, 60, 'all permits');
 
-    // Several in one lease, which is one.
+    // Several permits in one lease.
     $lease = $semaphore->acquire($resource, 7, ttl: 100);
     same([7, 3], [$lease->permits, $semaphore->availablePermits($resource)], 'seven permits');
     same([null, null, 3], [$semaphore->tryAcquire($resource, 4), $semaphore->tryAcquire($resource, 10), $semaphore->tryAcquire($resource, 3)?->permits], 'four more, ten more, three more');
@@ -57,12 +57,12 @@ foreach ([redis_server(), 'memory://'] as $server) {
     same([true, 10], [$lease->release(), $semaphore->availablePermits($resource)], 'seven given back');
     same(LeaseState::Released, $lease->state(), 'their lease');
 
-    // A section.
+    // A critical section.
     same([4, 6], $semaphore->synchronized($resource, fn ($lease) => [$lease->permits, $semaphore->availablePermits($resource)], 4, ttl: 100), 'synchronized()');
     same([1, 'x'], $semaphore->synchronized($resource, fn ($lease) => [$lease->permits, 'x']), 'synchronized() with one permit');
     same(10, $semaphore->availablePermits($resource), 'after the sections');
 
-    // "It goes with each request and is stored nowhere."
+    // Each request carries the capacity, which the server does not store.
     $small = new Semaphore(3, $server);
     $lease = $semaphore->acquire($resource, 5, ttl: 100);
     same([0, 5, null], [$small->availablePermits($resource), $semaphore->availablePermits($resource), $small->tryAcquire($resource)], 'a semaphore of less capacity');
@@ -76,7 +76,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     $server === 'memory://' || same(1, redis_raw()->cmd('EXISTS', "other:$resource"), 'the key');
     same(true, $lease->release(), 'another prefix: release()');
 
-    // A handle, in the same process.
+    // A handle, attached in the same process.
     $lease = $semaphore->acquire($resource, 6, ttl: 100);
     $attached = $semaphore->attach($handle = $lease->detach());
     same([6, 4, LeaseState::Released], [$attached->permits, $semaphore->availablePermits($resource), $lease->state()], 'attach()');
@@ -84,7 +84,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     fails(LeaseLostException::class, "The handle of the lock \"$resource\" is no longer valid: *", fn () => $semaphore->attach($handle), 'a second attach()');
     same([true, 10], [$attached->release(), $semaphore->availablePermits($resource)], 'released');
 
-    // Several of a demand: a wait for permits whose lease ends, and for those that a process waits for in vain.
+    // A demand for several permits waits for permits whose lease ends, but not for those of its own process.
     $held = $semaphore->acquire($resource, 8, ttl: 0.3);
     same(true, $semaphore->acquire($resource, 5, 60, 100)->release(), 'had when the lease has ended');
 }
@@ -92,7 +92,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
 $semaphore = new Semaphore(10, redis_server());
 $resource = unique('semaphore');
 
-// Handed over to another process, with its permits.
+// Attached by another process, with its permits.
 $lease = $semaphore->acquire($resource, 6, ttl: 100);
 $child = fork_child(function (callable $say, callable $hear) use ($resource) {
     $own = new Semaphore(10, redis_server());
@@ -110,7 +110,7 @@ same(4, $semaphore->availablePermits($resource), 'while the other process has th
 $child->say('release');
 same([true, 10], [$child->result(), $semaphore->availablePermits($resource)], 'its release()');
 
-// Other classes do not take its handle, nor it theirs.
+// Other classes refuse its handle, and it refuses their handles.
 $handle = $semaphore->acquire($resource, ttl: 100)->detach();
 $lock = new DistributedLock(redis_server());
 $sides = new Dlock\ReadWriteLock(redis_server());
@@ -122,7 +122,7 @@ fails(ValueError::class, 'Dlock\Semaphore::attach(): *; this one is for writeLoc
 same(true, $semaphore->attach($handle)->release(), 'its own handle');
 $lock->isLocked($resource) && redis_raw()->cmd('DEL', "Lock:$resource");
 
-// Lost, by what another program does.
+// Lost by another program's command.
 $lease = $semaphore->acquire($resource, 2, ttl: 100);
 redis_raw()->cmd('DEL', "Semaphore:$resource");
 fails(LeaseLostException::class, "The lock \"$resource\" was lost*", fn () => $lease->refresh());

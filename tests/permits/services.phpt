@@ -1,5 +1,5 @@
 --TEST--
-Semaphores and read/write locks on a cluster and behind Sentinels: one key for each resource; waiting, hand-over, attach() and fork as on one server; a fail-over where replicas confirm
+Semaphores and read/write locks in a cluster and behind Sentinels: one key for each resource; waiting, handover, attach() and fork as on one server; a failover if replicas acknowledge
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,7 +16,7 @@ use Dlock\Semaphore;
 
 foreach (['cluster' => new ClusterSet(3, 0), 'Sentinels' => new SentinelSet(0)] as $name => $set) {
     $dsn = $set->dsn(['replicas' => 0]);
-    // "One hash slot for each resource": with one of them in each slot that comes.
+    // Each resource is in one hash slot; the resources are in many slots.
     for ($i = 0; $i < 12; $i++) {
         $resource = "$name-$i";
         $semaphore = new Semaphore(3, $dsn);
@@ -50,7 +50,7 @@ foreach (['cluster' => new ClusterSet(3, 0), 'Sentinels' => new SentinelSet(0)] 
     same($expected, array_values(array_filter($keys, fn ($key) => !str_starts_with($key, 'sentinel'))), "$name: keys");
 }
 
-// ---- where replicas confirm, no permit is given twice by a fail-over ----
+// ---- if replicas acknowledge, a failover grants no permit twice ----
 $set = new SentinelSet(1);
 $dsn = $set->dsn(['guard' => 30]);
 $semaphore = new Semaphore(3, $dsn, ttl: 30.0);
@@ -61,7 +61,7 @@ fails(Dlock\AcquireTimeoutException::class, "The lock \"prices\" was not granted
 $held = [$semaphore->acquire('sale', 2, 30), $lock->readLock()->acquire('prices', 120), $lock->readLock()->acquire('prices', 120)];
 same([1, null, 2], [$semaphore->availablePermits('sale'), $semaphore->tryAcquire('sale', 2), $held[0]->permits], 'before the fail-over');
 $set->failOver();
-$others = fork_child(function () use ($dsn) { // who asks all the time
+$others = fork_child(function () use ($dsn) { // a client that asks all the time
     $semaphore = new Semaphore(3, $dsn, ttl: 30.0);
     $writer = (new ReadWriteLock($dsn, ttl: 30.0))->writeLock();
     for ($until = now() + 5, $got = []; now() < $until;) {

@@ -1,5 +1,5 @@
 --TEST--
-Stock: all or nothing, a limit for each buyer, a double click, bought once, given back once; reserved + sold + available are the units at each moment; the same on memory://
+Stock: all or nothing, a limit for each buyer, a double click, bought once, canceled once; reserved + sold + available are the units at each moment; the same on memory://
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -44,7 +44,7 @@ foreach (['memory://', redis_server()] as $server) {
         same(-1, redis_raw()->cmd('PTTL', "{$prefix}shoe"), 'also where a semaphore is given the same prefix');
     }
 
-    // A double click: the same buyer and request are the same reservation, however often.
+    // A double click: the same buyer and order are one reservation, however often it is requested.
     $one = $stock->reserve('shoe', 'ann', 'order 1');
     same([['shoe' => 1], 'ann', 'order 1'], [$one->items, $one->buyer, $one->order], 'a reservation');
     within(590, $one->remaining(), 600 * $rely, 'it lasts for the ttl of the stock, but for the drift');
@@ -55,7 +55,7 @@ foreach (['memory://', redis_server()] as $server) {
     fails(OrderConflictException::class, 'The order "order 1" of "ann" has 1 units of "shoe"', fn () => $stock->reserve(['shoe' => 2], 'ann', 'order 1'), 'asked for with another number');
     fails(OrderConflictException::class, 'The order "order 1" of "ann" is for other products than these', fn () => $stock->reserve(['shoe' => 1, 'sock' => 1], 'ann', 'order 1'), 'or with more products');
 
-    // Bought once.
+    // An order is bought once.
     same(true, $one->confirm(), 'bought by this call');
     same(false, $two->confirm(), 'it was before');
     same(false, $stock->reservation('shoe', 'ann', 'order 1')->confirm(), 'by any process');
@@ -69,7 +69,7 @@ foreach (['memory://', redis_server()] as $server) {
     fails(ReservationExpiredException::class, 'The order "order 1" of "ann" has no units of "shoe": it is sold', fn () => $three->extend());
     same(INF, $three->remaining(), 'and it stays bought');
 
-    // A limit for each buyer bounds what is reserved and bought together.
+    // A limit for each buyer bounds what it has reserved and bought together.
     same(['shoe' => 2], $stock->reserve(['shoe' => 2], 'ann', 'order 2')->items, 'to the limit');
     $limited = thrown_by(fn () => $stock->reserve(['shoe' => 2], 'ann', 'order 3'));
     same('The buyer "ann" already has 3 units of "shoe" (reserved or sold); the limit is 3, and 2 more were requested', $limited->getMessage(), 'above it');
@@ -83,12 +83,12 @@ foreach (['memory://', redis_server()] as $server) {
     same(2, $stock->reserve(['shoe' => 2], 'ann', 'order 4')->items['shoe'], 'so ann may again');
     same(3, (new Stock($server, $prefix))->reserve(['shoe' => 3], 'ann', 'order 5')?->items['shoe'], 'a stock without a limit');
 
-    // Not enough: nothing.
+    // If not enough units are available, nothing is reserved.
     same([0, 6, 1, 0], counts('shoe'), 'all reserved');
     same(null, $stock->reserve('shoe', 'eve', 'order 6'), 'all reserved');
     same(0, $stock->restock('shoe', -2), 'nothing is taken from buyers');
 
-    // Given back exactly once.
+    // A reservation is canceled exactly once.
     $bobs = $stock->reservation('shoe', 'bob', 'order 3');
     same(0.0, $bobs->remaining(), 'nothing is asked yet');
     same([true, false], [$bobs->cancel(), $bobs->cancel()], 'given back, and it was before');
@@ -129,7 +129,7 @@ foreach (['memory://', redis_server()] as $server) {
 
 }
 
-// At each moment: what any process sees adds up.
+// At each moment, the counts that any process sees add up.
 $seen = fork_run(4, function (int $i, callable $say, callable $hear) use ($prefix) {
     $stock = new Stock(redis_server(), $prefix);
     if ($i === 0) {

@@ -1,5 +1,5 @@
 --TEST--
-Stock: what cannot be right is refused by the argument's name; objects do not show passwords, and cannot be copied
+Stock refuses wrong values with the argument's name; objects do not show passwords, and cannot be copied
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -22,7 +22,7 @@ ini_set('dlock.server', redis_server());
 same(null, thrown_by(fn () => new Stock()), 'dlock.server');
 same(null, thrown_by(fn () => new Stock('redis://127.0.0.1:' . closed_port())), 'a constructor connects to nothing');
 
-// Its other arguments.
+// The other arguments of the constructor.
 foreach ([0.0, -1.0, 1e9, NAN] as $ttl) {
     fails(ValueError::class, '*Argument #3 ($ttl) must be between 0.003 and 31536000 seconds', fn () => new Stock(ttl: $ttl));
 }

@@ -1,5 +1,5 @@
 --TEST--
-Stock: an order of several products waits until it can have all of them, on each kind of server; what it lacks is kept for it in its turn, the rest is for sale
+Stock: an order of several products waits until all are available, on each kind of server; what it lacks is kept for it in its turn, the rest is for sale
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,7 +15,7 @@ use Dlock\Stock;
 
 Strands::install();
 
-/** A buyer that waits, in a strand; what it got is in the object. */
+/** A buyer that waits in a strand; the returned object shows what it reserved. */
 function buyer(Stock $stock, array $items, string $buyer, float $timeout = 60): ArrayObject
 {
     $got = new ArrayObject();
@@ -24,7 +24,7 @@ function buyer(Stock $stock, array $items, string $buyer, float $timeout = 60): 
     });
     return $got;
 }
-/** Units available, and requests that wait, by product. */
+/** Units available, and requests that wait, for each product. */
 function counts(Stock $stock): array
 {
     return array_map(fn (array $counts) => [$counts['available'], $counts['waiting']], $stock->counts(['hat', 'shoe']));
@@ -49,7 +49,7 @@ foreach ($dsns as $name => $dsn) {
     same(null, $stock->reserve(['hat' => 1, 'shoe' => 1], 'bob', 'r'), "$name: without a time limit it does not wait");
     same(null, $stock->reserve(['hat' => 3, 'shoe' => 1], 'bob', 'r', 60), "$name: no wait for more than there are");
 
-    // It waits for the first product that it lacks, then for the other one; what is enough of the rest is for sale.
+    // The order waits for the first product that it lacks, then for the other one; units of the rest are for sale.
     $bob = buyer($stock, ['hat' => 1, 'shoe' => 1], 'bob');
     run_until(fn () => counts($stock) === ['hat' => [0, 1], 'shoe' => [0, 0]], "$name: it waits for a hat");
     same(true, $shoe->cancel(), "$name: a shoe is available");
@@ -68,7 +68,7 @@ foreach ($dsns as $name => $dsn) {
     run_until(fn () => count($cid) === 1, "$name: the last shoe is sold");
     same(null, $cid[0], "$name: so who waits for one hears of it");
 
-    // What ends by itself, a limit in time, cancel(), and a sale that is closed.
+    // A reservation that ends by itself, a time limit, cancel(), and a sale that is closed.
     $stock->restock('shoe', 1);
     $late = $stock->reserve('shoe', 'fay', 'r', ttl: 0.5);
     $gil = buyer($stock, ['hat' => 1, 'shoe' => 1], 'gil');
@@ -90,7 +90,7 @@ foreach ($dsns as $name => $dsn) {
     same(null, $closed[0], "$name: it hears of it");
     $stock->open('hat');
 
-    // In the order in which they came, and a fiber that is dropped leaves nothing.
+    // Orders are served in the order in which they came, and a dropped fiber leaves nothing.
     $order = new ArrayObject();
     foreach (['one', 'two'] as $i => $buyer) {
         Strands::spawn(function () use ($stock, $buyer, $order) {

@@ -1,5 +1,5 @@
 --TEST--
-Stock: a walk at random through its calls, beside a model: on memory:// with a clock that is moved, and on Redis
+Stock: a random walk through its calls agrees with a model, on memory:// with a clock that is moved, and on Redis
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -8,7 +8,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/stock_contract.inc';
 
-// DLOCK_STOCK_SEED: that one alone.
+// DLOCK_STOCK_SEED: that seed only.
 $seen = [];
 foreach (['memory://' => [range(1, 30), 1000], redis_server() => [range(1, 4), 1000]] as $server => [$seeds, $steps]) {
     foreach (getenv('DLOCK_STOCK_SEED') ? [(int) getenv('DLOCK_STOCK_SEED')] : $seeds as $seed) {
@@ -23,7 +23,7 @@ foreach (['memory://' => [range(1, 30), 1000], redis_server() => [range(1, 4), 1
         }
     }
 }
-// A walk that does not come to something says nothing about it.
+// A walk must reach each of these outcomes, otherwise it says nothing about them.
 $does = ['confirm: true', 'confirm: false', 'cancel: true', 'cancel: false', 'extend: NULL', 'change: NULL', 'refund: true', 'refund: false', 'close: NULL', 'open: NULL',
     'reserve: an object', 'reserve: NULL', 'reserve: OrderConflictException', 'reserve: LimitExceededException', 'change: LimitExceededException', 'change: OutOfStockException',
     'confirm: ended', 'confirm: limit', 'confirm: unknown', 'open: UnknownProductException', 'orders'];

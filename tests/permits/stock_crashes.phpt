@@ -1,5 +1,5 @@
 --TEST--
-Stock: buyers that are killed before they buy, and a server that is killed and comes back with its data
+Stock: buyers are killed before they buy, and a server is killed and returns with its data
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -20,7 +20,7 @@ function counts(): array
     return array_slice(array_values($stock->counts('shoe')), 1, 4);
 }
 
-// Killed between reserve and confirm: what it had is reserved for its time, and found by its name.
+// Killed between reserve and confirm: the units stay reserved for their time, and are found by the order's name.
 $stock->restock('shoe', 2);
 $buyer = fork_child(function (callable $say) use ($server) {
     $stock = new Stock($server->dsn());
@@ -42,7 +42,7 @@ same(['shoe' => 1], $bob->items, 'the one whose time is over goes to the first w
 same(true, $stock->reservation('shoe', 'ann', 'r2')->confirm(), 'the other is bought by another process');
 same([0, 1, 1, 0], counts(), 'one reserved, one sold');
 
-// The server is killed, and comes back with its data.
+// The server is killed, and returns with its data.
 $server->kill();
 foreach (['confirm', 'cancel', 'extend'] as $call) {
     fails(ConnectionException::class, 'Redis at 127.0.0.1:*', fn () => $bob->$call(), $call);
@@ -58,13 +58,13 @@ same([2, 0, 2, 0], counts(), 'so it is made once');
 $next = $stock->reserve('shoe', 'cid', 'r');
 holds($next->fencingToken > $token, 'fencing tokens rise over a restart', $next->fencingToken, $token);
 
-// Objects of before a fork work in the child, over its own connection.
+// Objects from before a fork work in the child, over its own connection.
 $inherited = $stock->reserve('shoe', 'gil', 'r');
 $children = fork_run(3, fn (int $i) => [$i, array_sum(array_slice($stock->counts('shoe'), 1)), $i === 1 ? $inherited->cancel() : $inherited->buyer]);
 same([[0, 4, 'gil'], [1, 4, true], [2, 4, 'gil']], $children, 'in three children at a time');
 same(false, $inherited->cancel(), 'given back by a child');
 
-// A waiter whose process was killed costs the next one no more than a moment.
+// A waiter whose process was killed delays the next one only for a moment.
 $stock->reserve('shoe', 'dan', 'r');
 $dead = fork_child(fn () => (new Stock($server->dsn()))->reserve('shoe', 'eve', 'r', 60));
 wait_for(fn () => counts()[3] === 1, 60, 'it to wait');
@@ -78,12 +78,12 @@ same('fay', $who, 'the one behind it');
 within(0, $at - $start, SOON, 'soon');
 same([0, 2, 2, 0], counts(), 'nobody waits');
 
-// An answer that is lost: confirm() asks again, and is true only where its first question may have done it.
+// An answer is lost: confirm() asks again, and returns true only if its first request may have done it.
 $relay = relay($server->address());
 $stock = new Stock("redis://{$relay->address()}", 'lost:');
 $stock->restock('shoe', 2);
 [$now, $before] = [$stock->reserve('shoe', 'ann', 'now'), $stock->reserve('shoe', 'ann', 'before')];
-$server->raw()->cmd('ZADD', 'lost:shoe', 1e13 + (time() - 3600) * 1000, 'hann/before'); // another process has, an hour ago
+$server->raw()->cmd('ZADD', 'lost:shoe', 1e13 + (time() - 3600) * 1000, 'hann/before'); // another process did, an hour ago
 foreach (['in this call' => [$now, true], 'an hour ago' => [$before, false]] as $when => [$order, $by_this]) {
     $relay->order(0, ['swallow' => 1]);
     same($by_this, $order->confirm(), "an answer is lost, and it was bought $when");

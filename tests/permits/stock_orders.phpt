@@ -1,5 +1,5 @@
 --TEST--
-Stock: orders, refunds, changes, closing, late payments and counts of many, in memory, on one server, behind Sentinels with a replica that confirms, and in a cluster
+Stock: orders, refunds, changes, closing, late payments and counts of many products, in memory, on one server, behind Sentinels with a replica that acknowledges, and in a cluster
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -26,12 +26,12 @@ function counts(Stock $stock, string $sku): array
     return array_slice(array_values($stock->counts($sku)), 0, 5);
 }
 
-/** All that is new to an order. */
+/** All calls on orders. */
 function all_of_it(string $where, string $dsn, string $prefix): void
 {
     $stock = new Stock($dsn, $prefix, perBuyer: 4);
 
-    // What was never put in is told from what is sold out.
+    // An unknown product is told from one that is sold out.
     same(['unknown', 0, 0, 0, 0], counts($stock, 'shoe'), "$where: unknown");
     same(null, $stock->reserve('shoe', 'ann', '1'), 'null');
     fails(UnknownProductException::class, 'There is no stock of "shoe": nothing was ever put in', fn () => $stock->reserve('shoe', 'ann', '1', strict: true));
@@ -39,7 +39,7 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     $stock->restock('shoe', 6, 'first');
     $stock->restock('hat', 6, 'first');
 
-    // status() and order(): without side effects.
+    // status() and order() have no side effects.
     $one = $stock->reserve(['shoe' => 2], 'ann/%', 'order 1');
     same([OrderState::Reserved, null], [$one->status(), $stock->reservation('shoe', 'ann/%', 'order 2')->status()], "$where: status()");
     $order = $stock->order('shoe', 'ann/%', 'order 1');
@@ -60,11 +60,11 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     $one->extend(900);
     within(880, $one->remaining(), 900, "$where: extend()");
 
-    // refund(): all, or a part that has a name.
+    // refund(): all units, or a part that has a name.
     fails(OrderConflictException::class, 'The order "order 1" of "ann/%" is not sold: there is nothing to refund', fn () => $one->refund());
     $one->change(['shoe' => 3]);
     same([true, OrderState::Sold], [$one->confirm(), $one->status()], "$where: sold");
-    $one->change(['shoe' => 3]); // as a request sent again does, since its answer was lost
+    $one->change(['shoe' => 3]); // as a request does that is sent again after a lost answer
     fails(ReservationExpiredException::class, '*: it is sold', fn () => $one->change(['shoe' => 2]), 'it is sold');
     same([true, false], [$one->refund(quantity: 1, change: 'back'), $one->refund(quantity: 1, change: 'back')], 'a part, once');
     same(['open', 4, 0, 2, 0], counts($stock, 'shoe'), 'for sale again');
@@ -74,7 +74,7 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     $refused = thrown_by(fn () => $one->confirm());
     same([ReservationExpiredException::class, OrderState::Refunded, 'refunded'], [$refused::class, $refused->state, $refused->reason], 'not to be bought any more');
 
-    // A late payment buys while units are available; another one of the same buyer does not take them away.
+    // A late payment buys while units are available, even after another buyer was refused.
     $late = over($stock, $stock->reserve(['shoe' => 2], 'bob', '1', ttl: 0.05));
     same([OrderState::Ended, ['open', 4, 0, 0, 0]], [$late->status(), counts($stock, 'shoe')], "$where: ended");
     $other = $stock->reserve(['shoe' => 1], 'cid', '1');
@@ -85,7 +85,7 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     $refused = thrown_by(fn () => $late->confirm());
     same([OrderState::Ended, 'ended', true], [$refused->state, $refused->reason, $refused->since > 0], 'none is available');
 
-    // A name that is reserved anew is another order.
+    // An order whose name is reserved again is another order.
     $other->cancel();
     $again = $stock->reserve('shoe', 'cid', '1');
     same([false, true], [$other->cancel(), $again->status() === OrderState::Reserved], "$where: a late cancel()");
@@ -106,7 +106,7 @@ function all_of_it(string $where, string $dsn, string $prefix): void
     fails(ReservationExpiredException::class, '*its time ended*nothing was bought', fn () => $ends->confirm(), 'late payments are refused');
     fails(SaleEndedException::class, 'The sale of "hat" has ended', fn () => $stock->open('hat'));
 
-    // counts() of many; orders(), page by page.
+    // counts() of many products; orders(), page by page.
     $counts = $stock->counts(['shoe', 'hat', 'none'], confirmed: true);
     same([['shoe', 'hat', 'none'], 'unknown', $stock->counts('hat')], [array_keys($counts), $counts['none']['state'], $counts['hat']], "$where: counts() of many");
     $found = [];
@@ -137,7 +137,7 @@ foreach (['a', 'b', 'c', 'd'] as $i => $sku) {
 }
 same([1, 2, 3, 4], array_column($many->counts(['a', 'b', 'c', 'd']), 'available'), 'counts() over several slots');
 
-// What was answered outlives a fail-over: orders, refunds, and their generations.
+// Answered calls survive a failover: orders, refunds, and their generations.
 $stock = new Stock($sentinels->dsn([]), 'over:');
 $stock->restock('shoe', 5, 'first');
 $cancelled = $stock->reserve('shoe', 'ann', '1');
@@ -162,7 +162,8 @@ same([OrderState::Reserved, OrderState::Refunded], [sure($anew->status(...)), su
 same([false, 'superseded'], [sure($cancelled->cancel(...)), thrown_by(fn () => sure($cancelled->confirm(...)))?->reason], 'an earlier object');
 same([true, ['open', 4, 0, 1, 0]], [sure($anew->confirm(...)), sure(fn () => counts($stock, 'shoe'))], 'bought there');
 
-// What a master says that nobody has confirmed for a second is no refusal: it may have been replaced meanwhile.
+// An answer of a master that no replica has acknowledged for a second is no refusal: the master may have been replaced
+// meanwhile.
 $sentinels->waitUntilWell();
 $stock = new Stock($sentinels->dsn([]), 'alone:');
 sure(fn () => $stock->restock('shoe', 1, 'first'));
@@ -187,7 +188,7 @@ foreach ($replicas as $replica) {
 same(null, sure(fn () => $stock->reserve('shoe', 'bob', '1')), 'sold out, confirmed again');
 same(LimitExceededException::class, get_class(thrown_by(fn () => sure(fn () => $limited->reserve('sock', 'ann', '2')))), 'above the limit, confirmed again');
 
-// Dlock\stats() counts them.
+// Dlock\stats() counts the calls.
 $stats = Dlock\stats();
 holds(min(array_map(fn (string $name) => $stats[$name], ['reservations', 'reservations_refused', 'sales', 'late_sales', 'cancellations', 'refunds', 'expired_refusals'])) > 0,
     'stats()', $stats);

@@ -1,5 +1,5 @@
 --TEST--
-Stock: a user with exactly the rights that docs/operations.md lists; without any of them what needs it fails clearly
+Stock: a user with exactly the rights of docs/operations.md can do everything; without any of them the call that needs it fails clearly
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -22,7 +22,7 @@ $allow = function (array $rules) use ($redis) {
 };
 $stock = fn () => new Stock('redis://locks:secret@' . $server->address());
 
-/** All that can be done with a stock. */
+/** All calls of a stock. */
 $scenario = function () use ($stock, $redis): void {
     $redis->cmd('DEL', 'Stock:shoe', 'Stock:hat');
     $stock = $stock();
@@ -35,7 +35,7 @@ $scenario = function () use ($stock, $redis): void {
     $held = $stock->reserve('shoe', 'bob', '3');
     pause(0.1);
     same(['state' => 'open', 'available' => 1, 'reserved' => 1, 'sold' => 1, 'waiting' => 0, 'uncertain' => null], $stock->counts('shoe'), 'counts');
-    $stock->reserve('shoe', 'cid', '4'); // what was over
+    $stock->reserve('shoe', 'cid', '4'); // an order that had ended
     same(null, $stock->reserve('shoe', 'dan', '5', 0.2), 'waited');
     same(true, $held->cancel(), 'given back');
 };
@@ -55,7 +55,7 @@ $allow($rules);
 same(null, thrown_by($scenario), 'with these rights');
 same(null, thrown_by($waits), 'waiting with these rights');
 same([], $redis->cmd('ACL', 'LOG'), 'nothing was refused');
-// One is rarely needed: where a part of what the first waiter wants is there.
+// This right is rarely needed: if some of the units that the first waiter wants are available.
 foreach (['+zmscore', '+zrangebyscore', '+zcount', '+zincrby', '+persist'] as $right) {
     $allow(array_diff($rules, [$right]));
     $redis->cmd('ACL', 'LOG', 'RESET');

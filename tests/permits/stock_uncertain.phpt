@@ -1,5 +1,5 @@
 --TEST--
-A stock whose master may have forgotten sales says so from the first call on: counts(), reservations, stats(); not so after a failover that forgot nothing
+A stock whose master may have forgotten sales reports it from the first call on: counts(), reservations, stats(); not after a failover that forgot nothing
 --FILE--
 <?php
 declare(strict_types=1);
@@ -40,7 +40,7 @@ function has_all(ReplicatedRedis $replica, ReplicatedRedis $master): void
     wait_for(fn () => $offset($replica, 'slave_repl_offset') >= $offset($master, 'master_repl_offset'), 60, 'a replica to have all');
 }
 
-// The master and one replica are cut off; the other replica is promoted. All of it is confirmed by a replica.
+// The master and one replica are cut off; the other replica is promoted. A replica acknowledges everything.
 [$old, $with, $new] = three();
 $stock = stock_at($old);
 same(100, $stock->restock('shoe', 100, 'opening'), 'put in');
@@ -62,7 +62,7 @@ $old->follow($new);
 holds($after->counts('shoe')['uncertain'] > $counts['uncertain'], 'and when the old master is back, which may have sold until now', $counts);
 same(2, Dlock\stats()['stocks_uncertain'], 'once more');
 
-// A replica that comes back, and a master that dies, with all of it on the two that are left.
+// A replica returns, and the master dies; the two that are left have everything.
 [$old, $with, $new] = three();
 $stock = stock_at($old);
 $stock->restock('shoe', 100, 'opening');

@@ -1,5 +1,5 @@
 --TEST--
-Stock: units become available when a reservation ends, once, and go to the first waiter that they are enough for; who pays late buys while units are available
+Stock: units become available once when a reservation ends, and go to the first waiter that they suffice for; a late payment buys while units are available
 --SKIPIF--
 <?php require __DIR__ . '/../inc/skipif.inc'; ?>
 --FILE--
@@ -18,7 +18,7 @@ function counts(string $sku): array
     global $stock;
     return array_slice(array_values($stock->counts($sku)), 1, 4);
 }
-/** A process that waits, says what it got and when, and keeps it until it hears what to do with that. */
+/** A process that waits, reports what it reserved and when, and keeps it until it is told what to do with it. */
 function waiter(string $sku, string $buyer, int $units = 1, float $timeout = 30, ?int $limit = null, string $fairness = 'fit'): ForkedChild
 {
     global $prefix;
@@ -33,7 +33,7 @@ function waiter(string $sku, string $buyer, int $units = 1, float $timeout = 30,
     wait_for(fn () => counts($sku)[3] === $before + 1, 60, "$buyer to wait");
     return $child;
 }
-/** How long the one of them that waits was silent for longest, in s, by the requests that the server saw. */
+/** The longest time in s for which a single waiter was silent, by the requests that the server saw. */
 function longest_silence(RedisRaw $monitor): float
 {
     global $prefix;
@@ -47,7 +47,10 @@ function longest_silence(RedisRaw $monitor): float
     }
     return $longest;
 }
-/** Does this with a product of its own; again where a waiter gave no sign for so long that it is passed over, since the machine had no time for it. */
+/**
+ * Calls $do with a product of its own. Repeats it if the machine had no time for a waiter, which was passed over
+ * because it was silent for too long.
+ */
 function undisturbed(string $sku, callable $do): void
 {
     for ($attempt = 1; ; $attempt++) {
@@ -63,7 +66,7 @@ function undisturbed(string $sku, callable $do): void
         }
     }
 }
-// Nothing to wait for: sold out, or never there.
+// Nothing to wait for: sold out, or an unknown product.
 $stock->restock('gone', 1);
 $stock->reserve('gone', 'ann', 'r')->confirm();
 within(0, seconds(fn () => same(null, $stock->reserve('gone', 'bob', 'r', 20), 'sold out')), SOON, 'no wait for what is sold');
@@ -75,7 +78,8 @@ within(0.3, seconds(function () use ($stock) {
 }), SOON, 'a wait to its end');
 same([0, 1, 0, 0], counts('short'), 'who has no more time leaves');
 
-// First fit: who wants more than is free is passed by those who want less, keeps its place, and is told at once when it can never have it.
+// First fit: a waiter that wants more than is available is passed by those that want less, keeps its place, and is told
+// at once when it can never be served.
 undisturbed('big', function (string $sku) use ($stock) {
     $stock->restock($sku, 4);
     $held = $stock->reserve($sku, 'ann', 'r');
@@ -93,7 +97,7 @@ undisturbed('big', function (string $sku) use ($stock) {
     same([3, 0, 1, 0], counts($sku), 'in the end');
 });
 
-// What is cancelled goes to the first waiter that it is enough for, at once.
+// Canceled units go at once to the first waiter that they suffice for.
 undisturbed('shoe', function (string $sku) use ($stock) {
     $stock->restock($sku, 2);
     $ann = $stock->reserve([$sku => 2], 'ann', 'r');
@@ -116,7 +120,7 @@ undisturbed('shoe', function (string $sku) use ($stock) {
     same([1, 0, 1, 0], counts($sku), 'in the end');
 });
 
-// First come, first served, where that is asked for: nobody passes a waiter that came earlier.
+// First come, first served, on request: no client passes a waiter that came earlier.
 undisturbed('glove', function (string $sku) use ($stock, $prefix) {
     $strict = new Stock(redis_server(), $prefix, fairness: 'fifo');
     $stock->restock($sku, 4);
@@ -132,7 +136,7 @@ undisturbed('glove', function (string $sku) use ($stock, $prefix) {
     $behind->say('cancel');
 });
 
-// cancel() withdraws a request that waits; the payment that may follow is refused.
+// cancel() withdraws a request that waits; a payment that follows is refused.
 undisturbed('belt', function (string $sku) use ($stock) {
     $stock->restock($sku, 1);
     $held = $stock->reserve($sku, 'ann', 'r');
@@ -148,8 +152,8 @@ undisturbed('belt', function (string $sku) use ($stock) {
     $withdrawn->say('nothing');
 });
 
-// What was cancelled before does not withdraw a request of the same name that comes to wait, though tickets are an hour ahead of the time meanwhile: as where a clock was
-// set back by an hour, and an order of several products came.
+// An earlier cancellation does not withdraw a new request of the same name that waits, although tickets are an hour
+// ahead of the time. That happens if a clock was set back by an hour, and an order of several products came.
 undisturbed('sash', function (string $sku) use ($stock, $prefix) {
     $stock->restock($sku, 1);
     $stock->reserve($sku, 'bob', 'r')->cancel();
@@ -161,19 +165,19 @@ undisturbed('sash', function (string $sku) use ($stock, $prefix) {
     $again->say('cancel');
 });
 
-// A payment that comes late goes before those that wait.
+// A late payment goes before the waiters.
 $stock->restock('ring', 1);
 $late = $stock->reserve('ring', 'ann', 'r', ttl: 0.05);
 over($stock, $late);
 same(true, $late->confirm(), 'paid late, as one is available');
 
-// What is over is given back once, and to the first waiter, without anybody sweeping.
+// Units of a reservation that has ended become available once, and go to the first waiter, without a sweep.
 undisturbed('hat', function (string $sku) use ($stock, $prefix) {
     $stock->restock($sku, 1);
     $late = $stock->reserve($sku, 'ann', 'r');
     $line = [waiter($sku, 'bob'), waiter($sku, 'cid')];
     $start = now();
-    $ends = redis_raw()->cmd('TIME')[0] * 1000 + 2000; // and a second has passed in part
+    $ends = redis_raw()->cmd('TIME')[0] * 1000 + 2000; // and a part of a second has passed
     redis_raw()->cmd('ZADD', $prefix . $sku, $ends, 'hann/r', -$ends, '$next');
     [$at] = $line[0]->hear();
     within(0.9, $at - $start, SOON, 'when the lease is over');
@@ -188,7 +192,7 @@ undisturbed('hat', function (string $sku) use ($stock, $prefix) {
     same([0, 0, 1, 0], counts($sku), 'one was sold');
 });
 
-// Late, but nobody needed them.
+// Late, but no other buyer needed the units.
 $stock->restock('bag', 2);
 $late = $stock->reserve('bag', 'ann', 'r', ttl: 0.05);
 $kept = $stock->reserve('bag', 'ann', 'r2', ttl: 0.05);
@@ -207,13 +211,13 @@ over($stock, $over);
 same(['bag' => 1], $stock->reserve('bag', 'bob', 'r5')?->items, 'what is over is there for others');
 same([0, 1, 1, 0], counts('bag'), 'counted once');
 
-// What is over does not count for the buyer's limit.
+// A reservation that has ended does not count toward the buyer's limit.
 $stock->restock('sock', 2);
 $limited = new Stock(redis_server(), $prefix, perBuyer: 1);
 over($stock, $limited->reserve('sock', 'ann', 'r1', ttl: 0.05));
 same(['sock' => 1], $limited->reserve('sock', 'ann', 'r2')?->items, 'another one then');
 
-// Who waits while the same buyer gets the last one that it may have.
+// A buyer waits while the same buyer reserves the last unit that its limit permits.
 undisturbed('cap', function (string $sku) use ($stock, $limited) {
     $stock->restock($sku, 1);
     $first = $stock->reserve($sku, 'eve', 'r0');
@@ -225,14 +229,15 @@ undisturbed('cap', function (string $sku) use ($stock, $limited) {
     $waiting->kill();
 });
 
-// "Nothing is free before that time" is not believed by a clock that was set back: it was noted 1,000 s later than now, for 2 ^ 10 ms.
+// "Nothing is available before that time" does not hold after a clock was set back: it was noted 1,000 s later than
+// now, for 2 ^ 10 ms.
 $stock->restock('coat', 2);
 $stock->reserve('coat', 'ann', 'r');
 $noted = (time() + 1000) * 1000;
 redis_raw()->cmd('ZADD', "{$prefix}coat", -64 * ($noted + 2 ** 10) - 10, '$full');
 same(['coat' => 1], $stock->reserve('coat', 'bob', 'r')?->items, 'one was available');
 
-// More pieces are for those who wait.
+// Added units go to the waiters.
 undisturbed('tie', function (string $sku) use ($stock) {
     $stock->restock($sku, 1);
     $stock->reserve($sku, 'eve', 'r');
@@ -243,7 +248,7 @@ undisturbed('tie', function (string $sku) use ($stock) {
     $line[1]->kill();
 });
 
-// A signal's handler may end the wait; then nobody stays in the queue.
+// A signal's handler may end the wait; then the request does not stay in the queue.
 $stock->restock('pin', 1);
 $held = $stock->reserve('pin', 'eve', 'r');
 $child = fork_child(function (callable $say) use ($prefix) {
@@ -271,7 +276,7 @@ same(['enough', 2], $child->result(), 'ended by an exception');
 wait_for(fn () => counts('pin')[3] === 0, 2.5, 'the queue to be empty');
 same([0, 1, 0, 0], counts('pin'), 'nothing is reserved');
 
-// So may a fatal error; the process goes on with the next request, and listens.
+// A fatal error may end it, too; the process continues with the next request, and listens.
 $child = php_child('
     pcntl_async_signals(true);
     pcntl_signal(SIGUSR1, fn () => trigger_error("the end", E_USER_ERROR));

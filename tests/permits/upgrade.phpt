@@ -1,5 +1,5 @@
 --TEST--
-A reader becomes the writer, and the writer a reader: who waits for whom, two that want it, whoever dies, and what is refused
+A reader becomes the writer, and the writer a reader: who waits for whom, two upgrades at once, holders and waiters that die, and what is refused
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -45,16 +45,16 @@ foreach (['phase', 'fifo'] as $fairness) {
         holds($lease->fencingToken > $fence, "$what: a greater fencing token each time");
         same([true, true], [$lease->release(), $write->acquire($name, 60)->release()], "$what: all is given back");
 
-        // ---- a writer by acquisition ----
+        // ---- a writer that acquired as one ----
         $lease = $write->acquire($name, 60);
         $lease->downgrade();
-        $other = $read->acquire($name, 60, 60); // which ends by itself
+        $other = $read->acquire($name, 60, 60); // ends by itself
         fails(AcquireTimeoutException::class, "The lock \"$name\" was read by others for 0 s: the lease is a reader's as before", fn () => $lease->upgrade(0));
         fails(AcquireTimeoutException::class, '*', fn () => $lease->upgrade(0.05), "$what: others read");
         same([true, true], [$lease->isHeld(), $read->acquire($name, 60)->release()], "$what: it is a reader as before");
         unset($lease, $other);
 
-        // ---- it waits for readers; new ones wait; it is before a writer; a second one is refused ----
+        // ---- an upgrade waits for readers; new readers wait; it is before a writer; a second one is refused ----
         $order = [];
         Strands::spawn(function () use ($read, $write, $name, $waits, &$order, $what) {
             [$one, $two] = [$read->acquire($name, 60), null];
@@ -86,7 +86,7 @@ foreach (['phase', 'fifo'] as $fairness) {
         same(['second', 'upgraded', 'reader', 'writer'], $order, "$what: the order");
         same(false, $read->isLocked($name), "$what: nothing is left");
 
-        // ---- ahead of a writer that waits; readers that wait come in with a downgrade, no writer does ----
+        // ---- an upgrade is ahead of a waiting writer; a downgrade admits waiting readers, but no writer ----
         $order = [];
         Strands::spawn(function () use ($read, $write, $name, $waits, &$order) {
             $one = $read->acquire($name, 60);
@@ -120,7 +120,7 @@ foreach (['phase', 'fifo'] as $fairness) {
         Strands::run();
         same(['reader'], $order, "$what: a reader that waited");
 
-        // ---- it gives up: the readers that wait are served ----
+        // ---- an upgrade times out: the waiting readers are served ----
         $order = [];
         Strands::spawn(function () use ($read, $name, $waits, &$order, $what, $where) {
             [$one, $two] = [$read->acquire($name, 60), null];
@@ -132,7 +132,7 @@ foreach (['phase', 'fifo'] as $fairness) {
             }, 60);
             });
             $waits($name, 1);
-            // This strand reads already: the one that upgrades waits for it.
+            // This strand reads already: the upgrade waits for it.
             $where === 'redis' && fails(DeadlockException::class, '*', fn () => $read->acquire($name, 60), "$what: a reader behind one that waits for it");
             Strands::spawn(function () use ($read, $name, &$order) {
                 $reader = $read->acquire($name, 60);
@@ -145,14 +145,14 @@ foreach (['phase', 'fifo'] as $fairness) {
         Strands::run();
         same(['reader'], $order, "$what: after it has given up");
 
-        // ---- its own second reader: it would wait for itself ----
+        // ---- a second reader of the same process: the upgrade would wait for itself ----
         $one = $read->acquire($name, 60);
         $two = $read->acquire($name, 60);
         fails(DeadlockException::class, '*', fn () => $one->upgrade(30), "$what: two of the same process");
         unset($two);
         $one->upgrade(0);
 
-        // ---- the writer goes to another process, and is a reader there ----
+        // ---- another process attaches the writer, which becomes a reader there ----
         $copy = $read instanceof Dlock\LockManager && $where === 'redis' ? $read->attach($one->detach()) : $one;
         same(null, $read->tryAcquire($name), "$what: attached, it is the writer");
         $copy->downgrade();
@@ -160,7 +160,7 @@ foreach (['phase', 'fifo'] as $fairness) {
         unset($copy, $one);
         same(false, $read->isLocked($name), "$what: nothing is left of all that");
 
-        // ---- what has ended ----
+        // ---- leases that have ended ----
         $lease = $read->acquire($name, 60);
         $lease->release();
         fails(LeaseLostException::class, '*', fn () => $lease->upgrade(0), "$what: released");
@@ -168,7 +168,7 @@ foreach (['phase', 'fifo'] as $fairness) {
     }
 }
 
-// ---- whoever dies as he waits ----
+// ---- a waiter that dies ----
 $lock = new Dlock\ReadWriteLock(redis_server());
 $name = unique('dies');
 $one = $lock->readLock()->acquire($name, 60);
@@ -183,11 +183,12 @@ $dead->kill();
 same(true, $lock->readLock()->acquire($name, 60)->release(), 'a reader behind one that has died');
 $one->release();
 
-// ---- the lease of one that waits ends: it is told so then, not when its time is over ----
+// ---- the lease of a waiting upgrade ends: it is told at that time, not at its timeout ----
 foreach ([redis_server(), 'memory://'] as $server) {
     $lock = new Dlock\ReadWriteLock($server);
     $name = unique('ends');
-    [$one, $other] = [$lock->readLock()->acquire($name, 60), $lock->readLock()->acquire($name, 60)]; // without its own permit, it lacks one still
+    // The upgrade lacks a permit even if its own has returned.
+    [$one, $other] = [$lock->readLock()->acquire($name, 60), $lock->readLock()->acquire($name, 60)];
     $two = null;
     Strands::spawn(function () use ($lock, $name, &$two) {
         $two = $lock->readLock()->acquire($name, 60, 0.5);
@@ -200,7 +201,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     $one->release();
 }
 
-// ---- two that disagree on fairness would wait for each other all the same ----
+// ---- two that disagree on fairness would still wait for each other ----
 $name = unique('disagree');
 $one = (new Dlock\ReadWriteLock(redis_server()))->readLock()->acquire($name, 60);
 $child = fork_child(function (callable $say, callable $hear) use ($name) {
@@ -215,7 +216,7 @@ wait_for(fn () => $reads->inspect($name)->waiting === 1, 60, 'it to wait');
 fails(DeadlockException::class, '*', fn () => $one->upgrade(60), 'one of the phases, beside one of the queue');
 same([true, true], [$one->release(), $child->result()], 'which goes on');
 
-// ---- one that waits has died: the next one is not refused for it ----
+// ---- a waiting upgrade has died: the next one is not refused for it ----
 $one = $reads->acquire($name, 60);
 $dead = fork_child(function (callable $say) use ($reads, $name) {
     $lease = $reads->acquire($name, 60, 60);
@@ -230,7 +231,7 @@ wait_for(fn () => redis_raw()->cmd('PUBSUB', 'NUMSUB', explode(' ', $waiter)[3])
 fails(AcquireTimeoutException::class, '*', fn () => $one->upgrade(0.05), 'behind one that has died, whose lease lasts');
 unset($one);
 
-// ---- downgrade() without an answer: it is no longer the writer, for all that it knows, and no upgrade() may rely on its lease ----
+// ---- downgrade() without an answer: it may no longer be the writer, and no upgrade() may rely on its lease ----
 $relay = relay(redis_addresses()[0]);
 $write = (new Dlock\ReadWriteLock('redis://' . $relay->address()))->writeLock();
 $name = unique('downgrade');
@@ -251,7 +252,7 @@ same(null, $reads->tryAcquire($name), 'upgrade() was executed');
 $lease->upgrade(0);
 same([true, true], [$lease->isHeld(), $lease->release()], 'once more');
 
-// ---- neither makes a lease shorter, which the holder would not know of if it were executed late ----
+// ---- neither call shortens a lease, because the holder would not know if it were executed late ----
 foreach ([redis_server(), 'memory://'] as $server) {
     $lock = new Dlock\ReadWriteLock($server);
     $long = $lock->writeLock()->acquire($name, 60, 600);
@@ -263,7 +264,7 @@ foreach ([redis_server(), 'memory://'] as $server) {
     $lease->release();
 }
 
-// ---- in memory, too, the readers that a downgrade lets in read from then on ----
+// ---- in memory, too, readers that a downgrade admits read from then on ----
 Strands::spawn(function () {
     [$lock, $reads] = [new Dlock\ReadWriteLock('memory://'), []];
     $one = $lock->writeLock()->acquire('let in', 60);

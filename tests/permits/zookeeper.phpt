@@ -25,7 +25,7 @@ $semaphore = new Semaphore(10, $server);
 $resource = unique();
 $nodes = fn (int $n) => wait_for_nodes($zk, $n, "Semaphore:$resource", '/permits');
 
-/** Says "held" when it has them, and releases when it hears anything. */
+/** Says "held" when it holds, and releases when it hears anything. */
 $waiter = fn (string $server, int $capacity, int $permits) => fork_child(function (callable $say, callable $hear) use ($server, $resource, $capacity, $permits) {
     $lease = (new Semaphore($capacity, $server))->acquire($resource, $permits, 60);
     $say('held');
@@ -33,7 +33,7 @@ $waiter = fn (string $server, int $capacity, int $permits) => fork_child(functio
     return $lease->release();
 });
 
-// "Never more than the capacity out at once", "had all at once and released all at once".
+// Never more than the capacity are out at once; a lease acquires all its permits at once, and releases them at once.
 $leases = [$semaphore->acquire($resource, 7), $semaphore->acquire($resource), $semaphore->tryAcquire($resource, 2)];
 same([7, 1, 2], array_map(fn (Lease $lease) => $lease->permits, $leases), 'permits');
 holds($leases[0]->fencingToken < $leases[1]->fencingToken && $leases[1]->fencingToken < $leases[2]->fencingToken, 'fencing tokens rise over all grants');
@@ -45,7 +45,7 @@ same([false, 7], [$leases[0]->release(), $semaphore->availablePermits($resource)
 same([5, 2], [$semaphore->synchronized($resource, fn (Lease $lease) => $lease->permits, 5), (new Semaphore(5, $server))->availablePermits($resource)], 'a section; a lower capacity');
 $nodes(2);
 
-// In the order of asking: a large request is not overtaken, and whoever ends makes room.
+// In the order of asking: no client passes a large request, and each holder that ends makes room.
 $large = $waiter($server, 10, 8);
 $nodes(3);
 $small = $waiter($server, 10, 2);
@@ -59,7 +59,7 @@ $large->say('release');
 $small->say('release');
 same([true, true, 10], [$large->result(), $small->result(), $semaphore->availablePermits($resource)], 'all are free again');
 
-// A holder that is killed has its permits until its session ends.
+// A killed holder keeps its permits until its session ends.
 $lease = $semaphore->acquire($resource, 9);
 $killed = $waiter("$server?session_timeout=1", 10, 1);
 same('held', $killed->hear(), 'a child');
@@ -77,7 +77,7 @@ $child = fork_child(function () use ($semaphore, $resource, $lease) {
 same([LeaseState::Lost, false, null, true], $child->result(), 'in a child');
 same([true, 1, true], [$lease->isHeld(), $semaphore->availablePermits($resource), $lease->release()], 'in the parent');
 
-// The session is the lease.
+// The lease lasts as long as the session.
 fails(Dlock\DlockException::class, '*cannot be handed over*', fn () => $semaphore->acquire($resource)->detach());
 wait_for(fn () => $semaphore->availablePermits($resource) === 10, 60, 'the lease that was not handed over');
 $private = zk_private();

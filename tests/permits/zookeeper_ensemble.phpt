@@ -1,5 +1,5 @@
 --TEST--
-ZkLock, Semaphore and ReadWriteLock on an ensemble: never more inside than there is room for while leaders are killed, and all have their turns
+ZkLock, Semaphore and ReadWriteLock on an ensemble: never more holders than there is room for while leaders are killed, and all processes have their turns
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -73,7 +73,7 @@ foreach (file($log, FILE_IGNORE_NEW_LINES) as $i => $line) {
         holds(!in_array('writeLock', $inside['sides'], true) || count($inside['sides']) === 1, "line $i: readers and writers", $inside['sides']);
     }
 }
-// In turn, so nobody can be far behind.
+// The waiters are served in turn, so none can be far behind.
 within(0.4 * max($counts), min($counts), max($counts), 'sections of the slowest');
 echo "done\n";
 ?>

@@ -1,5 +1,5 @@
 --TEST--
-Semaphore and ReadWriteLock: zookeeper:// as their server, and what is refused of it
+Semaphore and ReadWriteLock accept zookeeper:// as their server; what they refuse of it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -35,14 +35,14 @@ same(['servers' => "$hosts/x", 'prefix' => 'Semaphore:', 'timeout' => '3', 'capa
 same(['servers' => "$hosts/x", 'prefix' => 'p', 'timeout' => '3', 'fairness' => 'fifo'], $shown(new ReadWriteLock("zookeeper://u:secret@$hosts/x", 'p', timeout: 3)),
     'readers and writers are served in turn');
 
-// With credentials the nodes are for them alone.
+// With credentials, only their user can use the nodes.
 $resource = unique('closed');
 $closed = new Semaphore(3, "zookeeper://ann:s%40cret@$hosts");
 $lease = $closed->acquire($resource);
 fails(Dlock\ConnectionException::class, '*no right to it without credentials', fn () => (new Semaphore(3, "zookeeper://$hosts"))->acquire($resource, 1, 0));
 same([2, true], [(new Semaphore(3, "zookeeper://ann:s@cret@$hosts"))->availablePermits($resource), $lease->release()], 'the same credentials');
 
-// Refused.
+// Refused servers.
 $refused = [
     'zookeeper://' => 'must name at least one host, like "zk1:2181,zk2:2181"',
     'zookeeper:///locks' => 'must name at least one host, like "zk1:2181,zk2:2181"',

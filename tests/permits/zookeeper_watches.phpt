@@ -1,5 +1,5 @@
 --TEST--
-Semaphore and ReadWriteLock on ZooKeeper: which nodes a waiter watches, and whom a release wakes
+Semaphore and ReadWriteLock on ZooKeeper: which nodes a waiter watches, and which waiters a release wakes
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -31,7 +31,10 @@ $end = function (ForkedChild $child, string $what) {
     same(true, $child->result(), "release() of $what");
 };
 
-/** The numbers of the nodes that these waiters' sessions watch. (What a holder watched while it waited may still be there.) @param array<int, list<int>> $expected */
+/**
+ * The numbers of the nodes that these waiters' sessions watch. (A holder's watches from its wait may still be there.)
+ * @param array<int, list<int>> $expected
+ */
 $watched = function (string $parent, array $expected, string $what) use ($private, $zk) {
     $number = fn (string $path) => (int) substr($path, -10);
     wait_for(function () use ($private, $zk, $parent, $expected, $number) {
@@ -50,7 +53,7 @@ $watched = function (string $parent, array $expected, string $what) use ($privat
     }, 60, "$what: " . json_encode($expected));
 };
 
-// Three permits: holders end in any order, so each of the three before a waiter counts; the last three, which go last.
+// Three permits: holders end in any order, so a waiter watches the last three nodes before it.
 $parent = "Semaphore:$resource";
 $children = [];
 for ($i = 0; $i < 5; $i++) {
@@ -73,7 +76,7 @@ foreach ([1, 3, 4] as $i) {
 same('held', $large->hear(), 'all of them');
 $end($large, 'all of them');
 
-// "A reader watches the last writer before it, not its neighbour", a writer the last node before it.
+// A reader watches the last writer before it, not its neighbor, and a writer the last node before it.
 $parent = "ReadWriteLock:$resource";
 $children = [];
 foreach (['writeLock', 'readLock', 'readLock', 'writeLock', 'readLock', 'readLock'] as $i => $name) {

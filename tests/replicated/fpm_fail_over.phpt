@@ -1,5 +1,5 @@
 --TEST--
-php-fpm: the first request after a fail-over finds the new master, and later ones open no connection
+php-fpm: the first request after a failover finds the new master, and later ones open no connection
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -40,7 +40,7 @@ holds($token > $first, 'the fencing token', [$first, $token]);
 holds($waited - $connections <= 10, 'connections until it has waited once: an inbox, and few more', [$connections, $waited]);
 $after = $waited;
 $tries = 0;
-do { // where the machine stands still, a lease is renewed, or a Sentinel asked again
+do { // again if the machine stands still, a lease is renewed, or a Sentinel is asked again
     $before = $after;
     for ($i = 0; $i < 20; $i++) {
         [, $after] = $fpm->json($sell);

@@ -1,5 +1,5 @@
 --TEST--
-A cluster whose slots are being moved: no lock is lost or has two holders, and no wait is longer than its limit
+In a cluster whose slots are being moved no lock is lost or has two holders, and no wait exceeds its limit
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-/* See tests/README.md for more of them. */
+/* scripts/test-all.sh moves more of them. */
 $locks = (int) (getenv('DLOCK_MOVING_LOCKS') ?: 200);
 define('PROCESSES', max(4, intdiv($locks, 600)));
 const NAMES = 40, LIMIT = 4.0, MOVES = 10;
@@ -27,7 +27,7 @@ foreach ($names as $name) {
 }
 $mover = $set->mover($slots, 0.02, $record);
 
-/* Each of some processes: locks any name, and is alone with its record. */
+/* Each process locks any name, and is alone with its record. */
 $work = function () use ($set, $names, $locks, $record): array {
     mt_srand(getmypid());
     $lock = new DistributedLock($set->dsn(['guard' => 0.6, 'replicas' => 1]), ttl: 0.5, renew: true);
@@ -52,7 +52,7 @@ $work = function () use ($set, $names, $locks, $record): array {
         $last = (int) $redis->cmd('GETSET', "token:$name", (string) $lease->fencingToken);
         pause(mt_rand(0, 3) / 1000);
         if (!$lease->isHeld()) {
-            $count['lost'] += (int) (now() < $ends); // past its end no server has to do with it
+            $count['lost'] += (int) (now() < $ends); // after its end the loss is right
         } elseif ($alone === null) {
             $count['beside']++;
         } elseif ($last >= $lease->fencingToken) {

@@ -1,5 +1,5 @@
 --TEST--
-Several locks at once behind Sentinels, with and without acknowledgement, and in one slot of a cluster: waiting, by a handle, after a failover
+Several locks at once behind Sentinels, with and without acknowledgment, and in one slot of a cluster: waiting, by a handle, after a failover
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-/* Who waits gets all or nothing, in order, and with a greater fencing token. */
+/* A waiter acquires all or nothing, in order, and with a greater fencing token. */
 function several(string $what, DistributedLock $locks): void
 {
     [$a, $b, $c] = ['{row}a', '{row}b', '{row}c'];
@@ -53,7 +53,7 @@ $handle = $replicated->acquire(['{x}a', '{y}b'], timeout: 120)->detach();
 fails(ValueError::class, '*must be a handle of one lock, or of a back end that has several at once*', fn () => $clustered->attach($handle));
 $replicated->attach($handle)->release();
 
-// A failover under a holder, who keeps all, and is told when a part is taken away.
+// A failover under a holder, which keeps all, and is told when a part is taken away.
 $slot = key_slot('Lock:{row}a');
 $held = [$replicated->acquire(['{row}a', '{row}b'], timeout: 120), $clustered->acquire(['{row}a', '{row}b'], timeout: 120)];
 $kept = $unacknowledged->acquire(['a', 'b'], timeout: 60);

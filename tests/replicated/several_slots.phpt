@@ -1,5 +1,5 @@
 --TEST--
-Several locks in several slots of a cluster: all or none, one token, the earlier ones kept while a later one is waited for, a part lost, a failover
+Several locks in several slots of a cluster: all or none, one token, the earlier ones kept during the wait for a later one, a part lost, a failover
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,7 +15,7 @@ require __DIR__ . '/../inc/replicated.inc';
 $cluster = new ClusterSet();
 $names = ['cart', 'seat', 'user'];
 $slot = fn (string $name) => key_slot("Lock:$name");
-usort($names, fn (string $one, string $other) => $slot($one) <=> $slot($other)); // as they are taken
+usort($names, fn (string $one, string $other) => $slot($one) <=> $slot($other)); // the order in which they are acquired
 [$first, $second, $third] = $names;
 $all = $names;
 sort($all, SORT_STRING);
@@ -70,13 +70,13 @@ foreach (['acknowledged' => ['guard' => 10], 'no acknowledgement' => ['replicas'
     wait_for(fn () => $values() === $free, 60, 'the end of its request');
 }
 
-// ---- entered once more ----
+// ---- acquired again ----
 $entered = new DistributedLock($cluster->dsn(['guard' => 10]), ttl: 10, renew: true, reentrant: true);
 [$outer, $inner] = [$entered->acquire($names, timeout: 120), $entered->acquire([$third, $first])];
 same([$outer->fencingToken, true, $inner->token], [$inner->fencingToken, $outer->release(), $values()[1]], 'reentrant');
 same([true, $free], [$inner->release(), $values()], 'with the last one');
 
-// ---- a part is lost, and so is all ----
+// ---- a part is lost, so all is lost ----
 $locks = new DistributedLock($cluster->dsn(['guard' => 10]), ttl: 10, renew: true);
 $lease = $locks->acquire($names, timeout: 120);
 $raw($second)->cmd('SET', "Lock:$second", 'another', 'PX', '60000');

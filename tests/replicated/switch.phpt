@@ -15,7 +15,10 @@ function switch_at(string $dsn, string ...$arguments): DoctorRun
     return dlock(["--server=$dsn", '--timeout=120', 'switch', ...$arguments]);
 }
 
-/** How a first switch tells its steps, and a second one, which waits until the servers have been up for long enough. */
+/**
+ * How a first switch and a second one report their steps; the second waits until the servers have been up for long
+ * enough.
+ */
 function same_steps(DoctorRun $run, string $from, string $to, string $what): void
 {
     same([0, ''], [$run->status, $run->errors], $what);
@@ -23,7 +26,7 @@ function same_steps(DoctorRun $run, string $from, string $to, string $what): voi
         $run->output) === 1, $what, $run->output);
 }
 
-/** Have its clients been told to go on while it was a master? Looks until it is none. */
+/** Were its clients told to continue while it was a master? Looks until it is no master. */
 function goes_on_as_master(ReplicatedRedis $server, callable $say): bool
 {
     $redis = $server->raw();
@@ -33,7 +36,7 @@ function goes_on_as_master(ReplicatedRedis $server, callable $say): bool
             $info = $redis->cmd('INFO', 'everything');
             return str_contains($info, "\nrole:slave") ? 'demoted' : (str_contains($info, 'cmdstat_client|unpause') ? 'goes on' : null);
         }, 120, 'it to be demoted') === 'goes on';
-    } catch (RuntimeException) { // Sentinels close its connections with that
+    } catch (RuntimeException) { // then Sentinels close its connections
         return false;
     }
 }
@@ -64,7 +67,7 @@ same($replica->port, $cluster->masterOf(0)->port, 'who serves its slots now');
 $run = switch_at($dsn, $master->address());
 same([2, true], [$run->status, str_contains($run->errors, "{$master->address()} is not the address of a master")], 'a replica');
 
-// What cannot be done is said, and nothing is done.
+// The command says what it cannot do, and changes nothing.
 same(2, switch_at($dsn)->status, 'in a cluster without a node');
 same(2, switch_at(redis_server())->status, 'one server');
 same(4, switch_at('sentinel://127.0.0.1:1/mymaster')->status === 1 ? 4 : -1, 'no Sentinel');

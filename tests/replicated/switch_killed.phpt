@@ -1,5 +1,5 @@
 --TEST--
-A dlock switch that is killed or interrupted while writes are paused: they go on; the setting that it leaves is seen by the doctor and put back by the next switch
+A dlock switch is killed or interrupted while writes are paused: writes continue; the doctor sees the setting that it leaves, and the next switch restores it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,19 +13,19 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/seen.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-// So that Sentinels and the master put up with a replica that is stopped for a while, and with a master whose writes are paused: that holds
-// up what Sentinels publish, and their pings behind it.
+// So that Sentinels and the master tolerate a replica that is stopped for a while, and a master whose writes are
+// paused: that delays what Sentinels publish, and their pings behind it.
 $set = new SentinelSet(downAfter: 60_000, config: ['repl-timeout 60', 'min-replicas-to-write 1']);
 $dsn = $set->dsn(['guard' => 3]);
 $locks = new DistributedLock($dsn, ttl: 3.0);
 $log = temporary_directory() . '/log';
 $period = fn (ReplicatedRedis $server) => $server->raw()->cmd('CONFIG', 'GET', 'repl-ping-replica-period')[1];
 
-/** Begins a switch and signals it while it waits for a replica that is stopped. */
+/** Begins a switch and signals it while it waits for a stopped replica. */
 $end = function (int $signal) use ($set, $dsn, $log, $period): ReplicatedRedis {
     $master = $set->master();
     $redis = $master->raw();
-    $redis->cmd('SET', 'Lock:dlock-switch', 'another', 'PX', '600000'); // which it waits for
+    $redis->cmd('SET', 'Lock:dlock-switch', 'another', 'PX', '600000'); // it waits for this lock
     $tool = start_dlock(["--server=$dsn", '--timeout=300', 'switch'], $log);
     wait_for(fn () => $redis->cmd('ZCARD', 'dlock:queue:{Lock:dlock-switch}') === 1, 120, 'the tool to wait');
     $replica = $set->replicas()[0];

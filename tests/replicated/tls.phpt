@@ -1,5 +1,5 @@
 --TEST--
-TLS and passwords for both sides: Sentinels and their servers over a fail-over, a cluster whose replica takes over
+TLS and passwords for Sentinels and for their servers across a failover, and in a cluster whose replica is promoted
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -20,7 +20,7 @@ $data = ['save ""', 'repl-diskless-sync-delay 0', 'requirepass of-servers', 'mas
 $port = fn (ReplicatedRedis $server) => (int) preg_replace('/^.*^tls-port (\d+)$.*$/ms', '$1', file_get_contents("$server->dir/redis.conf"));
 $options = fn (array $more = []) => '?' . http_build_query($more + ['tls' => 1, 'cafile' => "$files->dir/ca.crt", 'guard' => 6.3]);
 
-/** A lock that is waited for, at that master; and one that is renewed. Returns the last fencing token. */
+/** A lock with a waiter, at that master, and a lock that is renewed. Returns the last fencing token. */
 $works = function (string $what, string $dsn, ReplicatedRedis $master, bool $renewed = false): int {
     $lock = new DistributedLock($dsn, ttl: 6.0);
     $lease = $lock->acquire($resource = unique($what), 60);
@@ -45,7 +45,7 @@ $refused = function (string $what, string $message, string $dsn) {
     holds($e instanceof Dlock\ConnectionException && preg_match("/$message/", $e->getMessage()) === 1, "$what: refused", $e);
     hides(['of-servers', 'of-sentinels'], (string) $e, $what);
 };
-/** The two change places; connections to them may be closed meanwhile. */
+/** Master and replica change places; connections to them may be closed meanwhile. */
 $changes_places = function (ReplicatedRedis $master, ReplicatedRedis $replica, callable $ask) {
     $is = function (callable $so) {
         try {

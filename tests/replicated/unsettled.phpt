@@ -1,5 +1,5 @@
 --TEST--
-What a process is told while no lock is granted; a fork, a request's end, stats() and phpinfo() are as on one server
+While no lock is granted, the caller is told why; a fork, a request's end, stats() and phpinfo() are as on one server
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

@@ -1,5 +1,5 @@
 --TEST--
-A reader becomes the writer where replicas acknowledge: at once, by waiting, before the guard is over, and after a failover; and the writer a reader
+If replicas acknowledge, a reader becomes the writer at once, by waiting, before the guard has passed, and after a failover; and the writer a reader
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -69,7 +69,7 @@ $other->say('release');
 same([true, true], [$other->result(), $lease->release()], 'the others release');
 same([true, true], [$upgrades->hear() > $token, $upgrades->result()], 'then it is the writer');
 
-// ---- kept over a failover as the writer, though the server that is promoted knows it as a reader ----
+// ---- the writer is kept across a failover, although the promoted server knows it as a reader ----
 $lease = $reads->acquire('b', timeout: 120);
 $replica = $set->replicas()[0];
 wait_for(fn () => $replica->raw()->cmd('ZSCORE', 'ReadWriteLock:b', "h$lease->token") !== null, 60, 'a replica that knows the reader');
@@ -79,14 +79,14 @@ $set->failOver();
 $lease->refresh();
 $pool = $set->master()->raw()->cmd('ZSCORE', 'ReadWriteLock:b', "w$lease->token");
 same(['1000000000', true], [$pool, $lease->isHeld()], 'after a failover');
-// As where a replica was promoted that had not heard of it, and that a moment ago.
+// As if a replica without that knowledge had just been promoted.
 $raw = $set->master()->raw();
 $raw->cmd('ZREM', 'ReadWriteLock:b', "w$lease->token");
 $raw->cmd('ZADD', 'ReadWriteLock:b', '1', '$used');
 $raw->cmd('DEL', 'dlock:era');
 $lease->refresh();
 same(['1000000000', '1000000000'], $raw->cmd('ZMSCORE', 'ReadWriteLock:b', "w$lease->token", '$used'), 'it is the writer again');
-// And where others may have read since.
+// The same when other clients may have read since.
 $other = $reads->acquire('c', timeout: 120);
 $raw->cmd('ZREM', 'ReadWriteLock:b', "w$lease->token");
 $raw->cmd('ZADD', 'ReadWriteLock:b', '1', '$used');
@@ -94,13 +94,13 @@ fails(Dlock\LeaseLostException::class, '*', fn () => $lease->refresh(), 'after t
 $lease = $reads->acquire('b', timeout: 120);
 holds($lease->fencingToken > $token, 'a later fencing token');
 
-// ---- not before the guard is over; then it is ----
+// ---- refused before the guard has passed, granted after it ----
 $raw->cmd('DEL', 'dlock:era');
 fails(AcquireTimeoutException::class, 'The lease of the lock "b" is a reader\'s as before: Redis at *', fn () => $lease->upgrade(0), 'before');
 $lease->upgrade(120);
 same([true, true], [$lease->isHeld(), $lease->release()], 'and after');
 
-// ---- replicas that do not answer: it is not known ----
+// ---- replicas do not answer: the outcome is unknown ----
 $lease = $reads->acquire('d', timeout: 120);
 $replicas = $set->replicas();
 array_map(fn ($replica) => $replica->pause(), $replicas);

@@ -1,5 +1,5 @@
 --TEST--
-runtimes: a wait that is cancelled ends at once, and leaves nothing: neither a place in a queue nor a grant
+Runtimes: a canceled wait ends at once, and leaves nothing, neither a place in a queue nor a grant
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/strands.inc';
 
 Strands::install();
 
-/** A strand waits; $end is done with its fiber. @return what the wait came to */
+/** A strand waits; $end acts on its fiber. @return the outcome of the wait */
 function waits(StrandKind $kind, Dlock\LockManager $manager, string $resource, Closure $end, ?float $timeout = 60): array
 {
     $result = $order = [];
@@ -48,7 +48,7 @@ foreach (strand_kinds() as $name => $kind) {
         $cancel && throw new LogicException('cancelled');
     };
     $result = waits($kind, $manager, $resource, function () use (&$cancel, $lease) {
-        $cancel = true; // when it is to wait next
+        $cancel = true; // at the next wait
         $lease->refresh();
         Strands::$suspensions = 1000;
     }, 0.5);
@@ -75,14 +75,14 @@ foreach (strand_kinds() as $name => $kind) {
     same(true, $lease->release(), "$name: release()");
     $kind->waitUntilGone($resource);
 
-    // The grant has come, and nobody wants it.
+    // The grant has come, and then the fiber is dropped.
     if ($kind->isFair) {
         $lease = $manager->acquire($resource, timeout: 0, ttl: $kind->ttl(100));
         Strands::$suspensions = 0;
         $fiber = Strands::spawn(fn () => $manager->acquire($resource, timeout: 60, ttl: $kind->ttl(100)));
         Strands::run(fn () => Strands::$suspensions > 0);
         same(true, $lease->release(), "$name: release()");
-        $manager->isLocked($resource); // takes in what has come
+        $manager->isLocked($resource); // receives what has come
         pause(0.05);
         $manager->isLocked($resource);
         Strands::drop();

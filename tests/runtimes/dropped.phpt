@@ -1,5 +1,5 @@
 --TEST--
-runtimes: fibers that wait and are never resumed, though something still refers to them, keep no other from its lock or its time limit
+Runtimes: waiting fibers that are never resumed, although something still refers to them, do not keep others from their lock or time limit
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -10,7 +10,7 @@ skip_unless_zookeeper();
 declare(strict_types=1);
 require __DIR__ . '/../inc/strands.inc';
 
-/** A process that has the lock until it is told to release it. */
+/** A process that holds the lock until it is told to release it. */
 function holding(StrandKind $kind, string $resource): ForkedChild
 {
     $child = fork_child(function (callable $say, callable $hear) use ($kind, $resource) {
@@ -24,14 +24,14 @@ function holding(StrandKind $kind, string $resource): ForkedChild
 }
 
 foreach (strand_kinds(memory: false) as $name => $kind) {
-    $manager = $kind->manager(); // a server of its own is started here, not in a child
+    $manager = $kind->manager(); // starts a server of its own here, not in a child
     [$first, $second, $third] = array_map(unique(...), ["$name-1", "$name-2", "$name-3"]);
     $holders = array_map(fn (string $resource) => holding($kind, $resource), [$first, $second, $third]);
     array_map(fn (ForkedChild $holder) => $holder->hear(), $holders);
     Strands::install();
     Strands::$suspensions = 0;
     $dropped = [];
-    foreach ([1, 2] as $number) { // the first one polls for all; the second one would take its place
+    foreach ([1, 2] as $number) { // the first one polls for all; the second one would replace it
         $dropped[] = Strands::spawn(fn () => $manager->acquire($first, timeout: 600, ttl: $kind->ttl(30)));
         Strands::run(fn () => Strands::$suspensions >= $number);
     }

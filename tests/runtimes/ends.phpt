@@ -1,5 +1,5 @@
 --TEST--
-runtimes: the process ends, in whatever way, while strands wait: nothing of theirs is left
+Runtimes: however a process ends while strands wait, they leave nothing behind
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -77,7 +77,7 @@ foreach ($kinds as $name => $kind) {
     }
 }
 
-// A fatal error in the waiter, of one that has been granted the lock meanwhile.
+// A fatal error in the waiter of a strand that has been granted the lock meanwhile.
 $resource = unique('granted');
 $child = php_child('require ' . var_export(__DIR__ . '/../inc/strands.inc', true) . ';
     $lock = new DistributedLock(redis_server());

@@ -1,5 +1,5 @@
 --TEST--
-runtimes: a fork while strands wait: in the child their calls end, in the parent they go on
+Runtimes: a fork while strands wait: in the child their calls end, in the parent they continue
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -29,12 +29,12 @@ foreach (strand_kinds() as $name => $kind) {
         });
     }
     Strands::run(fn () => Strands::$suspensions >= 3);
-    // Answers have come that the strands do not know of: they were suspended before, and have not gone on.
+    // Answers have come of which the strands do not know: they were suspended before, and have not continued.
     for ($i = 0; $i < 3; $i++) {
         $manager->isLocked($resource);
     }
     $child = fork_child(function () use ($kind, $got, $name) {
-        if ($name !== 'memory') { // the child's own waits are its own
+        if ($name !== 'memory') { // the child's own waits
             $own = $kind->manager();
             $mine = $own->acquire(unique("$name-child"), timeout: 10, ttl: $kind->ttl(100));
             $mine->release();

@@ -1,5 +1,5 @@
 --TEST--
-runtimes: in FrankenPHP's worker mode requests end by themselves (with a program that has its name)
+Runtimes: in FrankenPHP's worker mode requests end by themselves (with a program that has its name)
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

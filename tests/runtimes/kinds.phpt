@@ -1,5 +1,5 @@
 --TEST--
-runtimes: what happens to a wait, and who owns a lock, row by row: behind Sentinels, in a cluster, in PostgreSQL and MariaDB
+Runtimes: what happens to a wait, and who owns a lock, row by row: behind Sentinels, in a cluster, in PostgreSQL and MariaDB
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -18,7 +18,10 @@ require __DIR__ . '/../inc/wait_rows.inc';
 require __DIR__ . '/../inc/database.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-/** On masters that others find. $masters: fn (string $resource): RedisRaw, and without one the first, whose connections are ended. */
+/**
+ * A kind whose masters Sentinels or the cluster find. $master: fn (?string $resource): RedisRaw. For null it returns a
+ * master whose connections are ended.
+ */
 function replicated_kind(string $name, string $dsn, Closure $master): WaitKind
 {
     $keys = fn (string $resource, string $of) => [...$master($resource)->cmd('KEYS', "{$of}Lock:$resource"), ...$master($resource)->cmd('KEYS', "{$of}Lock:$resource}")];
@@ -42,7 +45,7 @@ function database_kind(string $name, PrivateDatabase $database, int $suspensions
 
 $sentinels = new SentinelSet();
 $cluster = new ClusterSet();
-$cut = null; // what is waited for in the cluster has its master
+$cut = null; // the master of the resource that strands wait for
 $of_cluster = function (?string $resource) use ($cluster, &$cut): RedisRaw {
     static $raw = [];
     $resource === null || ($cut = $cluster->masterOf(key_slot("Lock:$resource")));
@@ -56,7 +59,8 @@ run_rows([
     replicated_kind('Sentinel', $sentinels->dsn(), $of_sentinels),
     replicated_kind('Cluster', $cluster->dsn(), $of_cluster),
     database_kind('pgsql', new PrivatePostgres(), 6),
-    database_kind('mysql', new PrivateMariaDb(), 12), // each has a connection of its own, over which it asks several times
+    // Each server has a connection of its own, over which it is asked several times.
+    database_kind('mysql', new PrivateMariaDb(), 12),
 ]);
 echo "done\n";
 ?>

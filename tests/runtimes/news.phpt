@@ -1,5 +1,5 @@
 --TEST--
-runtimes: what a strand takes in when it sends may be another one's answer: that one is woken
+Runtimes: a strand that sends may receive another strand's answer: that strand is woken
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ require_once __DIR__ . '/../inc/relay.inc';
 
 Strands::install();
 
-/** A strand that acquires and releases, begun at once; and what its waiter was given last. */
+/** Starts a strand that acquires and releases. Returns whether it has ended, and the last stream of its waiter. */
 function asks(DistributedLock $lock, string $resource): object
 {
     $asks = (object) ['over' => false, 'stream' => null];
@@ -36,7 +36,7 @@ function can_be_read(object $asks, int $seconds = 0): bool
 
 $relay = relay(redis_addresses()[0]);
 $lock = new DistributedLock('redis://' . $relay->address() . '?read_timeout=60');
-$lock->acquire(unique('script'), 0)->release(); // connects, and the server knows the scripts
+$lock->acquire(unique('script'), 0)->release(); // connects, and the server learns the scripts
 $relay->cut();
 $first = asks($lock, unique('first'));
 $relay->mend();

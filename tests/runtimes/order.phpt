@@ -1,5 +1,5 @@
 --TEST--
-runtimes: twenty strands on one lock, of each kind, have it one after the other, in order; others go on beside them
+Runtimes: twenty strands on one lock, of each kind, hold it one after the other, in order; other strands run beside them
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,13 +13,13 @@ require __DIR__ . '/../inc/strands.inc';
 Strands::install();
 const COUNT = 20;
 
-/** The descriptors that the process has, by what they lead to. */
+/** The process' descriptors that lead to an eventfd. */
 function eventfds(): int
 {
     return count(array_filter(glob('/proc/self/fd/*'), fn (string $fd) => str_contains((string) @readlink($fd), 'event')));
 }
 
-/** Each has it in turn. @return list<int> in which order */
+/** Each holds in turn. @return list<int> in which order */
 function in_turn(string $name, bool $isFair, Closure $with): array
 {
     $order = [];
@@ -30,7 +30,7 @@ function in_turn(string $name, bool $isFair, Closure $with): array
         Strands::spawn(function () use ($name, $with, $i, &$order, &$inside, &$ticks, &$left) {
             $with(function () use ($name, $i, &$order, &$inside, &$ticks) {
                 same(1, ++$inside, "$name: inside");
-                for ($before = $ticks; $ticks === $before;) { // others go on meanwhile
+                for ($before = $ticks; $ticks === $before;) { // other strands run meanwhile
                     Strands::pause(0.001);
                 }
                 $order[] = $i;
@@ -55,7 +55,7 @@ foreach (strand_kinds() as $name => $kind) {
     $manager = $kind->manager();
     $resource = unique($name);
     $section = fn (Closure $do) => $manager->synchronized($resource, $do, timeout: 60, ttl: $kind->ttl(30));
-    // Connects, for notifications, too, and makes ZooKeeper's node of the resource.
+    // Connects, also for notifications, and creates ZooKeeper's node of the resource.
     Strands::spawn(fn () => $section(fn () => Strands::pause(0.01)));
     Strands::spawn(fn () => $section(fn () => null));
     Strands::run();

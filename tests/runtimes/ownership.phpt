@@ -1,5 +1,5 @@
 --TEST--
-runtimes: what lock() takes is its strand's; a Lease is whose it is given to; a strand waits for itself, but not for another
+Runtimes: lock() acquires for its strand; a Lease belongs to the strand that has it; a strand does not wait for itself, but for another
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -10,7 +10,7 @@ skip_unless_zookeeper();
 declare(strict_types=1);
 require __DIR__ . '/../inc/strands.inc';
 
-// ---- without a waiter all strands are one, as ever ----
+// ---- without a waiter all strands are one owner ----
 $lock = new DistributedLock(redis_server());
 $resource = unique('one');
 (new Fiber(fn () => same(true, $lock->lock($resource, 0), 'lock() in a fiber')))->start();
@@ -20,7 +20,7 @@ same(true, $lock->release($resource), 'release() in {main}, without a waiter');
 
 Strands::install();
 
-/** Runs each task in a strand of its own, until all are over. */
+/** Runs each task in a strand of its own, until all have ended. */
 function strands(Closure ...$tasks): void
 {
     array_walk($tasks, Strands::spawn(...));
@@ -33,7 +33,7 @@ if (class_exists('ZkLock', false)) {
     $named['ZkLock'] = [new ZkLock(zk_hosts()), new ZkLock(zk_hosts())];
 }
 foreach ($named as $name => [$lock, $same]) {
-    // By name.
+    // Calls by name.
     $resource = unique($name);
     $now = (object) ['has' => false, 'was' => false];
     strands(function () use ($lock, $resource, $name, $now) {
@@ -55,7 +55,7 @@ foreach ($named as $name => [$lock, $same]) {
         same(true, $lock->release($resource), "$name: and releases");
     });
 
-    // When a strand ends.
+    // The strand ends.
     $lease = null;
     strands(function () use ($lock, $resource, $name, &$lease) {
         $lock->lock($resource, 0);
@@ -83,7 +83,7 @@ foreach ($named as $name => [$lock, $same]) {
     strands($cross('a', 'b'), $cross('b', 'a'));
     same([Dlock\AcquireTimeoutException::class, Dlock\AcquireTimeoutException::class], array_map(get_debug_type(...), $ends->getArrayCopy()), "$name: two that wait for each other end by their time limits");
 
-    // Where the waiter cannot wait, the whole thread waits: so it would for another strand's lock, too.
+    // If the waiter cannot wait, the whole thread waits: so it would for another strand's lock, too.
     $now = (object) ['has' => false, 'over' => false];
     strands(function () use ($lock, $resource, $now) {
         $lease = $lock->acquire($resource, 0);
@@ -99,7 +99,7 @@ foreach ($named as $name => [$lock, $same]) {
     });
 }
 
-/** @return array<string, float> what var_dump() shows of what lock() took in this strand */
+/** @return array<string, float> what var_dump() shows of the locks that lock() acquired in this strand */
 function held_by(Dlock\LockManager $lock): array
 {
     ob_start();
@@ -143,7 +143,7 @@ foreach (['DistributedLock' => shared_locks()[0], 'Semaphore' => shared_pools()[
         $other->release();
         $locks->waitUntilQueuesGone("$resource-other");
     }
-    // Of a strand that is over.
+    // The lease of a strand that has ended.
     $lease = null;
     strands(function () use ($manager, $name, &$lease) {
         $lease = $manager->acquire(unique($name), 0);

@@ -1,5 +1,5 @@
 --TEST--
-runtimes: beginRequest() and endRequest(): what a request of a worker forgot is given back
+Runtimes: beginRequest() and endRequest() release what a worker's request forgot
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -43,7 +43,7 @@ foreach (strand_kinds() as $name => $kind) {
     same(true, $workers->release(), "$name: release() of the worker's own");
 }
 
-// ---- what has ended is held no more, though its Lease is still there ----
+// ---- a released lease is not held any more, although its object still exists ----
 $counted = function (): float {
     $ours = array_filter(open_metrics(Dlock\metrics()), fn (string $sample) => str_starts_with($sample, 'dlock_hold_seconds_count{')
         && str_contains($sample, 'counted'), ARRAY_FILTER_USE_KEY);
@@ -56,7 +56,7 @@ same($before + 1, $counted(), 'it has been held until now');
 unset($lease);
 same($before + 1, $counted(), 'and counts once');
 
-// ---- of the running strand alone ----
+// ---- only the running strand's locks are released ----
 Strands::install();
 $lock = new DistributedLock(redis_server());
 $resource = unique('strands');
@@ -76,7 +76,7 @@ same([true, true], [$main->isHeld(), $other->isHeld()], 'others go on');
 same(1, Dlock\endRequest(), '{main}');
 same([false, true], [$main->isHeld(), $other->isHeld()], 'its own alone');
 
-// ---- a dead server holds up the end for dlock.shutdown_timeout at most ----
+// ---- a dead server delays the end for dlock.shutdown_timeout at most ----
 $server = redis_private();
 $lock = new DistributedLock($server->dsn() . '?read_timeout=30');
 $lease = $lock->acquire('x', 0);

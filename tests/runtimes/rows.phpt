@@ -1,5 +1,5 @@
 --TEST--
-runtimes: what happens to a wait, and who owns a lock, row by row: Redis, RedLock, permits, a stock, ZooKeeper, memcached, memory
+Runtimes: what happens to a wait, and who owns a lock, row by row: Redis, RedLock, permits, a stock, ZooKeeper, memcached, memory
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

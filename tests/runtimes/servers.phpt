@@ -1,5 +1,5 @@
 --TEST--
-runtimes: a server that hangs holds nobody up but who asked it; connections that break while strands wait
+Runtimes: a server that hangs delays only the strand that asked it; connections that break while strands wait
 --EXTENSIONS--
 pdo
 pdo_pgsql
@@ -57,7 +57,7 @@ foreach (['DistributedLock', 'Semaphore', 'Stock', 'RedLock', 'memcached', 'Post
 }
 
 // ---- connecting ----
-$socket = stream_socket_server('tcp://127.0.0.1:0'); // accepts nothing: says nothing
+$socket = stream_socket_server('tcp://127.0.0.1:0'); // accepts no connection and answers nothing
 $lock = new DistributedLock('redis://' . stream_socket_get_name($socket, false) . '?connect_timeout=2&read_timeout=2');
 $now = (object) ['ticks' => 0, 'over' => false];
 Strands::spawn(function () use ($lock, $now) {
@@ -72,7 +72,7 @@ Strands::spawn(function () use ($now) {
 Strands::run();
 holds($now->ticks >= 10, 'others go on while one connects', $now->ticks);
 
-// ---- the connection that notifies is killed, and the one that asks ----
+// ---- the connection that notifies is killed, or the one that asks ----
 $server = redis_private();
 $raw = $server->raw();
 foreach (['pubsub', 'normal'] as $type) {

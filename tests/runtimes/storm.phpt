@@ -1,5 +1,5 @@
 --TEST--
-runtimes: processes of eight strands each, whose waits are cancelled and dropped, while connections break and servers stand still: one holder at a time, and nothing is left
+Runtimes: eight strands per process, whose waits are canceled and dropped while connections break and servers stand still: one holder at a time, and nothing is left
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,7 +16,11 @@ $length = (float) (getenv('DLOCK_STORM_SECONDS') ?: 4);
 $seed = (int) (getenv('DLOCK_STORM_SEED') ?: random_int(1, 1000000));
 const PROCESSES = 3, STRANDS = 8, RESOURCES = 2;
 
-/** Eight strands until the time is over. @return array{sections: int, ended: int, longest: float} how many sections, waits that ended otherwise, and the longest wait */
+/**
+ * Runs eight strands until the time has passed.
+ * @return array{sections: int, ended: int, longest: float} number of sections, waits that ended otherwise, and the
+ *     longest wait
+ */
 function storm(Closure $make, string $prefix, float $until, string $gates, int $seed): array
 {
     mt_srand($seed);
@@ -46,7 +50,7 @@ function storm(Closure $make, string $prefix, float $until, string $gates, int $
                     enter("$gates-$resource");
                     try {
                         Strands::pause(mt_rand(0, 5) / 1000);
-                    } finally { // also of one that is dropped
+                    } finally { // also if it is dropped
                         leave("$gates-$resource");
                     }
                     $lease->isHeld() || throw new LogicException('lost within its time');
@@ -66,7 +70,7 @@ function storm(Closure $make, string $prefix, float $until, string $gates, int $
         while (now() < $until) {
             Strands::pause(mt_rand(5, 100) / 1000);
             $cancel = mt_rand(0, 2) === 0; // the next wait of any strand
-            if (mt_rand(0, 3) === 0) { // another takes the place of one that is dropped in the middle of something
+            if (mt_rand(0, 3) === 0) { // another strand replaces one that is dropped in the middle of something
                 $i = mt_rand(0, STRANDS - 1);
                 Strands::forget($fibers[$i]);
                 $fibers[$i] = Strands::spawn($strand);
@@ -107,7 +111,7 @@ foreach ($kinds as $name => $make) {
     }
     $results = array_map(fn (ForkedChild $child) => $child->result(120), $children);
     holds(min(array_column($results, 'sections')) > 0, "$name: sections (seed $seed)", $results);
-    // Of fibers that are dropped some are not collected for a while: they keep no other for longer.
+    // Some dropped fibers are not collected for a while: they keep no other strand waiting for longer.
     holds(max(array_column($results, 'longest')) < 55, "$name: time limits of at most 20 s (seed $seed)", $results);
     $left = $make();
     for ($i = 1; $i <= RESOURCES; $i++) {

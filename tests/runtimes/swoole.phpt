@@ -1,5 +1,5 @@
 --TEST--
-runtimes: in coroutines of Swoole calls give way without a waiter (with a stub of Swoole's C API)
+Runtimes: in coroutines of Swoole calls yield without a waiter (with a stub of Swoole's C API)
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -21,7 +21,7 @@ function program(string $name, string $options): string
     return $file;
 }
 
-// Swoole's or OpenSwoole's module itself, where DLOCK_SWOOLE names its file.
+// The module of Swoole or OpenSwoole itself, if DLOCK_SWOOLE names its file.
 if (!($module = getenv('DLOCK_SWOOLE'))) {
     $module = program('coroutines', '-shared -fPIC');
     rename($module, "$module.so");

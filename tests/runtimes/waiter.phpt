@@ -1,5 +1,5 @@
 --TEST--
-runtimes: Dlock\setWaiter(): what the waiter is given, what it may do, and until when it is called
+Runtimes: Dlock\setWaiter(): what the waiter receives, what it may do, and until when it is called
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -19,7 +19,7 @@ same($one, Dlock\setWaiter('strlen'), 'returns the one before');
 same('strlen', Dlock\setWaiter(null), 'also a name');
 fails(TypeError::class, '*must be a valid callback or null*', fn () => Dlock\setWaiter('no such function'));
 
-/** The signals that are blocked. */
+/** The blocked signals. */
 function blocked(): string
 {
     preg_match('/^SigBlk:\s*(\w+)/m', file_get_contents('/proc/thread-self/status'), $found);
@@ -28,7 +28,7 @@ function blocked(): string
 
 foreach (strand_kinds() as $name => $kind) {
     if ($name === 'memcached') {
-        continue; // it polls: nothing tells it of a release
+        continue; // it polls, and receives no message of a release
     }
     $manager = $kind->manager();
     $resource = unique($name);
@@ -52,7 +52,7 @@ foreach (strand_kinds() as $name => $kind) {
         $none = null;
         $ready = stream_select($read, $none, $none, 0, 1000);
         if (count($kept) === 3) {
-            $lease->release(); // so there is a reason to look
+            $lease->release(); // so that the call looks
         }
         if (count($kept) === 4) {
             same(false, @fread($stream, 10), "$name: nothing can be read from it");
@@ -69,7 +69,7 @@ foreach (strand_kinds() as $name => $kind) {
         same(ValueError::class, get_debug_type(thrown_by(fn () => @stream_select($read, $none, $none, 0))), "$name: afterwards it leads nowhere");
     }
 
-    // ---- false: it cannot wait here ----
+    // ---- the waiter returns false: it cannot wait here ----
     $calls = 0;
     Dlock\setWaiter(function () use (&$calls) {
         $calls++;
@@ -82,7 +82,7 @@ foreach (strand_kinds() as $name => $kind) {
         pause(0.3);
         return $lease->release();
     });
-    if ($name !== 'memory') { // which a child has for itself
+    if ($name !== 'memory') { // a child has a memory of its own
         same('has it', $other->hear(), "$name: another process");
         $other->say('give it back');
         same(true, $manager->acquire("$resource-other", timeout: 60, ttl: $kind->ttl(100))->release(), "$name: acquire() without a wait by the waiter");
@@ -92,7 +92,7 @@ foreach (strand_kinds() as $name => $kind) {
         $other->kill();
     }
 
-    // ---- another waiter takes over from the next wait on ----
+    // ---- from the next wait on another waiter is called ----
     $lease = $hold('-replaced');
     $calls = [];
     $second = function () use (&$calls, $lease) {
@@ -106,7 +106,7 @@ foreach (strand_kinds() as $name => $kind) {
     same(true, $manager->acquire("$resource-replaced", timeout: 60, ttl: $kind->ttl(100))->release(), "$name: with two waiters");
     same(['first', 'second'], array_slice($calls, 0, 2), "$name: one after the other");
 
-    // ---- nested: a loop that is run from the waiter of {main}, with waits of its own ----
+    // ---- nested: the waiter of {main} runs a loop, with waits of its own ----
     Strands::install();
     $lease = $hold('-main');
     $inner = $hold('-inner');
@@ -124,7 +124,7 @@ foreach (strand_kinds() as $name => $kind) {
     same(true, $had->inner, "$name: and a strand meanwhile");
     Strands::run();
 
-    // ---- what throws, unchanged ----
+    // ---- an exception of the waiter passes unchanged ----
     $lease = $hold('-thrown');
     $thrown = new class('of the waiter') extends Error {};
     Dlock\setWaiter(fn () => throw $thrown);
@@ -135,7 +135,7 @@ foreach (strand_kinds() as $name => $kind) {
     $kind->waitUntilGone("$resource-thrown");
 }
 
-// ---- where fibers cannot be switched it is not called ----
+// ---- if fibers cannot be switched, the waiter is not called ----
 $lock = new DistributedLock(redis_server());
 $resource = unique('handler');
 $lease = $lock->acquire($resource, 0, 100);

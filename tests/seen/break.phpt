@@ -1,5 +1,5 @@
 --TEST--
-"dlock break": the holder is told, the next one has the lock when its lease is over, and nobody is broken by mistake
+"dlock break": the holder is told, the next client acquires the lock when the lease has ended, and no holder is broken by mistake
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -49,7 +49,7 @@ foreach ($kinds as $name => [$make, $options]) {
     $next->say('go');
     same(true, $next->result(), "$name: the next holder's lease is its own");
 
-    // At once, where the name is typed or --yes is given.
+    // The lock is free at once if the name is typed or --yes is given.
     $lease = $locks->acquire($resource, ttl: 3600);
     $id = $locks->inspect($resource)->holders[0]->id;
     same(1, dlock([...$options, 'break', $resource, "--id=$id", '--now'], "no\n")->status, "$name: --now, not meant");
@@ -61,7 +61,7 @@ foreach ($kinds as $name => [$make, $options]) {
     same(false, $lease->release(), "$name: it was lost");
 }
 
-// At once where somebody waits: that one has it, long before a grant that nobody took up would end.
+// If a client waits, it acquires the lock at once, long before an unused grant would end.
 foreach ($kinds as $name => [$make, $options]) {
     $resource = unique("$name-now");
     $locks = $make();
@@ -69,7 +69,7 @@ foreach ($kinds as $name => [$make, $options]) {
     $next = claimant($make, $resource, 'next');
     $next->hear();
     $id = wait_for_parties($locks, $resource, 1, 1)->holders[0]->id;
-    pause(0.1); // a refused attempt is over
+    pause(0.1); // the refused attempt has ended
     $broken = now();
     Dlock\break_lock($locks, $resource, $id, 'me', true);
     $next->hear();
@@ -78,7 +78,7 @@ foreach ($kinds as $name => [$make, $options]) {
     same([true, false], [$next->result(), $lease->release()], "$name: it has it alone");
 }
 
-// A lock of another program without an end is broken at once only.
+// Another program's lock without end can only be broken at once.
 $redis = redis_raw();
 $redis->cmd('SET', 'Lock:' . unique('foreign'), 'secret of another program');
 $locks = new DistributedLock(redis_server());

@@ -1,5 +1,5 @@
 --TEST--
-inspectAll(), "dlock ls" and "dlock ls --all" of a cluster: of all its masters
+inspectAll(), "dlock ls" and "dlock ls --all" of a cluster show the locks of all its masters
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

@@ -1,5 +1,5 @@
 --TEST--
-The command dlock: run, wait, its exit statuses, and names that would steer a terminal
+The command dlock: run, wait, its exit statuses, and names that would control a terminal
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ same(1, dlock([$server, 'wait', $resource, '--timeout=0.1'])->status, 'wait, not
 $lease->release();
 same(0, dlock([$server, 'wait', $resource])->status, 'wait');
 
-// A lock that is lost ends the command.
+// The loss of the lock ends the command.
 $child = fork_child(fn () => dlock([$server, 'run', $resource, '--ttl=2', '--', 'sh', '-c', 'trap "echo told; kill \$!; exit 1" TERM; tail -f /dev/null & wait']));
 $seen = wait_for_parties($locks, $resource, 1, 0);
 same("run sh", wait_for(fn () => $locks->inspect($resource)->holders[0]->label ?? 'run sh', SOON), 'the label of run');
@@ -35,7 +35,7 @@ redis_raw()->cmd('DEL', "Lock:$resource");
 $run = $child->result();
 same([3, "told\n"], [$run->status, $run->output], 'a command whose lock is lost');
 
-// Statuses.
+// Exit statuses.
 foreach ([[[], 2], [['fly'], 2], [['show'], 2], [['show', 'a', 'b'], 2], [['--fast', 'ls'], 2], [['--server=gopher://x', 'ls'], 2],
         [['--server=redis://127.0.0.1:1', 'ls'], 4], [['--help'], 0], [['--version'], 0], [[$server, 'ls'], 0]] as [$arguments, $status]) {
     same($status, dlock($arguments)->status, 'status of dlock ' . implode(' ', $arguments));
@@ -43,7 +43,7 @@ foreach ([[[], 2], [['fly'], 2], [['show'], 2], [['show', 'a', 'b'], 2], [['--fa
 $run = dlock(['--server=redis://user:s3cret@127.0.0.1:1', 'ls']);
 hides(['s3cret'], $run->output . $run->errors, 'a server that cannot be reached');
 
-// Names and labels for a terminal: escaped. For programs: as they are.
+// The command escapes names and labels for a terminal, but not for programs.
 $nasty = unique("\e[2J\x07\u{202e}");
 $lease = $locks->acquire($nasty);
 $run = dlock([$server, 'show', $nasty]);

@@ -17,7 +17,7 @@ require __DIR__ . '/../inc/database.inc';
 require __DIR__ . '/../inc/seen.inc';
 require __DIR__ . '/../inc/openmetrics.inc';
 
-/** So many locks of the database, held or free, that nobody has acquired. */
+/** Adds locks to the database, held or free, that no client has acquired. */
 function add_locks(PrivateDatabase $server, string $name, int $count, bool $held): void
 {
     if ($server instanceof PrivatePostgres) {
@@ -32,7 +32,7 @@ function add_locks(PrivateDatabase $server, string $name, int $count, bool $held
 
 foreach (private_databases() as $kind => $server) {
     $options = 'guard=300&connect_timeout=60&read_timeout=60';
-    (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // made
+    (new DistributedLock($server->dsn("create=1&$options")))->isLocked('r'); // creates the tables
     $dsn = $server->dsn($options, $server->applicationUser());
     $dlock = fn (string ...$arguments) => dlock(["--server=$dsn", ...$arguments]);
     $make = fn () => new DistributedLock($dsn, ttl: 100);
@@ -58,7 +58,8 @@ foreach (private_databases() as $kind => $server) {
     hides([PrivateDatabase::PASSWORD, $token], $text . $run->output, "$kind: what is shown");
     same(1, $dlock('wait', 'r', '--timeout=0')->status, "$kind: wait, not free");
 
-    // Listed among a thousand that are free, with the prefix only, the longest held first; nobody is in the way.
+    // The command lists them among a thousand free locks, with the prefix only, the longest held first; it blocks no
+    // client.
     $long = str_repeat('long', 100);
     $others = [$make()->acquire($long), $make()->acquire('relied'), (new DistributedLock($dsn, 'Loc', ttl: 100))->acquire('foreign')];
     add_locks($server, 'Lock:f', 1100, false);
@@ -67,13 +68,13 @@ foreach (private_databases() as $kind => $server) {
     $pdo->query('SELECT * FROM ' . ($kind === 'pgsql' ? 'dlock.locks' : 'dlock_locks') . " WHERE name = 'Lock:relied' FOR UPDATE")->fetchAll();
     $run = wait_for(function () use ($dlock) {
         $run = $dlock('ls', '--json');
-        return $run->status !== 0 || json_decode($run->output)[0]->waiting === 2 ? $run : null; // not while a slow one has given no sign of life
+        return $run->status !== 0 || json_decode($run->output)[0]->waiting === 2 ? $run : null; // not before a slow waiter's sign of life
     }, 60, "$kind: ls");
     $listed = json_decode($run->output, true);
     same([0, '', ['r', substr($long, 0, ($kind === 'pgsql' ? 223 : 191) - 5) . '...', 'relied']], [$run->status, $run->errors, array_column($listed, 'resource')], "$kind: ls");
     foreach ([&$shown, &$listed[0]] as &$lock) {
         unset($lock['at']);
-        $lock['holders'] = array_column($lock['holders'], 'fencingToken', 'id'); // a renewal says more of it
+        $lock['holders'] = array_column($lock['holders'], 'fencingToken', 'id'); // a renewal adds details
         $lock['waiters'] = array_slice($lock['waiters'], 0, 1);
     }
     same($shown, $listed[0], "$kind: ls has what show has");
@@ -88,7 +89,7 @@ foreach (private_databases() as $kind => $server) {
     same([0, 1000, "dlock: it lists no more than 1000 locks, and there may be more\n"], [$run->status, count(json_decode($run->output)), $run->errors], "$kind: no more than a thousand");
     array_map(fn ($lease) => $lease->release(), $others);
 
-    // Broken: its holder can neither renew nor free it; then at once, for the next one.
+    // The lock is broken: its holder can neither renew nor release it. Then it is free at once, for the next holder.
     same([3, $token], [$dlock('break', 'r', '--id=' . strrev($id))->status, $server->token('Lock:r')], "$kind: break of another holder");
     $run = $dlock('break', 'r', "--id=$id");
     same([0, true], [$run->status, str_contains($run->output, 'it is free in ')], "$kind: break");

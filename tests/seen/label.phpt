@@ -1,5 +1,5 @@
 --TEST--
-setLabel(), dlock.label and dlock.describe: what others see, and for how long
+setLabel(), dlock.label and dlock.describe: what other processes see, and for how long
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -26,7 +26,7 @@ setLabel(null);
 $locks = new DistributedLock(redis_server());
 $lease = $locks->acquire(unique());
 
-/** What others see of a process with these settings that waits: the label and the host, by its own code. */
+/** What other processes see of a waiter with these settings: its label and its host. $code runs before the wait. */
 function seen_of(string $settings, string $code = ''): array
 {
     global $locks;
@@ -46,7 +46,7 @@ same(['job 7', gethostname()], seen_of('-d dlock.label=none', 'Dlock\setLabel("j
 same([null, ''], seen_of('-d dlock.describe=0', 'Dlock\setLabel("job 7");'), 'nothing at all');
 $lease->release();
 
-// Without an origin tokens have random digits only, and handles of either kind are taken.
+// Without an origin tokens have random digits only, and attach() accepts handles of either kind.
 $run = new DoctorRun([], '-d dlock.describe=0', script: (function () {
     file_put_contents($script = temporary_directory() . '/token.php', '<?php $l = (new DistributedLock(' . var_export(redis_server(), true) . '))->acquire('
         . var_export(unique('handle'), true) . ', ttl: 60); echo $l->token, " ", $l->detach();');

@@ -1,5 +1,5 @@
 --TEST--
-"dlock ls --all" finds what the index does not have, on one server, of a RedLock, of a semaphore; "dlock metrics" is OpenMetrics text with queues and stocks
+"dlock ls --all" finds locks that the index lacks, on one server, of a RedLock, of a semaphore; "dlock metrics" is OpenMetrics text with queues and stocks
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/seen.inc';
 require __DIR__ . '/../inc/openmetrics.inc';
 
-/** The resources that "dlock ls" has. @return list<string> */
+/** The resources that "dlock ls" lists. @return list<string> */
 function listed(array $options, string ...$more): array
 {
     $run = dlock([...$options, 'ls', '--json', ...$more]);
@@ -23,7 +23,7 @@ function listed(array $options, string ...$more): array
     return $names;
 }
 
-// A lease of an hour that is not renewed says nothing of itself; the key of another program neither. A prefix is no pattern.
+// An unrenewed lease of an hour has no description, and neither has another program's key. A prefix is no pattern.
 $prefix = unique('a*[b]?\\^') . ':';
 $options = ['--server=' . redis_server(), "--prefix=$prefix"];
 $lease = (new DistributedLock(redis_server(), $prefix))->acquire('one', ttl: 3600);
@@ -38,7 +38,7 @@ $lease->release();
 same(['foreign'], listed($options, '--all'), 'after the release');
 $redis->cmd('DEL', "{$prefix}foreign", str_replace('*', 'xx', $prefix) . 'other', "{$prefix}list");
 
-// More keys than a server gives at a time, and than are listed.
+// More keys than a server returns at a time, and than are listed.
 for ($i = 0, $keys = []; $i < 3000; $i++) {
     array_push($keys, "$prefix$i", 'x');
 }
@@ -47,7 +47,7 @@ $run = dlock([...$options, 'ls', '--all', '--json']);
 same([0, 1000, "dlock: it lists no more than 1000 locks, and there may be more\n"], [$run->status, count(json_decode($run->output)), $run->errors], 'no more than a thousand, which it says');
 $redis->cmd('DEL', ...array_column(array_chunk($keys, 2), 0));
 
-// A semaphore's, and those of a RedLock that a majority has.
+// A semaphore's resources, and those of a RedLock that a majority has.
 $permits = ['--server=' . redis_server(), '--class=Semaphore', "--prefix=$prefix"];
 $lease = (new Dlock\Semaphore(3, redis_server(), $prefix))->acquire('pool', ttl: 3600);
 same([[], ['pool']], [listed($permits), listed($permits, '--all')], "a semaphore's");

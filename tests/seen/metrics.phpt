@@ -1,5 +1,5 @@
 --TEST--
-Dlock\metrics(): totals of fifty workers of which ten were killed, gauges of those that live, and text that OpenMetrics takes
+Dlock\metrics(): totals of fifty workers, ten of them killed, gauges of those that live, and text in OpenMetrics format
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/openmetrics.inc';
 
-// The checker sees what is wrong.
+// The checker finds mistakes.
 foreach (["a 1\n# EOF\n", "# TYPE a counter\na 1\n# EOF\n", "# TYPE a gauge\na 1\na 1\n# EOF\n", "# TYPE a gauge\na 1\n",
         "# TYPE a histogram\na_bucket{x=\"\",le=\"1.0\"} 2\na_bucket{x=\"\",le=\"+Inf\"} 1\na_count{x=\"\"} 1\na_sum{x=\"\"} 1\n# EOF\n"] as $bad) {
     holds(thrown_by(fn () => open_metrics($bad)) instanceof UnexpectedValueException, 'refused', $bad);
@@ -50,7 +50,7 @@ same([51.0, 51.0], [$samples['dlock_workers'], $samples['dlock_held']], 'workers
 same(50.0 * 20, $of('dlock_hold_seconds_count'), 'held until now');
 same(50.0 * 22 + 1, $of('dlock_wait_seconds_count'), 'attempts');
 
-// What was killed holds nothing for ever, and its totals stay.
+// Killed workers hold nothing forever, and their totals stay.
 foreach (array_slice($children, 0, 10) as $child) {
     $child->kill();
 }
@@ -66,7 +66,7 @@ $samples = open_metrics(Dlock\metrics());
 same([1.0, 1.0], [$samples['dlock_workers'], $samples['dlock_held']], 'the parent is left');
 same(50.0 * 20 + 40, $of('dlock_hold_seconds_count'), 'held until now');
 
-// Another worker takes their slots; who waits is seen.
+// Another worker uses their slots; a waiter is counted.
 $waiter = fork_child(fn (callable $say) => $say(1) ?? (bool) $locks()->acquire("$run:taken", 60)->release());
 $waiter->hear();
 wait_for(fn () => $locks()->inspect("$run:taken")->waiting === 1, 60, 'the waiter');
@@ -76,7 +76,7 @@ same(true, $waiter->result(), 'it has got it');
 $samples = open_metrics(Dlock\metrics());
 same([0.0, 0.0, 1.0], [$samples['dlock_waiting'], $samples['dlock_held'], $of('dlock_handovers_total')], 'in the end');
 
-// Names are few: numbers are left out, and beyond the most there is one for all.
+// Names are few: numbers are left out, and beyond the maximum there is one name for all.
 for ($i = 0; $i < 80; $i++) {
     $locks()->acquire("$run-" . str_repeat('x', $i), 0, 30)->release();
 }
@@ -84,12 +84,12 @@ $samples = open_metrics(Dlock\metrics());
 holds(($samples['dlock_acquisitions_total{class="",name="other"}'] ?? 0) >= 16, 'the rest', $samples['dlock_acquisitions_total{class="",name="other"}'] ?? null);
 same(65, count(preg_grep('/^dlock_acquisitions_total/', array_keys($samples))), 'how many names');
 
-// The board asks for what there is.
+// The board asks for metrics that exist.
 $board = (string) file_get_contents(dirname(__DIR__, 2) . '/examples/grafana.json');
 holds(is_array(json_decode($board, true)['panels'] ?? null), 'a board');
 preg_match_all('/dlock_\w+/', $board, $asked);
 $known = array_unique(array_map(fn (string $sample) => strtok($sample, '{'), array_keys($samples)));
-$of_server = preg_grep('/^dlock_(server|stock)_/', $asked[0]); // of "dlock metrics": list.phpt
+$of_server = preg_grep('/^dlock_(server|stock)_/', $asked[0]); // list.phpt tests those of "dlock metrics"
 same([], array_values(array_diff(array_unique($asked[0]), $known, $of_server)), 'metrics that the board asks for and are not there');
 ?>
 Done.

@@ -1,5 +1,5 @@
 --TEST--
-examples/metrics.php under PHP-FPM: what any worker has counted is in the answer of each
+examples/metrics.php under PHP-FPM: each worker's answer has the counts of all workers
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

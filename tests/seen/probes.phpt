@@ -1,5 +1,5 @@
 --TEST--
-USDT: the extension has its probes where sys/sdt.h is there, and needs no library for them
+USDT: the extension has its probes if sys/sdt.h exists, and needs no library for them
 --FILE--
 <?php
 declare(strict_types=1);

@@ -1,5 +1,5 @@
 --TEST--
-USDT: what a tracer is told: the resource and its length, the back end, the outcome, for how long was waited and held
+USDT: a tracer receives the resource and its length, the back end, the outcome, and the times of waiting and holding
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ const TRACED = <<<'PHP'
         $lease->isHeld();
     }
     PHP;
-/** What is printed at each of them, of its arguments. */
+/** What the tracer prints at each probe, from its arguments. */
 const PROBES = [
     'acquire__start' => '"%s %lu %s\n", (char *) $_probe_arg0, $_probe_arg1, (char *) $_probe_arg2',
     'acquire__done' => '"%s %lu %d %ld\n", (char *) $_probe_arg0, $_probe_arg1, (int) $_probe_arg2, (long) $_probe_arg3',

@@ -1,5 +1,5 @@
 --TEST--
-inspect(), inspectAll() and "dlock show": holder and waiters in order, with host, pid, label and times; a waiter that was killed is gone
+inspect(), inspectAll() and "dlock show": holder and waiters in order, with host, pid, label and times; a killed waiter disappears
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -36,7 +36,7 @@ foreach ($kinds as $name => [$make, $options]) {
         wait_for_parties($locks, $resource, 1, $i + 1);
     }
 
-    // The holder has told its label with its first renewal.
+    // The holder has stored its label with its first renewal.
     $seen = wait_for(fn () => ($seen = $locks->inspect($resource))->holders && $seen->holders[0]->label !== null ? $seen : null, SOON, "$name: the label");
     $mode = $name === 'Semaphore' ? 'permits' : 'lock';
     $of = fn (Dlock\Party $party) => [$party->host, $party->pid, $party->label, $party->mode, $party->permits];
@@ -58,7 +58,7 @@ foreach ($kinds as $name => [$make, $options]) {
         same(3, count($seen->servers), 'how many servers');
     }
 
-    // In the list, and from the command line.
+    // In the list, and by the command.
     $listed = array_values(array_filter($locks->inspectAll(1000), fn ($one) => $one->resource === $resource));
     same([1, 2], [count($listed), $listed[0]->waiting ?? null], "$name: in the list");
     $run = dlock([...$options, 'show', $resource, '--json']);
@@ -72,11 +72,11 @@ foreach ($kinds as $name => [$make, $options]) {
         holds(str_contains($text, $word), "$name: shown: $word", $text);
     }
 
-    // Nothing of it can release or attach: no text has a token.
+    // No text has a token, so none is enough to release or attach.
     $everything = serialize(json_encode([$seen, $listed])) . $run->output . $text;
     holds(!preg_match('/[0-9a-f]{32}/', $everything), "$name: no more than ids are shown", $everything);
 
-    // Who is killed while it waits is gone.
+    // A waiter that is killed disappears.
     $waiters[0]->kill();
     $after = wait_for_parties($locks, $resource, 1, 1);
     same($pids[$name][1], $after->waiters[0]->pid, "$name: the other one stays");

@@ -1,5 +1,5 @@
 --TEST--
-inspect(), inspectAll() and "dlock show" on ZooKeeper: host, pid, label and times come from the nodes, whatever the names; nothing is said where dlock.describe is 0, or by other clients
+inspect(), inspectAll() and "dlock show" on ZooKeeper: host, pid, label and times come from the nodes, whatever the names; other clients and dlock.describe=0 tell nothing
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -46,11 +46,11 @@ foreach ($kinds as $name => [$make, $options]) {
         same(substr($token, 0, 24), $party->id, "$name: the id");
         same([1, 0, 2], [count(($few = $locks->inspect($resource, 0))->holders), count($few->waiters), $few->waiting], "$name: no waiters in detail");
 
-        // In the list: only this kind's, by its own name.
+        // The list has only locks of this kind, by their own names.
         $listed = $locks->inspectAll();
         same([[$resource, 2, [gethostname(), $pids[0], 'order 17', $mode, 1]]],
             array_map(fn (Dlock\Inspection $one) => [$one->resource, $one->waiting, $of($one->holders[0])], $listed), "$name: in the list");
-        if (!str_contains($resource, "\0")) { // no argument of a command has one
+        if (!str_contains($resource, "\0")) { // no argument of a command contains one
             $run = dlock([...$options, 'show', $resource, '--json']);
             $shown = json_decode($run->output, true);
             same([0, '', $pids[0], array_slice($pids, 1)], [$run->status, $run->errors, $shown['holders'][0]['pid'], array_column($shown['waiters'], 'pid')], "$name: dlock show");
@@ -72,7 +72,7 @@ foreach ($kinds as $name => [$make, $options]) {
     }
 }
 
-// Another client's node has an age; its data is not taken for a description.
+// Another client's node has an age; its data is not read as a description.
 $locks = $kinds['ZkLock'][0]();
 $zk->create("$root/foreign");
 $zk->create("$root/foreign/lock-", "box \e]0;x\x07", ZkRaw::EPHEMERAL | ZkRaw::SEQUENCE);
@@ -81,7 +81,7 @@ same(['', '', 0, null, null], [$party->id, $party->host, $party->pid, $party->la
 holds($party->askedAt !== null && $party->fencingToken > 0, 'its age', $party->askedAt);
 same(['foreign'], array_column($locks->inspectAll(), 'resource'), 'in the list');
 
-// Nothing is written where nothing is to be said.
+// A process with dlock.describe=0 writes no description.
 $script = temporary_directory() . '/holds.php';
 file_put_contents($script, '<?php $lease = (new ZkLock(' . var_export(zk_hosts(), true) . ', ' . var_export($root, true) . '))->acquire("silent");
     $data = ' . var_export($root, true) . '; echo implode(",", get_object_vars((new ZkLock(' . var_export(zk_hosts(), true) . ', $data))->inspect("silent")->holders[0]) + ["label" => ""]);');

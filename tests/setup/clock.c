@@ -1,6 +1,6 @@
-/* Preloaded into a process, it sets its wall clock: by the seconds in the file that WALL_CLOCK names (a double, mapped,
- * so that it can be changed while the process runs), and leaves all its other clocks alone. libfaketime (Debian's) does
- * not get on with the allocator that Redis uses. */
+/* Preloaded into a process, this library shifts its wall clock by the seconds in the file that WALL_CLOCK names (a
+ * double, mapped, so that it can change while the process runs). All other clocks stay right. libfaketime (Debian's)
+ * does not work with the allocator that Redis uses. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ __attribute__((constructor)) static void map(void)
 	}
 }
 
-/* PHP loads extensions so that they look into their own libraries first; they must look here. */
+/* PHP loads extensions so that they search their own libraries first; they must search this one. */
 void *dlopen(const char *path, int flags)
 {
 	static void *(*next)(const char *, int);

@@ -1,6 +1,6 @@
-/* Preloaded into PHP, it lets the n-th request of the extension for memory fail, as the environment says at that time:
- * FAIL="SERIAL:N". With another SERIAL it counts from one again; FAILED has the same when that request has come. The
- * memory that others ask for, PHP and libraries among them, is there. */
+/* Preloaded into PHP, this library lets the N-th request of the extension for memory fail, as the environment says at
+ * that time: FAIL="SERIAL:N". With another SERIAL it counts from one again; FAILED has the same value when that request
+ * has come. Requests of PHP and of libraries succeed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 
-/* PHP loads extensions so that they look into their own libraries first; they must look here. */
+/* PHP loads extensions so that they search their own libraries first; they must search this one. */
 void *dlopen(const char *path, int flags)
 {
 	static void *(*next)(const char *, int);

@@ -2,25 +2,26 @@
 /* A TCP relay in front of each target, with faults; see ../inc/relay.inc.
  *
  *   php relay.php [--from=ADDRESS] TARGET …
- *                               ADDRESS is where its connections to targets come from; a target is "host:port", or several with commas between: each connection goes to the next one.
+ *                               ADDRESS is the source address of its connections to targets. A target is "host:port",
+ *                               or several, separated by commas: each connection goes to the next one.
  *                               Prints its own ports, one line, then obeys lines of JSON on its input:
  *
- * {"link": 0, "up": false, "down": true, "only": "inbox"}   which directions are forwarded ("only": on subscriptions alone).
- *                                        What is not forwarded waits, and arrives late, as after a partition
- * {"link": 0, "delay": [0.01, 0.1]}      seconds that each piece takes, between these
+ * {"link": 0, "up": false, "down": true, "only": "inbox"}   which directions are forwarded ("only": only on
+ *                                        subscriptions). The rest waits, and arrives late, as after a partition
+ * {"link": 0, "delay": [0.01, 0.1]}      seconds by which each piece is delayed, between these
  * {"link": 0, "cut": true}               closes all connections
- * {"link": 0, "swallow": true}           from now on: the server gets a request and answers, the answer is dropped and the
- *                                        connection closed; with a number, of so many connections
- * {"link": 0, "replace": ["a", "b"]}     what goes up has b where the client wrote a; both are as long
+ * {"link": 0, "swallow": true}           from now on: the server receives a request and answers, the relay drops the
+ *                                        answer and closes the connection; with a number, for that many connections
+ * {"link": 0, "replace": ["a", "b"]}     writes b where the client wrote a; both have the same length
  * {"link": 0, "target": "host:port"}     where new connections go
  *
- * Each message sets all that it does not name back to normal. Ends at the end of its input. */
+ * Each message resets everything that it does not name. Ends at the end of its input. */
 declare(strict_types=1);
 
 /** One direction of a connection. */
 final class Flow
 {
-    /** @var list<array{float, string}> pieces with the time when each is due */
+    /** @var list<array{float, string}> pieces with their due times */
     public array $pieces = [];
     public string $out = '';
 
@@ -34,7 +35,7 @@ final class Connection
 {
     public readonly Flow $up, $down;
     public bool $inbox = false;
-    public bool $asked = false; // something went up since the fault began
+    public bool $asked = false; // bytes went up since the fault began
 
     public function __construct(public readonly int $link, $client, $server)
     {
@@ -141,7 +142,7 @@ final class Relay
             return;
         }
         $context = stream_context_create(['socket' => ['tcp_nodelay' => true] + ($this->from === null ? [] : ['bindto' => "$this->from:0"])]);
-        // Not waited for: the packets may be lost, and the other links go on.
+        // Asynchronous: the packets may be lost, and the other links continue.
         $server = @stream_socket_client("tcp://{$this->next($link)}", $code, $message, 0.2, STREAM_CLIENT_CONNECT | STREAM_CLIENT_ASYNC_CONNECT, $context);
         if (!$server) {
             fclose($client);
@@ -167,7 +168,7 @@ final class Relay
         return $least + mt_rand() / mt_getrandmax() * ($most - $least);
     }
 
-    /** False: it is over. */
+    /** False: the connection has ended. */
     private function move(Connection $connection, array $ready): bool
     {
         $mode = $this->modes[$connection->link];

@@ -1,8 +1,8 @@
-/* Preloaded into a process, or part of a program, it answers for some host names as the file says that RESOLVER names:
- * a line for each with the name, the seconds that it takes to look it up, and its addresses with commas between, or "-"
- * for a name that is not known. The file may change: a look-up that is waiting goes on as soon as it should by then.
- * Each look-up of such a name adds a line with the name to the file with ".log" behind its name. All other names, and
- * addresses, are the system's. */
+/* Preloaded into a process, or part of a program, this code resolves some host names by the file that RESOLVER names.
+ * Each line has a name, the seconds that its look-up takes, and its addresses, separated by commas, or "-" for an
+ * unknown name. If the file changes, a waiting look-up continues as soon as its new time has passed. Each look-up of
+ * such a name adds a line with the name to the file with ".log" appended to its name. The system resolves all other
+ * names, and addresses. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -25,7 +25,7 @@ static resolver_function *system_resolver(void)
 }
 
 #ifndef RESOLVER_IN_PROGRAM
-/* PHP loads extensions so that they look into their own libraries first; they must look here. */
+/* PHP loads extensions so that they search their own libraries first; they must search this one. */
 void *dlopen(const char *path, int flags)
 {
 	static void *(*next)(const char *, int);
@@ -75,7 +75,7 @@ static double clock_seconds(void)
 	return (double) now.tv_sec + (double) now.tv_nsec / 1e9;
 }
 
-/* As freeaddrinfo() frees one at a time, lists can be joined. */
+/* Lists can be joined, because freeaddrinfo() frees one entry at a time. */
 static int list_addresses(char *addresses, const char *port, const struct addrinfo *hints, struct addrinfo **list)
 {
 	struct addrinfo numeric = hints ? *hints : (struct addrinfo) { 0 }, **end = list;

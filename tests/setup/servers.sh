@@ -2,9 +2,9 @@
 # Private servers for tests and demo, on free ports, with their data below DIR.
 #
 #   servers.sh start DIR [PID]          seven Redis servers and one ZooKeeper; writes DIR/env, to be sourced
-#   servers.sh memcached-start DIR      one memcached more, and prints its host:port
+#   servers.sh memcached-start DIR      one more memcached; prints its host:port
 #   servers.sh kill-clients DIR         kills every process that has DLOCK_TEST_DIR=DIR in its environment
-#   servers.sh stop DIR                 kills whatever was started below DIR and is still alive
+#   servers.sh stop DIR                 kills the servers below DIR that are still alive
 #   servers.sh ensemble-start DIR [PID] three ZooKeepers; writes DIR/ensemble: one "number host:port" per line
 #   servers.sh ensemble-leader DIR      prints the number of the leader (waits until there is one)
 #   servers.sh ensemble-kill DIR N      kills member N with SIGKILL
@@ -12,18 +12,18 @@
 #   servers.sh ensemble-restart DIR N   starts member N again, on its ports and its data
 #   servers.sh stop DIR                 ends the ensemble as well
 #
-# With a PID, the servers are stopped when that process has ended, in whatever way (SIGKILL included).
+# With a PID, the servers are stopped when that process has ended, however it ended (also by SIGKILL).
 set -euo pipefail
 export LC_ALL=C
 
-readonly deadline=60 # seconds, for anything to become ready; a JVM on a busy machine is slow
+readonly deadline=60 # seconds until a server must be ready; a JVM on a busy machine is slow
 
 say() { echo "servers: $*" >&2; }
 die() { say "$*"; exit 1; }
 
 # ---- processes ----------------------------------------------------------------------------------------------------------
 
-# When the process was started, in clock ticks since boot: tells it from a later one with the same pid.
+# When the process started, in clock ticks since boot: distinguishes it from a later one with the same pid.
 start_time() {
 	local stat
 	{ stat=$(< "/proc/$1/stat"); } 2> /dev/null || return 1
@@ -32,17 +32,17 @@ start_time() {
 	[ "$1" != Z ] && [ "$1" != X ] && echo "${20}"
 }
 
-# "pid start-time" in the file: is that process alive?
+# Is the process of "pid start-time" in the file alive?
 is_alive() {
 	local pid started
 	[ -s "$1" ] && read -r pid started < "$1" && [ "$(start_time "$pid")" = "$started" ]
 }
 
-# Runs a server in a session of its own, so that Ctrl-C reaches the caller only, and records it.
+# Runs a server in a session of its own, so that Ctrl-C reaches only the caller, and records it.
 launch() {
 	local dir=$1
 	shift
-	# Not preloaded into servers: a sanitizer's library that is meant for PHP.
+	# A sanitizer's library is for PHP only.
 	env -u LD_PRELOAD setsid "$@" > "$dir/log" 2>&1 < /dev/null &
 	local pid=$!
 	echo "$pid $(start_time $pid)" > "$dir/pid"
@@ -77,10 +77,11 @@ stop_all() {
 	return "$failed"
 }
 
-# Programs that still run, as when the one that started them was killed: they have DLOCK_TEST_DIR in their environment.
+# Kills programs that still run, because the test that started them was killed, for example. They have DLOCK_TEST_DIR in
+# their environment.
 kill_clients() {
 	local file found
-	for _ in 1 2 3 4 5; do # one of them may start another while we look
+	for _ in 1 2 3 4 5; do # one of them may start another meanwhile
 		found=0
 		for file in /proc/[0-9]*/environ; do
 			if grep -qzFx "DLOCK_TEST_DIR=$1" "$file" 2> /dev/null; then
@@ -119,8 +120,8 @@ wait_until() {
 	done
 }
 
-# A port below those that the kernel gives to outgoing connections: a server that is killed and started again finds its
-# port still free. Whether it is free now, the server finds out by binding it; then another one is tried.
+# A port below those that the kernel gives to outgoing connections: a restarted server finds its port still free. If it
+# is not free now, the server fails to bind it, and another port is tried.
 random_port() {
 	local low=32768
 	[ ! -r /proc/sys/net/ipv4/ip_local_port_range ] || read -r low _ < /proc/sys/net/ipv4/ip_local_port_range
@@ -128,8 +129,8 @@ random_port() {
 	echo $((10240 + (RANDOM << 15 | RANDOM) % (low - 10240)))
 }
 
-# Starts with other ports until it runs: `try` is a function that takes DIR and starts there, `ready` one that says
-# 0 ready, 1 not yet, 2 it has died.
+# Starts with other ports until it runs: the function `try` starts a server in DIR, the function `ready` returns 0 if it
+# is ready, 1 if it is not ready yet, 2 if it has died.
 start_with_retry() {
 	local dir=$1 try=$2 ready=$3 until code
 	for _ in 1 2 3 4 5; do
@@ -145,7 +146,7 @@ start_with_retry() {
 				say "$dir: not ready after $deadline s"
 				return 1
 			fi
-			sleep 0.1 # asking takes several processes each time
+			sleep 0.1 # each question starts several processes
 		done
 		# It died: most likely the port was taken.
 	done
@@ -174,7 +175,7 @@ redis_try() {
 	launch "$dir" "${DLOCK_TEST_REDIS_SERVER:-redis-server}" "$dir/redis.conf"
 }
 
-# Ready is when the process that answers on the port is the one that was started.
+# The server is ready when the process that answers on the port is the one that was started.
 redis_ready() {
 	local dir=$1 pid reply
 	is_alive "$dir/pid" || return 2
@@ -186,14 +187,14 @@ redis_ready() {
 redis_configure() {
 	local dir=$1 socket_dir
 	mkdir -p "$dir"/redis{1..7}
-	# The server that wants a password. `limited` may do what the extension needs for locks "Lock:…" and nothing else.
+	# The server with passwords. `limited` may do only what the extension needs for locks "Lock:…".
 	echo "$default_password" > "$dir/redis6/password"
 	cat > "$dir/redis6/extra.conf" <<-CONF
 		requirepass $default_password
 		user app on >$app_password ~* &* +@all
 		user limited on >$limited_password ~Lock:* ~*dlock* &*dlock* &Lock:* +@read +@write +@scripting +@pubsub +@connection +@transaction +time -@dangerous +info
 	CONF
-	# The path of a unix socket may have 107 characters. A checkout may be deep.
+	# The path of a Unix socket may have 107 characters, and a checkout may be deep.
 	socket_dir=$dir/redis7
 	if [ "${#socket_dir}" -gt 80 ]; then
 		socket_dir=$(mktemp -d /tmp/dlock.XXXXXX)
@@ -205,14 +206,14 @@ redis_configure() {
 
 # ---- ZooKeeper ----------------------------------------------------------------------------------------------------------
 
-# One of ZooKeeper's four-letter words.
+# Sends one of ZooKeeper's four-letter words.
 zk_ask() {
 	timeout 2 bash -c 'exec 3<> "/dev/tcp/127.0.0.1/$1" && printf %s "$2" >&3 && cat <&3' _ "$1" "$2" 2> /dev/null | tr -d '\0'
 }
 
 zk_settings() {
 	local dir=$1 port=$2
-	# A tick is the grain of session timeouts: short ones must be possible for tests of expiry, long ones as well.
+	# Session timeouts are counted in ticks: tests of expiry need short ones, others long ones.
 	cat <<-CONF
 		dataDir=$dir/data
 		clientPortAddress=127.0.0.1
@@ -228,7 +229,7 @@ zk_settings() {
 	CONF
 }
 
-# A vote that gets lost while a leader is killed is cast again after at most a second; ZooKeeper's own limit is a minute.
+# A vote that is lost while a leader is killed is repeated after at most a second; ZooKeeper's own limit is a minute.
 zk_launch() {
 	local dir=$1
 	mkdir -p "$dir/data"
@@ -249,7 +250,7 @@ zk_try() {
 	zk_launch "$dir"
 }
 
-# The answer names the data directory: it is that server, and none that happens to be on the port.
+# The answer must name the data directory, because another server may use the port.
 zk_ready() {
 	local dir=$1
 	is_alive "$dir/pid" || return 2
@@ -261,7 +262,7 @@ zk_ready() {
 
 ensemble_try() {
 	local dir=$1 n peers="" ports=() among=127.$((1 + RANDOM % 254)).$((RANDOM % 256)).$((1 + RANDOM % 254))
-	# A member binds its first port when it becomes leader: nobody else may have it until then, so the address is their own.
+	# A member binds its first port when it becomes leader. An own address keeps other programs from that port.
 	for n in 1 2 3; do
 		kill_recorded "$dir/zk$n/pid"
 		rm -rf "$dir/zk$n"
@@ -277,7 +278,7 @@ ensemble_try() {
 	done
 }
 
-# A bind that fails on a quorum port does not end the JVM, it only says so in its log.
+# If the bind of a quorum port fails, the JVM does not end: it only logs it.
 ensemble_ready() {
 	local dir=$1 n code worst=0
 	for n in 1 2 3; do
@@ -289,7 +290,7 @@ ensemble_ready() {
 	return "$worst"
 }
 
-# Prints the number of the leader, fails when there is none at the moment.
+# Prints the number of the leader, and fails if there is none at the moment.
 leader_now() {
 	local dir=$1 n
 	for n in 1 2 3; do
@@ -369,7 +370,7 @@ ensemble_start() {
 	for n in 1 2 3; do echo "$n 127.0.0.1:$(< "$dir/zk$n/port")"; done > "$dir/ensemble"
 }
 
-# Whatever goes wrong while starting, nothing of it is left.
+# If the start fails, nothing is left of it.
 start_or_stop() {
 	local dir=$2
 	! compgen -G "$dir/*/pid" > /dev/null || stop_all "$dir"

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: with digest auth nodes are the user's alone, other users contend or are told, and no secret is shown
+ZkLock with digest auth: only the user can change its nodes, other users wait or get an error, and no secret is shown
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -21,7 +21,7 @@ $bob = new ZkLock(zk_hosts(), $root, auth: 'digest:bob:other');
 $wrong = new ZkLock(zk_hosts(), $root, auth: 'digest:alice:wrong');
 $nobody = new ZkLock(zk_hosts(), $root);
 
-// ---- what is the user's own ----
+// ---- nodes of the user ----
 $lease = $alice->acquire('own', 0);
 $id = 'alice:' . base64_encode(sha1("alice:$secret", true));
 foreach (["$root/own", "$root/own/_c_$lease->token-lock-0000000000"] as $path) {
@@ -51,7 +51,7 @@ same(1, (int) fork_child(function () use ($root, $auth) {
     return $lock->lock('own', 10) && $lock->release('own');
 })->result(), 'the user in another process');
 
-// ---- a root that cannot be made ----
+// ---- a root that cannot be created ----
 $zk->create("$root/hers");
 $raw = zk_raw();
 $raw->auth('digest', "alice:$secret");
@@ -60,7 +60,7 @@ $raw->close();
 fails('Dlock\ConnectionException', "ZooKeeper at *: $root/hers/locks: there is no right to it without credentials",
     fn () => (new ZkLock(zk_hosts(), "$root/hers/locks"))->acquire('x', 0), 'acquire() below a node of another user');
 
-// ---- below a node that is open to all, users meet who cannot read each other's nodes ----
+// ---- below a node that is open to all, users compete that cannot read each other's nodes ----
 $users = ['alice' => $auth, 'bob' => 'digest:bob:other', 'nobody' => null];
 foreach ($users as $name => $holder_auth) {
     $resource = "open-$name";

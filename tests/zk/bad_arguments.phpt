@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: bad arguments give errors that name the argument and what it may be
+ZkLock refuses bad arguments with errors that name the argument and what it may be
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -27,7 +27,7 @@ foreach (['h1:70000', 'h1:65536', 'h1:0', 'h1:-1', 'h1:', 'h1:abc', 'h1:21 81', 
 }
 $bad('1 ($servers) must have one port after a host, and IPv6 addresses in brackets, as in "[::1]:7000"', '::1:2181');
 $bad('1 ($servers) must have a closing ] after the IPv6 address', '[::1');
-// Credentials where none belong are not repeated, nor taken for a host that messages show.
+// Misplaced credentials are not repeated, nor used as a host that messages show.
 foreach (['user:pass-word@h1:2181', ':pass-word@h1', 'digest:user:pass-word@h1:2181', 'pass-word@h1:2181', 'h1:2181,pass-word@h2', 'zk://user:pass-word@h1:2181',
     'zk://u:pass-word', 'h1:pass-word', 'user:pass-word/@h1', '[pass-word', 'u:[pass-word:]:x@h1', ['host' => 'pass-word@h1', 'port' => 2181], ['host' => 'user:pass-word@h1']] as $servers) {
     $e = thrown_by(fn () => new ZkLock($servers));
@@ -59,7 +59,7 @@ foreach (["h1\0", "h1\0.example.org", "\0"] as $name) {
     $bad('1 ($servers) must not contain NUL bytes', ['host' => $name]);
     $bad('1 ($servers) must not contain NUL bytes', ['host' => $name, 'port' => 2181]);
 }
-foreach (['h1/app', 'h1:2181', 'h1:2181,h2'] as $name) { // which of them would the port be for?
+foreach (['h1/app', 'h1:2181', 'h1:2181,h2'] as $name) { // to which of them would the port belong?
     $bad('1 ($servers) must *', ['host' => $name, 'port' => 2181]);
 }
 fails('TypeError', $new . '1 ($servers) must be of type array|string, int given', fn () => new ZkLock(2181));
@@ -74,7 +74,7 @@ foreach (['/locks/' => 'not end with "/"', '//' => 'not contain "//"', '/a//b' =
     $bad("2 (\$root) must $message", $host, $root);
 }
 
-// ---- the others ----
+// ---- the other arguments ----
 foreach ([0, 0.0, -1, 0.099, NAN, INF, -INF, 86401] as $seconds) {
     $bad('3 ($sessionTimeout) must be between 0.1 and 86400 seconds', $host, '/locks', $seconds);
 }
@@ -89,7 +89,7 @@ foreach (['', 'Flag', 'Throw', 'ignore', "flag\0"] as $loss) {
     $bad('6 ($onLoss) must be either "flag" or "throw"', $host, '/locks', 10, null, 1, $loss);
 }
 
-// ---- what is right, and connects to nothing ----
+// ---- valid arguments, and no connection yet ----
 foreach (['h1', 'h1:1', 'h1:65535', 'h1,h2:2182', 'h1/app', 'h1:2181,h2/a/b', '[::1]', '[::1]:2181/a', ['host' => 'h1'], ['host' => 'h1', 'port' => 2182], ['host' => 'h1:1,h2:2/app']] as $servers) {
     same(null, thrown_by(fn () => new ZkLock($servers, '/é/x', 0.1, 'digest:user:pass:word', 0, 'flag', false))?->getMessage(), shown($servers));
 }
@@ -118,12 +118,12 @@ foreach ([1.0, 0.0, NAN] as $ttl) {
 fails('TypeError', 'ZkLock::synchronized(): Argument #2 ($criticalSection) must be a valid callback*', fn () => $lock->synchronized('x', 'no such function'));
 same(0, Dlock\stats()['sessions'], 'sessions opened so far');
 
-// ---- handing over ----
+// ---- handles ----
 $handle = (new DistributedLock(redis_server()))->acquire(unique(), 0, 60)->detach();
 foreach (['', 'handle', 'dlock1.', 'dlock1.AAAA', "dlock1.\0", substr($handle, 0, -1), $handle] as $text) {
     fails('ValueError', 'ZkLock::attach(): Argument #1 ($handle) must be a handle *', fn () => $lock->attach($text), $text);
 }
-// Made up, with a digest that is right.
+// A made-up handle, whose digest is right.
 $payload = 'zookeeper|1000|0|' . str_repeat('a', 32) . '|x';
 $handle = 'dlock1.' . rtrim(strtr(base64_encode(substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload), '+/', '-_'), '=');
 fails('ValueError', 'ZkLock::attach(): Argument #1 ($handle) must be a handle of a lock that can be handed over, which a ZkLock cannot', fn () => $lock->attach($handle));

@@ -61,7 +61,7 @@ same(null, $lease->refresh(), 'refresh()');
 fails('ValueError', '*#1 ($ttl) must be null*session*', fn () => $lease->refresh(5.0), 'refresh(5.0)');
 same(null, $lock->tryAcquire($resource), 'tryAcquire() of what is held');
 fails('Dlock\AcquireTimeoutException', "*\"$resource\" was not free within *", fn () => $lock->acquire($resource, 0), 'acquire() without a wait');
-// Who holds it in this process would be waited for without end; in another process it is the time limit that counts.
+// A wait for a holder in this process would never end; in another process the time limit applies.
 $waits = [
     'tryAcquire()' => fn () => $lock->tryAcquire($resource, 0.05),
     'acquire()' => fn () => $lock->acquire($resource, 0.05),
@@ -80,7 +80,7 @@ same([false, false, 0.0, Dlock\LeaseState::Released], [$lease->release(), $lease
 fails('Dlock\LeaseLostException', '*has been released or detached', fn () => $lease->assertHeld());
 fails('Dlock\LeaseLostException', '*has been released or detached', fn () => $lease->refresh());
 
-// One that goes out of scope is released.
+// A lease that goes out of scope is released.
 $lease = $lock->tryAcquire($resource);
 holds($lease?->isHeld() === true, 'tryAcquire()');
 unset($lease);
@@ -96,7 +96,7 @@ same([], zk_nodes($zk, $resource), 'nodes after synchronized()');
 fails('LogicException', 'of the section', fn () => $lock->synchronized($resource, fn () => throw new LogicException('of the section')));
 same([], zk_nodes($zk, $resource), 'nodes after an exception');
 
-// ---- fencing tokens rise, over sessions and processes, and when the container has gone in between ----
+// ---- fencing tokens rise, over sessions and processes, even if the container was deleted in between ----
 $tokens = [];
 for ($i = 0; $i < 5; $i++) {
     $tokens[] = $lock->acquire($resource, 10)->fencingToken;

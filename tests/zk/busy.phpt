@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a lock is held through three session timeouts in which PHP never looks up
+ZkLock holds a lock through three session timeouts during which PHP never looks up
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: locks live below a chroot, which is made where it is missing
+ZkLock locks below a chroot, and creates it if it is missing
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -21,14 +21,14 @@ foreach (['existing', 'missing', 'missing/é/deep'] as $name) {
     $lease = $lock->acquire('x', 0);
     same(["_c_$lease->token-lock-0000000000"], zk_nodes($zk, 'x', "$chroot/locks"), "nodes below $name");
     same(true, $lock->isLocked('x'), "isLocked() below $name");
-    // By another way to the same node.
+    // By another path to the same node.
     $same = new ZkLock(zk_hosts(), "$chroot/locks");
     same([true, false], [$same->isLocked('x'), $same->lock('x', 0)], "the same lock without chroot, $name");
     same(false, (new ZkLock(zk_hosts()))->isLocked('x'), 'a lock of that name elsewhere');
     same(true, $lease->release(), "release() below $name");
     same([], zk_nodes($zk, 'x', "$chroot/locks"), "nodes after release() below $name");
     same([true, true], [$same->lock('x', 0), $same->release('x')], "lock() without chroot, $name");
-    // With "/" as root, and after all of it was deleted.
+    // With "/" as root, and after the whole chroot was deleted.
     $top = new ZkLock(zk_hosts() . $chroot, '/');
     same(true, $top->lock('y', 0), "lock() below / of $name");
     same(1, count(zk_nodes($zk, 'y', $chroot)), "nodes below / of $name");
@@ -36,7 +36,7 @@ foreach (['existing', 'missing', 'missing/é/deep'] as $name) {
     $zk->deleteAll($chroot);
     same([true, true], [$lock->lock('x', 0), $lock->release('x')], "lock() after the chroot $name was deleted");
 }
-// A chroot that ends with what would be the root elsewhere is not that root.
+// The chroot "/" works, too.
 same([true, true], [($lock = new ZkLock(zk_hosts() . '/'))->lock(unique(), 0), $lock->release(unique())], 'the chroot "/"');
 echo "done\n";
 ?>

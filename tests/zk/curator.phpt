@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: contends with Apache Curator's InterProcessMutex over the same path: one at a time, in turn, nobody left out
+ZkLock competes with Apache Curator's InterProcessMutex over the same path: one holder at a time, in turn, and all get their turns
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -80,14 +80,14 @@ class Contender {
 JAVA);
 $classes = implode(':', [$directory, ...array_map(fn (string $name) => "/usr/share/java/$name.jar",
     ['curator-recipes', 'curator-framework', 'curator-client', 'zookeeper', 'guava', 'slf4j-simple'])]);
-// Eclipse's compiler: a tenth of a JDK, and beside a JRE enough. From Debian 13 on it is in the second file.
+// Eclipse's compiler is a tenth of a JDK, and works with a JRE. From Debian 13 on it is in the second file.
 $compiler = '/usr/share/java/eclipse-jdt-core.jar:/usr/share/java/eclipse-jdt-core-compiler-batch.jar';
 $java = ['env', '-u', 'LD_PRELOAD', 'java']; // a sanitizer's library is for PHP
 exec(implode(' ', array_map('escapeshellarg', [...$java, '-cp', $compiler, 'org.eclipse.jdt.internal.compiler.batch.Main',
     '-nowarn', '-proc:none', '-source', '11', '-target', '11', '-cp', $classes, '-d', $directory, "$directory/Contender.java"])) . ' 2>&1', $output, $code);
 $code === 0 || die(implode("\n", $output));
 
-/** A process with a mutex of Curator's, which is told what to do. */
+/** A process with Curator's mutex, which obeys commands. */
 $contender = function (string $name) use ($java, $classes, $path, $directory) {
     $process = proc_open(['setpriv', '--pdeathsig', 'KILL', ...$java, '-Xmx64m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1',
         '-XX:-UsePerfData', '-Djava.net.preferIPv4Stack=true', '-Dorg.slf4j.simpleLogger.defaultLogLevel=error', '-cp', $classes, 'Contender', zk_hosts(), $path],
@@ -100,7 +100,7 @@ $contender = function (string $name) use ($java, $classes, $path, $directory) {
 $hear('ready', 'start');
 $hearSecond('ready', 'start');
 
-// Ours, then theirs.
+// ZkLock holds, then Curator.
 $lock = new ZkLock(zk_hosts());
 $lease = $lock->acquire($resource, 0);
 $tell('try');
@@ -111,7 +111,7 @@ wait_for_nodes($zk, 2, $resource);
 same(true, $lease->isHeld() && $lease->release(), 'release()');
 $hear('acquired', 'acquire() after the release');
 
-// Theirs, then ours, then theirs.
+// Curator holds, then ZkLock, then Curator.
 same([true, null], [$lock->isLocked($resource), $lock->tryAcquire($resource, 0.1)], 'while Curator holds');
 wait_for_nodes($zk, 1, $resource);
 $ours = zk_waiter(zk_hosts(), $resource);
@@ -127,7 +127,7 @@ $ours->say('release');
 $hearSecond('acquired', 'acquire() after the release of ours');
 same(true, $ours->result(), 'release() before Curator');
 
-// And ours again.
+// Then ZkLock again.
 $ours = zk_waiter(zk_hosts(), $resource);
 wait_for_nodes($zk, 2, $resource);
 $tellSecond('release');
@@ -136,7 +136,7 @@ same('held', $ours->hear(), 'after its release');
 $ours->say('release');
 same(true, $ours->result(), 'release()');
 
-// Two of each at a time.
+// Two processes of each at a time.
 $children = [];
 foreach (['ours-1', 'ours-2'] as $name) {
     $children[$name] = fork_child(function (callable $say, callable $hear) use ($name, $resource, $log, $sections) {
@@ -178,7 +178,7 @@ for ($i = 0; $i + 1 < count($lines); $i += 2) {
         $first[$lines[$i]] = ($first[$lines[$i]] ?? 0) + 1;
     }
 }
-// Served in turn, all are about as far when half of it is done.
+// Because they are served in turn, all are about equally far when half of the work is done.
 same(4, count($first), 'who had the lock in the first half');
 within(3, min($first), $sections, 'sections of the slowest in the first half');
 same([], zk_nodes($zk, $resource), 'nodes at the end');

@@ -1,5 +1,5 @@
 --TEST--
-ReadWriteLock on ZooKeeper: beside Apache Curator's InterProcessReadWriteLock on the same path
+ReadWriteLock on ZooKeeper works beside Apache Curator's InterProcessReadWriteLock on the same path
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -99,7 +99,7 @@ $hear = fn (string $expected, string $what) => same("$expected\n", read_bytes($p
 $hear('ready', 'start');
 read_write_beside($resource, $tell, $hear);
 
-// All at a time.
+// All at the same time.
 $children = [];
 foreach (['ours-1', 'ours-2'] as $name) {
     $children[$name] = fork_child(function (callable $say, callable $hear) use ($name, $resource, $log, $sections) {

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: whoever is cut off or stopped knows that the lock is lost before another process can have it
+ZkLock: a holder that is cut off or stopped knows that the lock is lost before another process can acquire it
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 
 $timeout = 2.0;
-/** Waits in line, and tells when it got the lock. */
+/** Waits in line, and reports when it acquires the lock. */
 $taker = fn (string $resource) => fork_child(function () use ($resource, $timeout) {
     $lock = new ZkLock(zk_hosts(), sessionTimeout: $timeout);
     $lock->lock($resource, 60) || throw new RuntimeException('not locked');

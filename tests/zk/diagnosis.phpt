@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: why there is no connection any more is found out when that costs no lease: its thread has to probe as soon as there is one
+ZkLock finds out why a connection is missing when that costs no lease: its thread must probe as soon as there is a connection
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -10,8 +10,8 @@ skip_unless_zookeeper();
 declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 
-// A relay that closes its connections when it is told, and from then on accepts others and says nothing. It tells of those
-// who have said nothing either: the client library says who it is at once.
+// A relay that closes its connections when it is told to, and from then on accepts others and answers nothing. It
+// reports connections over which nothing was sent either: the client library says at once who it is.
 $relay = php_child('
     $listener = stream_socket_server("tcp://127.0.0.1:0");
     echo stream_socket_get_name($listener, false), "\n";
@@ -52,7 +52,7 @@ $relay = php_child('
 $hosts = $relay->readLine();
 $lock = new ZkLock($hosts, sessionTimeout: 6);
 $lease = $lock->acquire(unique(), 0);
-// Right after a probe has been answered there is the most time left.
+// Right after the answer to a probe the remaining time is longest.
 for ($left = $lease->remaining(); ($now = $lease->remaining()) <= $left; $left = $now);
 $relay->writeLine('close');
 wait_for(fn () => $lease->state() !== Dlock\LeaseState::Held, 60, 'the end of the connection');

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: locks are free soon after the end of their process, in whatever way it ends; after SIGKILL with its session
+ZkLock: locks are free soon after their process ends, however it ends; after SIGKILL with its session
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -31,7 +31,7 @@ foreach (['lock()' => '$held = $lock->lock($argv[2], 0);', 'a Lease' => '$lease 
     'lock() with releaseOnShutdown: false' => '$lock = new ZkLock($argv[1], sessionTimeout: 50, releaseOnShutdown: false); $held = $lock->lock($argv[2], 0);'] as $way => $take) {
     foreach ($ends as $end => [$code, $text]) {
         $resource = unique();
-        // A long session, so that it is not its expiry that frees the lock.
+        // The session is long, so that its expiry does not free the lock.
         $child = php_child("
             \$lock = new ZkLock(\$argv[1], sessionTimeout: 50);
             $take
@@ -50,14 +50,14 @@ foreach (['lock()' => '$held = $lock->lock($argv[2], 0);', 'a Lease' => '$lease 
         $output = $child->readAll();
         holds(str_contains($output, $text), "the output of $way, $end", $output);
         preg_match('/ends at ([\d.]+)/', $output, $found);
-        // 200 ms are allowed; a busy machine gets more, a session would be 50 s.
+        // 200 ms are enough; a busy machine may take longer, but a session would last 50 s.
         within(-1, $free - (float) ($found[1] ?? 0), SOON, "seconds until $way is free after $end");
         holds(in_array($child->wait(), [0, 3, 255], true), "$way, $end: the exit code", $child->wait());
         same([], zk_nodes($zk, "$resource-2"), "nodes of a second lock of $way, $end");
     }
 }
 
-// SIGKILL: the server does not know. Then its waiter is next.
+// SIGKILL: the server does not know until the session expires. Then its waiter is next.
 $resource = unique('killed');
 $timeout = 2.0;
 $child = php_child('
@@ -73,11 +73,11 @@ $start = now();
 same(128 + SIGKILL, $child->wait(), 'its end');
 same(false, $lock->lock($resource, 0), 'right after SIGKILL');
 same(true, $lock->lock($resource, 60), 'after the session timeout');
-// The server last heard of it up to a quarter of the timeout before, and looks at sessions tick by tick.
+// The server last heard of it up to a quarter of the timeout before, and checks sessions tick by tick.
 within(0.5 * $timeout, now() - $start, SOON, 'seconds until it was free');
 same(true, $lock->release($resource), 'release()');
 
-// A waiter that is killed does not block those behind it for longer than its session.
+// A killed waiter blocks those behind it only until its session ends.
 $holder = zk_waiter(zk_hosts(), $resource);
 $holder->hear();
 $killed = zk_waiter(zk_hosts(), $resource, 1);

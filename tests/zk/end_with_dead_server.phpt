@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a server that does not answer holds up neither the end of a request nor that of a process
+ZkLock: a server that does not answer delays neither the end of a request nor that of a process
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -33,7 +33,7 @@ foreach (['' => 0, 'exit(3);' => 3, 'throw new Exception("uncaught");' => 255] a
     within(0, $time, SOON, 'seconds until the end of the process');
 }
 
-// A request: what it holds is released later, in the background.
+// A request: its locks are released later, in the background.
 $fpm = fpm_start([], 1);
 $script = $fpm->script('holds', '
     $hosts = $_GET["hosts"];

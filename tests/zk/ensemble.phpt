@@ -1,5 +1,5 @@
 --TEST--
-ZkLock on an ensemble: locks and waiters live through the loss of the leader, and never are there two holders
+ZkLock on an ensemble: locks and waiters survive the loss of the leader, and there are never two holders
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,7 +15,8 @@ $ensemble = zk_ensemble();
 $hosts = $ensemble->hosts();
 $resource = unique();
 $log = temporary_directory() . '/log';
-// Holds the lock and looks at it all the time, until told to release it; logs from when to when it relied on it.
+// Holds the lock and looks at it all the time, until it is told to release it; logs the periods in which it relied on
+// it.
 $client = fn (string $name) => fork_child(function (callable $say) use ($hosts, $resource, $log, $name) {
     pcntl_async_signals(true);
     $go_on = true;
@@ -52,12 +53,12 @@ $line = $nodes();
 $tokens = [$token];
 
 $killed = $ensemble->killLeader();
-$ensemble->leader(); // there is another one
+$ensemble->leader(); // there is a new leader
 same($line, wait_for(function () use ($nodes) {
     try {
         return $nodes();
     } catch (RuntimeException) {
-        return false; // not yet serving
+        return false; // it does not serve yet
     }
 }, 60, 'the ensemble to serve'), 'the line after the loss of the leader');
 holds(str_contains($line[0], $guid), 'the holder is first in line');
@@ -67,7 +68,7 @@ same([true, true], [$held, $released], 'the holder: still held, release()');
 holds(!in_array('Lost', $states, true), 'its states', $states);
 [$tokens[]] = $clients[1]->hear(120);
 
-// Once more, with all members there and the waiters wherever they are by now.
+// Again, with all members, and the waiters on any of them.
 $ensemble->restart($killed);
 $ensemble->killLeader();
 $ensemble->leader();

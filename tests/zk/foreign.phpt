@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: nodes of other clients exclude ours and ours theirs; what has no sequence is no node of a lock
+ZkLock and other clients exclude each other by their nodes; a node without sequence is no node of a lock
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -25,7 +25,7 @@ foreach ($forms as $name => $form) {
     $resource = unique($name);
     $zk->createPath("/locks/$resource");
     foreach ([ZkRaw::EPHEMERAL | ZkRaw::SEQUENCE, ZkRaw::SEQUENCE] as $flags) {
-        // Theirs, then ours.
+        // The other client holds, then ZkLock.
         $theirs = $zk->create("/locks/$resource/" . $form(), 'data', $flags);
         same([true, false, null], [$lock->isLocked($resource), $lock->lock($resource, 0), $lock->tryAcquire($resource, 0.05)], "$name holds");
         wait_for_nodes($zk, 1, $resource);
@@ -37,7 +37,7 @@ foreach ($forms as $name => $form) {
         same(basename($theirs), zk_nodes($zk, $resource)[0], "$name is first");
         $zk->delete($theirs);
         same('held', $waiter->hear(), "after $name");
-        // Ours, then theirs: by the order of numbers, as they look at it.
+        // ZkLock holds, then the other client: it looks at the order of numbers.
         same(basename($second), zk_nodes($zk, $resource)[1], "$name is behind ours");
         $waiter->say('release');
         same(true, $waiter->result(), "release() before $name");
@@ -52,7 +52,7 @@ foreach ($forms as $name => $form) {
     }
 }
 
-// What has no sequence holds nothing, whatever its name sorts like.
+// A node without sequence holds nothing, whatever its name sorts like.
 $resource = unique('others');
 $zk->createPath("/locks/$resource");
 foreach (['0', 'config', 'lock-', 'lock-1', 'lock-12345678', '_c_x-lock-', 'lock-000000000x', '.', 'a0000000001b', '%2F', 'é'] as $name) {
@@ -69,14 +69,14 @@ wait_for(fn () => count($zk->getChildren("/locks/$resource")) === 11, 60, 'the n
 same(true, $lease->release(), 'release()');
 same($children, $zk->getChildren("/locks/$resource"), 'children afterwards');
 
-// A node of ours that someone deletes: the lock is no longer ours, and a waiter whose node goes lines up again.
+// Another client deletes ZkLock's node: the lock is lost, and a waiter whose node disappears queues again.
 $lease = $lock->acquire($resource, 0);
 $node = current(array_filter($zk->getChildren("/locks/$resource"), fn ($name) => str_contains($name, $lease->token)));
 $waiter = zk_waiter(zk_hosts(), $resource);
 wait_for(fn () => count($zk->getChildren("/locks/$resource")) === 12, 60, 'the waiter');
 $second = current(array_diff($zk->getChildren("/locks/$resource"), $children, [$node]));
 $zk->delete("/locks/$resource/$second");
-// It watches the one before it only, so it finds out when that goes.
+// A waiter watches only the node before it, so it finds out when that disappears.
 $zk->delete("/locks/$resource/$node");
 same('held', $waiter->hear(), 'a waiter whose node was deleted');
 same(false, $lease->release(), 'release() of what was deleted');

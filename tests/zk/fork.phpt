@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a parent's session and locks survive its children, who lock in sessions of their own
+ZkLock: a parent's session and locks survive its children, which lock in sessions of their own
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 
 $timeout = 10.0;
-// In a process of its own, since its children print what fatal errors print.
+// In a separate process, because its children print fatal errors.
 $code = '
     require_once "' . dirname(__DIR__) . '/inc/zk.inc";
     [, $hosts, $resource, $timeout, $use] = $argv;
@@ -82,12 +82,12 @@ foreach ($parents as $use => $parent) {
     same(0, $parent->wait(), 'the exit code of the parent');
 }
 
-// ---- many children, one after the other: the parent keeps its threads and descriptors, and no more ----
+// ---- many children, one after the other: the parent's threads and descriptors stay the same ----
 $zk = zk_raw();
 $lock = new ZkLock(zk_hosts());
 $resource = unique();
 $lease = $lock->acquire("$resource-0", 0);
-// Not /proc/self: a thread-safe PHP keeps what a path leads to, and a child would look at its parent.
+// Not /proc/self: a thread-safe PHP caches a path's target, and a child would look at its parent.
 $proc = fn () => '/proc/' . getmypid();
 $count = fn () => ['threads' => count(scandir($proc() . '/task')) - 2, 'descriptors' => count(scandir($proc() . '/fd')) - 2];
 $before = $count();
@@ -106,7 +106,7 @@ for ($i = 1; $i <= 20; $i++) {
 same($before, $count(), 'threads and descriptors of the parent');
 same(20, count(array_unique([...$sessions, 0])) - 1, 'sessions of children');
 holds(!in_array(zk_owner($zk, "$resource-0"), $sessions, true), "none of them is the parent's");
-// With locks in between, which make the parent look at what it has.
+// With locks in between, for which the parent checks its session.
 for ($i = 0; $i < 5; $i++) {
     fork_child(fn () => $lock->lock("$resource-1", 10) && $lock->release("$resource-1"))->result();
     same([true, true], [$lock->lock("$resource-1", 30), $lock->release("$resource-1")], 'lock() by the parent');

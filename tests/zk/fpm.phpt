@@ -1,5 +1,5 @@
 --TEST--
-ZkLock in php-fpm: 60 further requests open no session; what dying requests held is free for the next one
+ZkLock in php-fpm: 60 further requests open no session; locks of dying requests are free for the next one
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -43,7 +43,7 @@ wait_for(function () use ($requests, &$seen) {
 $own = fn () => array_diff(array_keys(zk_sessions($server->hosts())), [$zk->sessionId]);
 $sessions = $own();
 same(2, count($sessions), 'sessions of two workers');
-// In no order: the server lists them as their timeouts come.
+// In no order: the server lists them by their timeouts.
 $known = function () use ($server) {
     preg_match_all('/^\s*(0x[0-9a-f]+)/m', $server->ask('dump'), $found);
     $ids = array_values(array_unique($found[1]));
@@ -94,14 +94,14 @@ $pids = $fpm->workerPids();
 for ($round = 0; $round < 3; $round++) {
     foreach ($texts as $end => $text) {
         if ($round > 0 && $end === 'the time limit') {
-            continue; // which takes its second
+            continue; // it takes a second
         }
         $key = unique("$round $end");
         $body = $fpm->request($dying, ['key' => $key, 'hosts' => $server->hosts(), 'end' => $end]);
         holds(str_starts_with($body, 'locked ') && str_contains($body, $text), "the answer of a request with $end", $body);
         [$got, $time] = json_decode($fpm->request($next, ['key' => $key, 'hosts' => $server->hosts()]), true) ?? [null, 0];
         same([true, true, true], $got, "the next request after $end");
-        // 200 ms are allowed; a slow machine gets more, a session would live on.
+        // 200 ms are enough; a slow machine may take longer, but a session would live on.
         within(0, $time, SOON, "its time after $end");
     }
 }
@@ -110,7 +110,7 @@ $after = $own();
 sort($after);
 same($sessions, $after, 'sessions after the requests that died');
 
-// ---- releaseOnShutdown: false, which here means the life of the worker ----
+// ---- releaseOnShutdown: false, which here lasts as long as the worker ----
 $keeping = $fpm->script('keeping', '
     $lock = new ZkLock($_GET["hosts"], sessionTimeout: 30, releaseOnShutdown: false);
     echo json_encode([getmypid(), $lock->lock($_GET["key"], 10)]);
@@ -122,7 +122,7 @@ $requests(10);
 holds(in_array(zk_owner($zk, $key), $sessions, true), 'still locked by the session of the worker');
 same(false, (new ZkLock($server->hosts()))->lock($key, 0), 'lock() by another process');
 
-// ---- what the pool holds is free when php-fpm ends in good order ----
+// ---- locks of the pool are free after an orderly end of php-fpm ----
 posix_kill($fpm->pid, SIGQUIT);
 wait_for_nodes($zk, 0, $key);
 wait_for(fn () => !array_intersect(array_keys(zk_sessions($server->hosts())), $sessions), 60, 'the sessions to be closed');

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: contends with kazoo (python3-kazoo) over the same path: one at a time, in turn, nobody left out
+ZkLock competes with kazoo (python3-kazoo) over the same path: one holder at a time, in turn, and all get their turns
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -19,7 +19,7 @@ $sections = 25;
 $directory = temporary_directory();
 $log = "$directory/log";
 touch($log);
-$zk->createPath("/locks/$resource"); // kazoo does not make it again when it goes
+$zk->createPath("/locks/$resource"); // kazoo does not create it again if it disappears
 file_put_contents("$directory/contender.py", '
 import os, sys, threading
 from kazoo.client import KazooClient
@@ -94,7 +94,7 @@ for ($i = 0; $i + 1 < count($lines); $i += 2) {
         $first[$lines[$i]] = ($first[$lines[$i]] ?? 0) + 1;
     }
 }
-// Served in turn, all are about as far when half of it is done.
+// Because they are served in turn, all are about equally far when half of the work is done.
 same(4, count($first), 'who had the lock in the first half');
 within(3, min($first), $sections, 'sections of the slowest in the first half');
 same([], zk_nodes($zk, $resource), 'nodes at the end');

@@ -1,5 +1,5 @@
 --TEST--
-ReadWriteLock on ZooKeeper: beside kazoo's ReadLock and WriteLock on the same path
+ReadWriteLock on ZooKeeper works beside kazoo's ReadLock and WriteLock on the same path
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -13,10 +13,11 @@ $code === 0 || die('skip no python3-kazoo');
 declare(strict_types=1);
 require __DIR__ . '/../inc/zk_read_write.inc';
 
-// Up to kazoo 2.8 a reader of its own also waits for writers that came after it (https://github.com/python-zk/kazoo/issues/649): here none comes after one.
+// Up to kazoo 2.8 kazoo's readers also wait for writers that came after them
+// (https://github.com/python-zk/kazoo/issues/649): here none comes after one.
 $resource = unique();
 $directory = temporary_directory();
-zk_raw()->createPath("/locks/$resource"); // kazoo does not make it again when it goes
+zk_raw()->createPath("/locks/$resource"); // kazoo does not create it again if it disappears
 file_put_contents("$directory/contender.py", '
 import sys
 from kazoo.client import KazooClient

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a lease that is lost by the clock, while its session comes over, does not keep the lock from others
+ZkLock: a lease that is lost by the clock, while its session survives, does not keep other clients from the lock
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -19,7 +19,7 @@ foreach (['flag', 'throw'] as $on_loss) {
     $lost = $lock->acquire($resource, 30);
     wait_for_nodes($zk, 1, $resource);
     $relay->cut();
-    // Who is thrown at need not ask.
+    // With "throw" the holder need not ask.
     $seen = fn () => $on_loss === 'flag' && $lost->state() === Dlock\LeaseState::Lost;
     $thrown = thrown_by(fn () => wait_for($seen, 60, fn () => 'the loss: ' . shown([$lost->state(), $lost->remaining()])
         . "; the relay: {$relay->activity()}; the server's sessions: " . zk_ask('cons', zk_hosts())));

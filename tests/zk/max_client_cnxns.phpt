@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a full server is named as the reason why there is no session
+ZkLock names a full server as the reason why there is no session
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,7 +16,7 @@ $lock = new ZkLock($server->hosts(), sessionTimeout: 8);
 $time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: *maxClientCnxns*", fn () => $lock->lock('x', 0)));
 within(0, $time, 60, 'seconds');
 fails('Dlock\ConnectionException', '*maxClientCnxns*', fn () => $lock->acquire('x'));
-// The same object finds its way when there is room.
+// The same object connects when there is room.
 $connected[0]->close();
 same(true, wait_for(function () use ($lock) {
     try {

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: any resource name is one node of its own; roots are made as they are needed
+ZkLock: each resource name has one node of its own; roots are created as they are needed
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -24,7 +24,7 @@ $names = [
     str_repeat('x', 1024) => str_repeat('x', 1024), str_repeat('%', 1024) => str_repeat('%25', 1024),
     str_repeat("\0", 1024) => str_repeat('%00', 1024), str_repeat('é', 512) => str_repeat('%C3%A9', 512),
 ];
-// All at once: no two of them are the same lock.
+// All at once: each name is another lock.
 $leases = [];
 foreach ($names as $name => $encoded) {
     $name = (string) $name;
@@ -43,7 +43,7 @@ foreach ($leases as $name => $lease) {
     same(true, $lease->release(), "release() of $name");
 }
 
-// With the root itself as root the name of the server's own node must not be met.
+// With "/" as root, a lock must not use the name of the server's own node.
 $top = new ZkLock(zk_hosts(), '/');
 $resource = unique('top');
 same(true, $top->lock($resource, 0), 'lock() below "/"');
@@ -53,7 +53,7 @@ same(true, $top->lock('zookeeper', 10), 'lock("zookeeper") below "/"');
 same(1, count(zk_nodes($zk, '%7Aookeeper', '')), 'its node');
 same(true, $top->release('zookeeper'), 'release("zookeeper") below "/"');
 
-// Parents that others delete at any time are made again.
+// ZkLock creates parents again that others delete at any time.
 $resource = unique('deleted');
 same(true, $lock->lock($resource, 0), 'lock()');
 same(true, $lock->release($resource), 'release()');

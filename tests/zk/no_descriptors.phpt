@@ -1,5 +1,5 @@
 --TEST--
-ZkLock in a process at its limit of open files: an exception that says so and names the server, within its time, and recovery by itself
+ZkLock at the limit of open files: an exception reports it and names the server, within its time, and the process recovers by itself
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/zk.inc';
 require __DIR__ . '/../inc/descriptors.inc';
 
 limit_descriptors(200);
-// A session takes a handful; what is missing is found out at another place each time.
+// A session needs a handful of descriptors; each number of missing ones fails at another place.
 $refused = 0;
 for ($left = 0; $left < 8; $left++) {
     $locks = new ZkLock(zk_hosts(), sessionTimeout: 3 + $left / 100);
@@ -34,7 +34,7 @@ for ($left = 0; $left < 8; $left++) {
 }
 within(1, $refused, 7, 'refused');
 
-// Where the chroot has to be made, which takes a session from outside of it.
+// The chroot must be created, which needs a session outside of it.
 $locks = new ZkLock(zk_hosts() . '/' . unique('chroot'), sessionTimeout: 4); // others than above
 $locks->isLocked('x'); // connects
 foreach ([0, 1] as $left) {

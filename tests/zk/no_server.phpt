@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: servers that cannot be reached give a ConnectionException that names them, in time
+ZkLock: servers that cannot be reached cause a ConnectionException that names them, in time
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -23,7 +23,7 @@ $refused_by = fn (string $hosts) => "ZooKeeper at $hosts: no connection for * s 
 $two = '127.0.0.1:' . closed_port() . ',127.0.0.1:' . closed_port();
 $hosts = '127.0.0.1:' . closed_port();
 $refused = $refused_by($hosts);
-// Each in a process of its own, since as long as that lives its session tries a hundred times a second.
+// Each call in a process of its own, because a session tries a hundred times a second while its process lives.
 fork_run(count($calls) + 1, function (int $i) use ($calls, $two, $hosts, $refused, $refused_by) {
     if ($i === count($calls)) {
         return fails('Dlock\ConnectionException', $refused_by($two), fn () => (new ZkLock($two, sessionTimeout: 0.5))->lock('x'), 'two servers');
@@ -35,8 +35,8 @@ fork_run(count($calls) + 1, function (int $i) use ($calls, $two, $hosts, $refuse
     same(false, $lock->release('x'), "release() after $name()");
 });
 
-// Where there has been no connection for so long already, no call waits for one beyond its own timeout: a pool of workers
-// that answer nobody would be the price.
+// If there has been no connection for that long already, no call waits beyond its own timeout. Otherwise the workers of
+// a pool would all wait.
 $lock = new ZkLock($hosts, sessionTimeout: 5);
 within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->tryAcquire('x'))), SOON, 'seconds of the first call');
 foreach (['lock, once', 'tryAcquire', 'isLocked'] as $name) {
@@ -45,19 +45,19 @@ foreach (['lock, once', 'tryAcquire', 'isLocked'] as $name) {
 within(1, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->acquire('x', 1))), SOON, 'seconds of acquire() with a timeout');
 within(5, seconds(fn () => fails('Dlock\ConnectionException', $refused, fn () => $lock->acquire('x'))), SOON, 'seconds of acquire(), which has a minute');
 
-// A server that accepts, and says nothing. The kernel accepts for it.
+// A server that accepts, and answers nothing. The kernel accepts for it.
 $silent = stream_socket_server('tcp://127.0.0.1:0');
 $hosts = stream_socket_get_name($silent, false);
 $lock = new ZkLock($hosts, sessionTimeout: 0.5);
 $time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at $hosts: no connection for * s*", fn () => $lock->lock('x')));
 within(0.1, $time, SOON, 'seconds with a silent server');
 
-// Names that nobody knows, which the client library does not take in a list either.
+// Unknown names, which the client library does not accept in a list either.
 $time = seconds(fn () => fails('Dlock\ConnectionException', 'ZooKeeper at no-such-host.invalid:2181: *resolved*',
     fn () => (new ZkLock('no-such-host.invalid:2181', sessionTimeout: 1))->lock('x')));
 within(0, $time, 30, 'seconds with an unknown host');
 
-// A server that comes after a while.
+// A server that starts after a while.
 $port = closed_port();
 $dead = "127.0.0.1:$port";
 $lock = new ZkLock("$dead," . zk_hosts(), sessionTimeout: 10);
@@ -71,7 +71,7 @@ same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'with a
 $lock = new ZkLock(['host' => zk_hosts()]);
 same([true, true], [$lock->lock(unique(), 0), $lock->release(unique())], 'the array form without port');
 
-// The object goes on when the server is there.
+// The object works when the server has started.
 $server = zk_private();
 $lock = new ZkLock($server->hosts(), sessionTimeout: 2);
 $server->kill();
@@ -84,12 +84,12 @@ same(true, wait_for(function () use ($lock) {
         return false;
     }
 }, 60, 'the lock'), 'lock() when the server is there');
-// And a release that cannot be told to the server says so.
+// A release that does not reach the server reports it.
 $server->kill();
 fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: *", fn () => $lock->release('x'), 'release()');
 same(false, $lock->release('x'), 'a second release()');
 
-// What is lost by then is released without a wait.
+// A lock that is lost by then is released without a wait.
 $server->restart();
 $lock = new ZkLock($server->hosts(), sessionTimeout: 10);
 same([true, true], [$lock->lock('x'), $lock->lock('y')], 'two locks');

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a lock whose node is deleted, or is another session's, is lost soon, though the session lives
+ZkLock: a lock whose node is deleted, or belongs to another session, is lost soon, although the session lives
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -18,7 +18,7 @@ use Dlock\LeaseState;
 $zk = zk_raw();
 $path = fn (string $resource) => "/locks/$resource/" . zk_nodes($zk, $resource)[0];
 
-// ---- deleted, as is done to break a stuck lock ----
+// ---- deleted, as operators do to break a stuck lock ----
 $lock = new ZkLock(zk_hosts(), sessionTimeout: 20);
 $kept = $lock->acquire(unique('kept'), 0);
 $lease = $lock->acquire($resource = unique('deleted'), 0);
@@ -39,7 +39,7 @@ $other->say('release');
 same(true, $other->result(), "release() of the other's");
 same([true, LeaseState::Held], [$kept->isHeld(), $kept->state()], 'the session, and what else is held in it, live');
 
-// ---- made again by somebody else under its name: it is left alone ----
+// ---- another client creates it again under its name: ZkLock leaves it alone ----
 $lease = $lock->acquire($resource = unique('taken'), 0);
 $node = $path($resource);
 $zk->delete($node);
@@ -50,7 +50,7 @@ $zk->delete($node);
 same(true, $lock->lock($resource, 0), 'lock() again');
 same(true, $lock->release($resource), 'release() of that');
 
-// ---- told as onLoss says, in code that never looks; lock() and permits as well ----
+// ---- reported as onLoss says, in code that never looks; lock() and permits as well ----
 $throwing = new ZkLock(zk_hosts(), sessionTimeout: 20, onLoss: 'throw');
 $resource = unique('thrown');
 $lease = $throwing->acquire($resource, 0);

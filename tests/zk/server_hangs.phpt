@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a server that hangs holds up a call for the session timeout, from the call on, and later calls for no longer than they ask for
+ZkLock: a server that hangs delays a call by the session timeout, from the call on, and later calls only by their own timeout
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -18,7 +18,7 @@ same([true, true], [$lock->lock('x', 0), $lock->release('x')], 'a session');
 $server->pause();
 $call = fn (float $timeout) => seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: no connection for * s*",
     fn () => $lock->tryAcquire('x', $timeout), "within $timeout s"));
-// The client library needs two thirds of it to find out.
+// The client library needs two thirds of the timeout to find out.
 within(SESSION_TIMEOUT * 0.9, $call(0.1), SOON, 'seconds of the first call');
 within(0, $call(0.1), SOON, 'seconds of the second');
 within(0, $call(0.1), SOON, 'seconds of the third');

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: with the server stopped a lease turns Uncertain, then Lost, before the server could give the lock away
+ZkLock: when the server stops, a lease turns Uncertain, then Lost, before the server could grant the lock again
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -32,13 +32,13 @@ do {
     if (end($states) !== $state) {
         $states[] = $state;
     }
-    // Between the two looks it may have been lost.
+    // The lease may be lost between the two looks.
     holds($held ? $state !== 'Lost' : true, 'isHeld() agrees with state()', $held, $state);
     pause(0.001);
 } while ($state !== 'Lost' && $before < $paused + 60);
-// A machine that stands still may look away for as long as it is uncertain.
+// On a machine that stands still, the test may miss the time for which it is uncertain.
 holds($states === ['Held', 'Uncertain', 'Lost'] || ($longest > 1 && $states === ['Held', 'Lost']), 'states', $states, $longest);
-// The server had its last sign of life before it was stopped.
+// The server last answered before it was stopped.
 within(0, $promised - $paused, $timeout, 'seconds after the stop for which the lease promised to hold');
 same([false, 0.0], [$lease->isHeld(), $lease->remaining()], 'isHeld(), remaining()');
 fails('Dlock\LeaseLostException', "*\"$resource\" was lost*", fn () => $lease->assertHeld());
@@ -46,7 +46,7 @@ fails('Dlock\LeaseLostException', '*', fn () => $lease->refresh());
 $time = seconds(fn () => fails('Dlock\ConnectionException', "ZooKeeper at {$server->hosts()}: *", fn () => $lock->isLocked($resource)));
 within(0, $time, SOON, 'seconds until isLocked() gives up');
 
-// When the server goes on, what was lost by the clock stays lost.
+// After the server continues, a lease that was lost by the clock stays lost.
 $server->resume();
 wait_for(fn () => str_contains(@$server->ask('ruok'), 'imok'), 60, 'the server');
 wait_for(function () use ($lock, $resource) {
@@ -58,7 +58,7 @@ wait_for(function () use ($lock, $resource) {
 }, 60, 'a lock after the stop');
 same(Dlock\LeaseState::Lost, $lease->state(), 'state() after the stop');
 same(true, $lock->release("$resource-3"), 'release()');
-// What is left of them goes, whether or not the session came over.
+// The nodes of lost leases disappear, whether or not the session survived.
 $lease->release();
 $lock->release("$resource-2");
 $other = new ZkLock($server->hosts(), sessionTimeout: 10);

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a session that has expired takes its leases along at once; one that came over a restart keeps them
+ZkLock: leases are lost at once with their expired session; a session that survived a restart keeps them
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,7 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 
 $server = zk_private();
-$timeout = 50.0; // it is not by the clock that the loss is found
+$timeout = 50.0; // so that the loss is not found by the clock
 $relay = relay($server->hosts());
 $lock = new ZkLock($relay->address(), sessionTimeout: $timeout);
 $resource = unique();
@@ -19,7 +19,7 @@ $lease = $lock->acquire($resource, 0);
 same(true, $lock->lock("$resource-2", 0), 'lock()');
 $owner = zk_owner($server->raw(), $resource);
 
-// The server is killed, and comes back as it was.
+// The server is killed, and returns with its data.
 $server->kill();
 $states = [];
 wait_for(function () use ($lease, &$states) {
@@ -33,7 +33,7 @@ same($owner, zk_owner($server->raw(), $resource), 'the session after a restart')
 $lease->refresh();
 same(false, $lock->lock($resource, 0), 'still locked');
 
-// It comes back, and has never heard of the session.
+// The server returns, and does not know the session.
 $start = now();
 fails('Dlock\LeaseLostException', '*lost before its critical section ended*', fn () => $lock->synchronized("$resource-3",
     function (Dlock\Lease $inner) use ($server, $relay, $lease, $start, $timeout) {
@@ -45,7 +45,7 @@ fails('Dlock\LeaseLostException', '*lost before its critical section ended*', fn
 same([false, false], [$lease->release(), $lock->release("$resource-2")], 'release() of what was lost');
 fails('Dlock\LeaseLostException', '*was lost*', fn () => $lease->assertHeld());
 
-// A new session, and the section's own exception as the previous of the loss.
+// A new session; the section's own exception is the previous exception of the loss.
 same(true, $lock->lock($resource, 20), 'lock() in a new session');
 holds(!in_array(zk_owner($server->raw(), $resource), [0, $owner], true), 'it is a new one');
 same(2, Dlock\stats()['sessions'], 'sessions');

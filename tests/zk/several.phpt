@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: several locks at once: all or none, in one order; a part that is lost is all lost; whoever dies is out of all queues
+ZkLock: several locks at once: all or none, in one order; if a part is lost, all is lost; a dead process leaves all queues
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -17,7 +17,7 @@ use Dlock\DlockException;
 use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 
-const SHORT = 2.0, LONG = 30.0; // sessions of those that are killed, and of those that are not
+const SHORT = 2.0, LONG = 30.0; // sessions of processes that are killed, and of the others
 
 $zk = zk_raw();
 $locks = new ZkLock(zk_hosts(), sessionTimeout: LONG);
@@ -26,7 +26,7 @@ $others = new ZkLock(zk_hosts(), sessionTimeout: LONG);
 $nodes = fn (string ...$names) => array_map(fn (string $name) => count(zk_nodes($zk, $name)), $names);
 $created = fn (string $name) => $zk->exists("/locks/$name/" . zk_nodes($zk, $name)[0])['czxid'];
 
-// ---- all, and each once, by one transaction ----
+// ---- all, each once, by one transaction ----
 $before = $locks->acquire($b, 0);
 $before->release();
 $lease = $locks->acquire([$c, $a, $b, $a], 0);
@@ -61,7 +61,7 @@ $inner = $reentrant->acquire($b, 0);
 same([$outer->fencingToken, [true, true, true], [1, 1]], [$inner->fencingToken, [$outer->release(), $inner->isHeld(), $reentrant->acquire([$b, $a], 0)->release()], $nodes($a, $b)], 'a part once more');
 same([true, [0, 0]], [$inner->release(), $nodes($a, $b)], 'the last one');
 
-/** Waits in a process of its own, says its fencing token, and releases when it hears something. */
+/** Waits in a process of its own, reports its fencing token, and releases when it hears something. */
 $taker = fn (string|array $wanted, float $session = LONG) => fork_child(function (callable $say, callable $hear) use ($wanted, $session) {
     $lease = (new ZkLock(zk_hosts(), sessionTimeout: $session))->acquire($wanted, 60);
     $say($lease->fencingToken);
@@ -69,7 +69,7 @@ $taker = fn (string|array $wanted, float $session = LONG) => fork_child(function
     return $lease->release();
 });
 
-// ---- in one order with those that want one of them, with its predecessor watched in each queue ----
+// ---- in one order with waiters for one of them; it watches its predecessor in each queue ----
 $lease = $locks->acquire($a, 0);
 $set = $taker([$a, $b, $c]);
 wait_for_nodes($zk, 1, $c);
@@ -112,7 +112,7 @@ holds($behind->hear() > $token, 'who was behind a holder');
 $behind->say('release');
 same(true, $behind->result(), 'release()');
 
-// ---- a node is deleted by hand: all is lost, and the rest given back, though the holder does not look ----
+// ---- an operator deletes a node: all is lost, and the rest is released, although the holder does not look ----
 $kept = $locks->acquire($d, 0);
 $lease = (new ZkLock(zk_hosts(), sessionTimeout: 20))->acquire([$a, $b, $c], 0);
 $other = $taker([$a, $c]);
@@ -129,13 +129,13 @@ $lease = $throwing->acquire([$a, $b], 0);
 $zk->delete("/locks/$b/" . zk_nodes($zk, $b)[0]);
 same("The lock \"$a, $b\" was lost while it was held", thrown_by(fn () => busy(60))?->getMessage(), 'onLoss: "throw"');
 wait_for_nodes($zk, 0, $a);
-// Found at the release, and by whoever releases first.
+// The release itself finds out.
 $lease = $locks->acquire([$a, $b, $c], 0);
 $zk->delete("/locks/$b/" . zk_nodes($zk, $b)[0]);
 same(false, $lease->release(), 'release() of a part');
 wait_for_nodes($zk, 0, $a);
 wait_for_nodes($zk, 0, $c);
-// Of a waiter: it queues again.
+// A waiter's node is deleted: it queues again.
 $lease = $locks->acquire([$a, $b], 0);
 $other = $taker([$a, $b]);
 wait_for_nodes($zk, 2, $b);
@@ -169,7 +169,7 @@ $in_order = $got;
 sort($in_order);
 same([$in_order, 3, true], [$got, count($got), $got[0] > $lease->fencingToken && Strands::$suspensions > 0], 'in fibers');
 
-// ---- a child of fork() has none of it; the end of a request releases all ----
+// ---- a child of fork() holds none of it; the end of a request releases all ----
 $lease = $locks->acquire([$a, $b], 0);
 same([false, false, null], fork_child(fn () => [$lease->isHeld(), $lease->release(), $locks->tryAcquire([$b, $c])])->result(), 'in a child');
 same([true, [1, 1, 0], true], [$lease->isHeld(), $nodes($a, $b, $c), $lease->release()], 'in its parent');

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: signals reach PHP while it waits; the wait goes on, or ends with the handler's exception and no node
+ZkLock: signals reach PHP during a wait; the wait continues, or ends with the handler's exception and no node
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -21,7 +21,7 @@ $waiter = fork_child(function (callable $say, callable $hear) use ($resource) {
     pcntl_signal(SIGUSR1, fn () => $say('a signal'));
     pcntl_signal(SIGUSR2, fn () => throw new LogicException('of the handler'));
     $lock = new ZkLock(zk_hosts());
-    // Each of them waits until it is interrupted for good.
+    // Each call waits until a handler's exception ends it.
     foreach ([fn () => $lock->lock($resource), fn () => $lock->acquire($resource, 60), fn () => $lock->tryAcquire($resource, 60),
         fn () => $lock->synchronized($resource, fn () => print("no\n"), 60)] as $wait) {
         try {
@@ -31,7 +31,7 @@ $waiter = fork_child(function (callable $say, callable $hear) use ($resource) {
             $say($e->getMessage());
         }
     }
-    // One that is interrupted, and goes on.
+    // This call continues after each interruption.
     $got = $lock->lock($resource, 60);
     $say('held');
     return [$got, $lock->release($resource)];
@@ -59,7 +59,7 @@ same([true, true], $waiter->result(), 'lock(), release()');
 same(true, $holder->result(), 'release() of the holder');
 wait_for_nodes($zk, 0, $resource);
 
-// While it connects: to a server that accepts, and says nothing.
+// Signals during the connect, to a server that accepts and answers nothing.
 $silent = stream_socket_server('tcp://127.0.0.1:0');
 $port = substr(strrchr(stream_socket_get_name($silent, false), ':'), 1);
 $waiter = fork_child(function (callable $say) use ($port) {
@@ -81,7 +81,7 @@ $time = seconds(function () use ($waiter) {
 });
 within(0, $time, 40, 'seconds until its end');
 
-// A handler that wants the very lock would stand in line behind its own process.
+// A handler that wants the same lock would wait behind its own process.
 $holder = zk_waiter(zk_hosts(), $resource);
 same('held', $holder->hear(), 'the holder');
 $waiter = fork_child(function (callable $say) use ($resource) {

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a process that has stood still since it was cut off has had no time to find a server, so its next call waits for one
+ZkLock: a process that stood still after it was cut off has had no time to find a server, so its next call waits for one
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';

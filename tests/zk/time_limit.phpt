@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: the time limit ends a wait, and nothing of it is left in line
+ZkLock: the time limit ends a wait, and leaves nothing of it in line
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -15,7 +15,8 @@ $zk = zk_raw();
 $resource = unique();
 $lock = new ZkLock(zk_hosts());
 $lock->lock($resource, 0);
-// The limit is reached in a handler. PHP keeps all signals waiting meanwhile; the limit strikes when the wait goes on.
+// The time limit is reached in a handler. PHP blocks all signals meanwhile; the limit takes effect when the wait
+// continues.
 $script = php_child('
     $lock = new ZkLock($argv[1], sessionTimeout: 50);
     $lock->isLocked($argv[2]);
@@ -31,7 +32,7 @@ $script = php_child('
 wait_for_nodes($zk, 2, $resource);
 $script->signal(SIGUSR1);
 $output = $script->readAll(120);
-$zk = zk_raw(); // the session may be over that was not used meanwhile
+$zk = zk_raw(); // the session may have expired, because it was not used meanwhile
 holds(str_contains($output, 'Maximum execution time of 1 second exceeded'), 'what it says', $output);
 same(255, $script->wait(), 'its exit code');
 same(1, count(zk_nodes($zk, $resource)), 'nodes after its end');

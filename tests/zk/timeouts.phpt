@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: a wait that ends without the lock takes its time, and leaves no node
+ZkLock: a wait without success lasts for its timeout, and leaves no node
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,9 +16,9 @@ $resource = unique();
 $holder = zk_waiter(zk_hosts(), $resource);
 same('held', $holder->hear(), 'the holder');
 $lock = new ZkLock(zk_hosts());
-same(true, $lock->isLocked($resource), 'isLocked()'); // connected
+same(true, $lock->isLocked($resource), 'isLocked()'); // connects
 
-// Once.
+// Without a wait.
 for ($i = 0; $i < 20; $i++) {
     $time = seconds(function () use ($lock, $resource) {
         same(false, $lock->lock($resource, 0), 'lock() with 0');
@@ -29,7 +29,7 @@ for ($i = 0; $i < 20; $i++) {
 }
 wait_for_nodes($zk, 1, $resource);
 
-// For some time.
+// With a timeout.
 foreach (['lock' => fn ($t) => $lock->lock($resource, $t), 'tryAcquire' => fn ($t) => $lock->tryAcquire($resource, $t)] as $name => $do) {
     foreach ([0.02, 0.3] as $timeout) {
         $time = seconds(fn () => holds(!$do($timeout), "$name() for $timeout s"));
@@ -38,7 +38,7 @@ foreach (['lock' => fn ($t) => $lock->lock($resource, $t), 'tryAcquire' => fn ($
 }
 wait_for_nodes($zk, 1, $resource);
 
-// Many at a time.
+// Many processes at a time.
 fork_run(8, function () use ($resource) {
     $lock = new ZkLock(zk_hosts());
     for ($i = 0; $i < 20; $i++) {
@@ -46,7 +46,7 @@ fork_run(8, function () use ($resource) {
             throw new RuntimeException('locked');
         }
     }
-    // Nothing of it may be left while the session lives on.
+    // Nothing of these waits may be left while the session lives on.
     $zk = zk_raw();
     $own = (int) zk_owner($zk, $resource);
     $mine = $lock->acquire(unique('mine' . getmypid()));
@@ -64,7 +64,7 @@ wait_for_nodes($zk, 1, $resource);
 $stats = Dlock\stats();
 same([0, 64], [$stats['acquisitions'], $stats['timeouts']], 'acquisitions, timeouts');
 
-// The holder has not been disturbed, and a wait that comes after them gets the lock.
+// The waits have not disturbed the holder, and a later waiter acquires the lock.
 $waiter = zk_waiter(zk_hosts(), $resource);
 wait_for_nodes($zk, 2, $resource);
 $holder->say('release');

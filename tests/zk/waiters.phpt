@@ -1,5 +1,5 @@
 --TEST--
-ZkLock: waiters are served in their order, each watches the one before it only, and a release wakes one
+ZkLock serves waiters in their order; each watches only the one before it, and a release wakes one
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -16,7 +16,7 @@ $zk = $server->raw();
 $session = $zk->sessionId;
 $resource = unique();
 $n = 6;
-// Long sessions, so that there is next to no traffic but for the locks.
+// Long sessions, so that there is almost no traffic except for the locks.
 $holder = zk_waiter($server->hosts(), $resource, 60);
 same('held', $holder->hear(), 'the holder');
 same(0, zk_watch_count($server->hosts()), 'watches of the holder');
@@ -39,7 +39,7 @@ ksort($watches);
 ksort($expected);
 same($expected, $watches, 'each watches the one before it');
 
-/* By session: requests that the server has received, and the packets that it has sent beyond their replies, which are
+/* For each session the requests that the server has received, and the packets that it has sent beyond their replies:
    notifications. (Pings and probes have replies.) */
 $traffic = fn (): array => array_map(
     fn (array $one) => [$one['received'], $one['sent'] - $one['received']],
@@ -53,7 +53,7 @@ for ($i = 0; $i < $n; $i++) {
     same(true, $waiters[$i]->result(), "release() of $i");
     for ($k = $i + 1; $k <= $n; $k++) {
         $is_next = $k === $i + 1;
-        // A reply may not be counted yet where its request is; a notification that is too much stays.
+        // The server may count a reply later than its request; a surplus notification would stay.
         $after = wait_for(function () use ($traffic, $owners, $k, $is_next) {
             $now = $traffic();
             return $now[$owners[$k]][1] === (int) $is_next ? $now : false;
@@ -66,7 +66,7 @@ $waiters[$n]->say('release');
 same(true, $waiters[$n]->result(), 'the last release()');
 same([], zk_nodes($zk, $resource), 'nodes at the end');
 
-// One in the middle that dies, and one that gives up: those behind them neither overtake nor get lost.
+// A waiter in the middle dies, and another gives up: those behind them neither pass others nor lose their place.
 $holder = zk_waiter($server->hosts(), $resource, 60);
 $holder->hear();
 $giving_up = fork_child(fn () => (new ZkLock($server->hosts()))->lock($resource, 5));

@@ -1,9 +1,9 @@
 <?php
-/* What one request of threads.c does. The functions that are not PHP's are there. A section is entered after its lock was
- * taken and left before the lock is given back, in whatever way that happens. */
+/* One request of threads.c. The functions that are not PHP's are defined there. A section is entered after its lock was
+   acquired, and left before the lock is released, however it is released. */
 declare(strict_types=1);
 
-const ENOUGH = 60.0; // seconds to wait for a lock that everyone gives back soon
+const ENOUGH = 60.0; // seconds to wait for a lock that every thread releases soon
 const SHARED = [0, 1]; // slots for short sections
 const HELD = 2;        // the slot that is held for long
 
@@ -19,7 +19,7 @@ function manager(string $name, ?float $ttl = 30.0): Dlock\LockManager
     };
 }
 
-/** Takes a moment in which another thread would be noticed. */
+/** Stays for a moment in which another thread would be noticed. */
 function section(int $class, int $slot, int $token): void
 {
     enter($class, $slot, $token);
@@ -32,7 +32,7 @@ function resource(int $slot): string
     return $GLOBALS['run'] . '-' . $slot;
 }
 
-/** lock() of the class, and how to undo it. Gives the fencing token, 0 where there is none. */
+/** Calls the class' lock(). Returns the fencing token (or 0) and how to undo it. */
 function lock_it(Dlock\LockManager $manager, string $resource): array
 {
     if ($manager instanceof RedLock) {
@@ -43,12 +43,12 @@ function lock_it(Dlock\LockManager $manager, string $resource): array
     return [0, fn () => $manager->release($resource)];
 }
 
-/** Holds a lease for several seconds, busy and idle, and looks at it all the while. */
+/** Holds a lease for several seconds, busy and idle, and looks at it all the time. */
 function hold(Dlock\LockManager $manager, int $class, float $seconds): bool
 {
     $lease = $manager->tryAcquire(resource(HELD));
     if ($lease === null) {
-        return false; // another thread does
+        return false; // another thread holds it
     }
     enter($class, HELD, $lease->fencingToken);
     $start = hrtime(true);
@@ -109,7 +109,7 @@ switch ($scenario) {
         break;
 
     case 'hold':
-        if (hold(manager($name, 1.0), $class, 4.0)) { // which is renewed several times
+        if (hold(manager($name, 1.0), $class, 4.0)) { // it is renewed several times
             arrived();
         }
         break;
@@ -153,7 +153,7 @@ switch ($scenario) {
         }, ENOUGH);
         // no break
 
-    case 'leave': // the end of the request gives it back
+    case 'leave': // the end of the request releases it
         [$token] = lock_it($manager, $resource);
         section($class, $slot, $token);
         arrived();

@@ -20,7 +20,7 @@ final class DistributedLockStoreTest extends AbstractStoreTestCase
         return new DlockStore(new \DistributedLock(redis_server()));
     }
 
-    /** As Symfony's own tests of its RedisStore have it. */
+    /** The value in Symfony's own tests of its RedisStore. */
     protected function getClockDelay(): int
     {
         return 250000;

@@ -23,7 +23,7 @@ final class ReadWriteStoreTest extends AbstractStoreTestCase
         return new ReadWriteStore(new ReadWriteLock(redis_server()));
     }
 
-    /** As Symfony's own tests of its RedisStore have it. */
+    /** The value in Symfony's own tests of its RedisStore. */
     protected function getClockDelay(): int
     {
         return 250000;

@@ -20,7 +20,7 @@ final class RedLockStoreTest extends AbstractStoreTestCase
         return new DlockStore(new \RedLock(redis_servers(3)));
     }
 
-    /** As Symfony's own tests of its RedisStore have it. */
+    /** The value in Symfony's own tests of its RedisStore. */
     protected function getClockDelay(): int
     {
         return 250000;

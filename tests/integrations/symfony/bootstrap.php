@@ -4,8 +4,8 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../inc/servers.inc';
 
-set_include_path('/usr/share/php'); // where Debian's packages look for each other
-require '/usr/share/php/Symfony/Component/Lock/autoload.php'; // for what else Symfony Lock needs
+set_include_path('/usr/share/php'); // where Debian's packages find each other
+require '/usr/share/php/Symfony/Component/Lock/autoload.php'; // for the other classes that Symfony Lock needs
 spl_autoload_register(function (string $class) {
     $prefix = 'Symfony\Component\Lock\\';
     $file = test_env('DLOCK_SYMFONY_LOCK') . '/' . strtr(substr($class, strlen($prefix)), '\\', '/') . '.php';
