@@ -137,6 +137,32 @@ static void test_capacity_of_many_waiters(void)
 	client_free(&asking);
 }
 
+/* WAIT confirms nothing of an answer that wrote nothing. */
+static void test_restoring_writes(void)
+{
+	static const char settling[] = "local id = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)')\n"
+								   "local settles = redis.call('TIME')[1] * 1000 + 1000000\n"
+								   "return redis.call('SET', 'dlock:era', string.format('%s 60000 %.0f 60000 0 0 0  ',"
+								   " id, settles))";
+	dlock_arg locks[] = { DLOCK_ARG("a"), DLOCK_ARG("qa"), DLOCK_ARG("wa"), DLOCK_ARG("fence"), DLOCK_ARG("dlock:era") };
+	dlock_keys keys = { .lock = pool }, lock = { .lock = DLOCK_ARG("Lock:a") };
+	int64_t value;
+
+	begin();
+	check(server_do(&server, "EVAL %s 0", settling), "the epoch settles");
+	dlock_call *calls[] = { dlock_request_restore(lock, "t", 0, 12, 60 * DLOCK_SECOND),
+		dlock_request_restore(lock, "t", 0, 12, 60 * DLOCK_SECOND), /* the first one may note something else */
+		dlock_request_several_restore(locks, 5, "t", 0, 12, 60 * DLOCK_SECOND),
+		dlock_request_permits_restore(keys, "gone", 0, 12, 60 * DLOCK_SECOND, 1) };
+	for (int i = 0; i < 4; i++) {
+		long long before = server_info(&server, "persistence", "rdb_changes_since_last_save");
+		check(read_integer(calls[i], &value) == DLOCK_OK && value == 1
+				&& server_info(&server, "persistence", "rdb_changes_since_last_save") > before,
+			"what was held until now is released by a script that writes");
+	}
+	client_free(&asking);
+}
+
 static void test_read_write(void)
 {
 	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
@@ -192,7 +218,7 @@ static void test_other_key(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters), TEST(read_write),
+	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters), TEST(restoring_writes), TEST(read_write),
 		TEST(old_server), TEST(other_key) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);

@@ -135,7 +135,7 @@ all_mutants() {
 	mutant several_restored_late c:redis_replicated "a holder restores several locks in a settled epoch" \
 		src/redis/script/lua/several/several_restore.lua 's/ or missing\[1\] and check_epoch\(epoch, ARGV\[4\]\) == 0//'
 	mutant several_restored_over_others 'replicated work=several' "a holder restores several locks although another client holds one of them" \
-		src/redis/script/lua/several/several_restore.lua 's/if foreign or missing\[1\]/if missing[1]/'
+		src/redis/script/lua/several/several_restore.lua 's/lost = foreign or missing\[1\]/lost = missing[1]/'
 	mutant several_restored_in_part c:redis_replicated "if several locks cannot all be restored, the restored part is kept" \
 		src/redis/script/lua/several/several_restore.lua 's/for _, lock in ipairs\(missing\) do/for _, lock in ipairs({}) do/'
 	mutant several_fences 'single work=several' "several locks count by the fence of the first lock" \
@@ -187,7 +187,7 @@ all_mutants() {
 	mutant full_copies_do_not_count c:redis_replicated "a grant counts although a replica may have returned from another master" \
 		src/redis/script/lua/replicated/attached.lua 's/^if full and string\.find.*,$/if true or string.find(redis.call("INFO", "stats"),/m'
 	mutant restored_by_nobody c:redis_replicated "a holder loses its lock if the promoted server has missed the key" \
-		src/redis/script/lua/lock/restore.lua 's/if holder and holder ~= ARGV\[1\] or not holder and .* then\n/if holder ~= ARGV[1] then\n/'
+		src/redis/script/lua/lock/restore.lua 's/lost = holder and holder ~= ARGV\[1\] or not holder and .*\n/lost = holder ~= ARGV[1]\n/'
 	mutant settles_from_opening replicated "the guard of an epoch counts from its opening, before replicas know of it" \
 		src/redis/script/lua/replicated/epoch.lua "s/settles, waited, attached, base, skew = '0' \.\. us, '0',/settles, waited, attached, base, skew = string.format('%.0f', now + guard), guard,/"
 	mutant no_second_look_at_service replicated "a waiter does not look again by itself" \

@@ -60,7 +60,7 @@
 	script(PERMITS_RENEW, "permits_renew", \
 		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
 	script(PERMITS_RESTORE, "permits_restore", \
-		"4e5639c65c299f7bdc6fe3f8330f8a9981898fe3", DLOCK_LUA_PERMITS_RESTORE) \
+		"587e24db03a3c84651b8b082204a9ab694f20c37", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
 		"57733778d76dfaca8c5a4d49a7b6d85addd3e986", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
@@ -78,7 +78,7 @@
 	script(REPAIR, "repair", \
 		"85d78dab4f409d25d2bd5b0741b394f56403f587", DLOCK_LUA_REPAIR) \
 	script(RESTORE, "restore", \
-		"5ee42415fa64869109c198738ac2bdb31d77c291", DLOCK_LUA_RESTORE) \
+		"130715f6804583516f6a6f498e59388465ad1b8b", DLOCK_LUA_RESTORE) \
 	script(SEEN, "seen", \
 		"4827eba487b0bd17fa8a9862f0014f651b986c49", DLOCK_LUA_SEEN) \
 	script(SETTLE, "settle", \
@@ -106,7 +106,7 @@
 	script(SEVERAL_REPAIR, "several_repair", \
 		"9e3de3d952266a3868c1e72d7bc254b07e863ee0", DLOCK_LUA_SEVERAL_REPAIR) \
 	script(SEVERAL_RESTORE, "several_restore", \
-		"1f67a47982bf28cdbd5e34a3b1cfface7fc7aa3d", DLOCK_LUA_SEVERAL_RESTORE) \
+		"b8a5480140420a5e94d92742e76cbf0b7a9d10fc", DLOCK_LUA_SEVERAL_RESTORE) \
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
@@ -1735,17 +1735,22 @@
 	"local pool, id, ttl, permits = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[5])\n" \
 	"local state, ends, had = read(pool, clock(pool)), unpack(redis.call('ZMSCORE', pool, 'h' .. id, 'w' .. id))\n" \
 	"had = ends and tonumber(had or 1) or 0\n" \
+	"local function write()\n" \
+	"redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]) or '')\nend\n" \
 	"if had < permits and check_epoch(KEYS[2], ARGV[4]) == 0 then\n" \
-	"redis.call('SET', KEYS[2], redis.call('GET', KEYS[2]))\n" \
+	"write()\n" \
 	"return 0\nend\n" \
 	"state.fence = math.max(state.fence, tonumber(ARGV[3]))\n" \
 	"if ttl == 0 then\n" \
 	"if ends then\n" \
-	"drop(state, { id }, { had })\nend\n" \
+	"drop(state, { id }, { had })\n" \
+	"else\n" \
+	"write()\nend\n" \
 	"return 1\nend\n" \
 	"local at = math.max(state.now + ttl, ends or 0)\n" \
 	"if had >= permits then\n" \
 	"redis.call('ZADD', pool, -state.fence, '$fence', at, 'h' .. id)\n" \
+	"write()\n" \
 	"else\n" \
 	"hold(pool, id, permits, state.used - had, state.fence, at)\nend\n" \
 	"keep(state, at)\n" \
@@ -1858,9 +1863,10 @@
 	"local lock, ttl = KEYS[1], tonumber(ARGV[2])\n" \
 	"local holder = redis.call('GET', lock)\n" \
 	"redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1)\n" \
-	"if holder and holder ~= ARGV[1] or not holder and check_epoch(KEYS[3], ARGV[4]) == 0 then\n" \
-	"local known = redis.call('GET', KEYS[3])\n" \
-	"redis.call('SET', KEYS[3], known or '')\n" \
+	"local lost = holder and holder ~= ARGV[1] or not holder and check_epoch(KEYS[3], ARGV[4]) == 0\n" \
+	"if lost or ttl == 0 then\n" \
+	"redis.call('SET', KEYS[3], redis.call('GET', KEYS[3]) or '')\nend\n" \
+	"if lost then\n" \
 	"return 0\nend\n" \
 	"if ttl == 0 then\n" \
 	"redis.call('DEL', lock)\n" \
@@ -2103,9 +2109,10 @@
 	"missing[#missing + 1] = KEYS[i]\nend\n" \
 	"foreign = foreign or holder and holder ~= ARGV[1]\n" \
 	"redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1)\nend\n" \
-	"if foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0 then\n" \
-	"local known = redis.call('GET', epoch)\n" \
-	"redis.call('SET', epoch, known or '')\n" \
+	"local lost = foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0\n" \
+	"if lost or ttl == 0 then\n" \
+	"redis.call('SET', epoch, redis.call('GET', epoch) or '')\nend\n" \
+	"if lost then\n" \
 	"return 0\nend\n" \
 	"local done, problem = pcall(function()\n" \
 	"for i = 1, n, 3 do\n" \

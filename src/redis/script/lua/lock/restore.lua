@@ -5,7 +5,7 @@
 -- args: token:text ttl:ms fencing_token:int guard:ms
 -- ttl 0: the holder releases the lock, which it held until now.
 -- Replies 1 if the token holds the lock now, or held it. Replies 0 if another token does, or the epoch is settled: the
--- lock is lost. With 0 the script writes, too, so that replicas can confirm it (WAIT): a replaced master has no
+-- lock is lost. The script always writes, so that replicas can confirm its reply (WAIT): a replaced master has no
 -- replicas. Cost: O(1).
 --#include epoch.lua
 --#include forged.lua
@@ -15,9 +15,11 @@ end
 local lock, ttl = KEYS[1], tonumber(ARGV[2])
 local holder = redis.call('GET', lock)
 redis.call('SET', lock, '', holder and 'NX' or 'XX', 'PX', 1) -- changes nothing, but a replica refuses it
-if holder and holder ~= ARGV[1] or not holder and check_epoch(KEYS[3], ARGV[4]) == 0 then
-	local known = redis.call('GET', KEYS[3])
-	redis.call('SET', KEYS[3], known or '')
+local lost = holder and holder ~= ARGV[1] or not holder and check_epoch(KEYS[3], ARGV[4]) == 0
+if lost or ttl == 0 then
+	redis.call('SET', KEYS[3], redis.call('GET', KEYS[3]) or '')
+end
+if lost then
 	return 0
 end
 if ttl == 0 then

@@ -20,9 +20,11 @@ for i = 1, n, 3 do
 	foreign = foreign or holder and holder ~= ARGV[1]
 	redis.call('SET', KEYS[i], '', holder and 'NX' or 'XX', 'PX', 1) -- changes nothing, but a replica refuses it
 end
-if foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0 then
-	local known = redis.call('GET', epoch)
-	redis.call('SET', epoch, known or '')
+local lost = foreign or missing[1] and check_epoch(epoch, ARGV[4]) == 0
+if lost or ttl == 0 then
+	redis.call('SET', epoch, redis.call('GET', epoch) or '')
+end
+if lost then
 	return 0
 end
 local done, problem = pcall(function()
