@@ -144,7 +144,8 @@ static void test_restoring_writes(void)
 								   "local settles = redis.call('TIME')[1] * 1000 + 1000000\n"
 								   "return redis.call('SET', 'dlock:era', string.format('%s 60000 %.0f 60000 0 0 0  ',"
 								   " id, settles))";
-	dlock_arg locks[] = { DLOCK_ARG("a"), DLOCK_ARG("qa"), DLOCK_ARG("wa"), DLOCK_ARG("fence"), DLOCK_ARG("dlock:era") };
+	dlock_arg locks[]
+		= { DLOCK_ARG("a"), DLOCK_ARG("qa"), DLOCK_ARG("wa"), DLOCK_ARG("fence"), DLOCK_ARG("dlock:era") };
 	dlock_keys keys = { .lock = pool }, lock = { .lock = DLOCK_ARG("Lock:a") };
 	int64_t value;
 
@@ -218,8 +219,8 @@ static void test_other_key(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters), TEST(restoring_writes), TEST(read_write),
-		TEST(old_server), TEST(other_key) };
+	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters), TEST(restoring_writes),
+		TEST(read_write), TEST(old_server), TEST(other_key) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

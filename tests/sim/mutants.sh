@@ -181,7 +181,7 @@ all_mutants() {
 	mutant lease_of_replicated_from_reply replicated "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant +repair_in_settled_epoch replicated "a holder restores its key in a settled epoch" \
-		src/redis/script/lua/lock/restore.lua 's/or not holder and check_epoch\(KEYS\[3\], ARGV\[4\]\) == 0 //'
+		src/redis/script/lua/lock/restore.lua 's/ or not holder and check_epoch\(KEYS\[3\], ARGV\[4\]\) == 0//'
 	mutant fence_not_raised replicated "the fence is not raised when an epoch settles" \
 		src/redis/script/lua/replicated/settled_fence.lua 's/if last < least then/if false then/'
 	mutant full_copies_do_not_count c:redis_replicated "a grant counts although a replica may have returned from another master" \
