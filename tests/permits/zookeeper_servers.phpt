@@ -57,8 +57,8 @@ $refused = [
     'zookeeper://h1/locks/' => 'must have another root: it must not end with "/"',
     'zookeeper://h1/zookeeper/x' => 'must have another root: it must not be below "/zookeeper", which is the server\'s own',
     'zookeeper://h1?timeout=1' => 'has an unknown option; known is session_timeout',
-    'zookeeper://h1?session_timeout=0.05' => 'must have a session_timeout between 0.1 and 3600 seconds',
-    'zookeeper://h1?session_timeout=1&session_timeout=x' => 'must have a session_timeout between 0.1 and 3600 seconds',
+    'zookeeper://h1?session_timeout=0.05' => 'must have a session_timeout between 0.1 and 86400 seconds',
+    'zookeeper://h1?session_timeout=1&session_timeout=x' => 'must have a session_timeout between 0.1 and 86400 seconds',
     "zookeeper://h1\0" => 'must not contain NUL bytes',
 ];
 foreach ($refused as $server => $message) {
