@@ -71,7 +71,7 @@ for ($i = 0; $i < 60; $i++) {
 same($worker, $request('timeout', 0), 'the time limit: the worker');
 $same('after the time limit');
 
-// ---- without requests, the thread sleeps ----
+// ---- without requests, the renewal thread rests ----
 $thread = current(array_diff(scandir("/proc/$worker/task"), ['.', '..', (string) $worker]));
 $of_thread = fn () => (int) preg_replace('/.*^voluntary_ctxt_switches:\s*(\d+).*/ms', '$1', file_get_contents("/proc/$worker/task/$thread/status"));
 nap(5); // it has looked once more
