@@ -27,14 +27,13 @@ tests=(
 	composer            # installs packages/ as an application would
 	php-symfony-{dependency-injection,config,yaml}         # for the services in docs/integrations.md
 	php-symfony-{messenger,http-kernel} libphp-embed       # for packages/symfony, and a worker as in FrankenPHP
-	locales             # one in which numbers have a comma
+	locales             # a language with commas in numbers, and its order of text
 	iproute2 nftables   # hosts that vanish and packets that get lost, in network namespaces
 	php-sqlite3         # a database for the example in docs/operations.md
 	php-memcached       # another client of memcached
 	postgresql php-pgsql mariadb-server php-mysql # locks in databases, and an application's clients
 	pgbouncer           # a pooler, which dlock refuses
 	libluajit-5.1-dev   # runs the scripts in the simulator (tests/sim)
-	locales             # a Redis that orders text as a language does
 	systemtap-sdt-dev gdb # sys/sdt.h, for the probes of USDT; and a tracer
 	spin valgrind openssl
 )
