@@ -296,7 +296,7 @@ static void grow_old(void)
 static client client_among(int nodes)
 {
 	return pair_client(&servers,
-		nodes == 2 ? "guard=" GUARD_TEXT "&read_timeout=0.4&nodes=2" : "guard=" GUARD_TEXT "&read_timeout=0.4&nodes=3");
+		nodes == 2 ? "guard=" GUARD_TEXT "&read_timeout=10&nodes=2" : "guard=" GUARD_TEXT "&read_timeout=10&nodes=3");
 }
 
 static void check_promotion(int nodes, int skew, bool at_once, const char *what)
