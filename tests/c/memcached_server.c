@@ -74,7 +74,7 @@ void memcached_start(memcached_server *server, const char *const *options)
 {
 	server->options = options;
 	for (int i = 0; i < 10; i++) {
-		server->port = closed_port();
+		server->port = free_port();
 		if (launch(server)) {
 			return;
 		}

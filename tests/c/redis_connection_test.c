@@ -539,8 +539,8 @@ static bool start_tls_server(pid_t *pid)
 		"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout %s -out %s -days 2"
 		" -subj /CN=dlock > /dev/null 2>&1",
 		tls_server.key, tls_server.certificate);
-	tls_server.port = closed_port();
-	tls_server.tls_port = closed_port();
+	tls_server.port = free_port();
+	tls_server.tls_port = free_port();
 	return system(command) == 0 && server_launch(pid, NULL, run_tls_server, answers);
 }
 

@@ -89,12 +89,25 @@ static void begin(void)
 
 /* ---- ports ---- */
 
-int closed_port(void)
+int free_port(void)
 {
 	int port;
 
 	close(listen_anywhere(&port, 1));
 	return port;
+}
+
+int closed_port(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof address;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *) &address, len) < 0
+		|| getsockname(fd, (struct sockaddr *) &address, &len) < 0) {
+		die("no port is left");
+	}
+	return ntohs(address.sin_port);
 }
 
 /* ---- processes ---- */
@@ -219,7 +232,7 @@ static void start(test_server *server, bool is_node)
 {
 	begin();
 	for (int i = 0; i < 100; i++) {
-		server->port = closed_port();
+		server->port = free_port();
 		if (!is_usable(server, is_node)) {
 			continue;
 		}

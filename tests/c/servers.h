@@ -48,7 +48,10 @@ void server_reset(test_server *server);
 
 void servers_stop(void);
 
-/* A port on which no process listens. */
+/* A port for a server that the caller starts. */
+int free_port(void);
+
+/* A port that refuses connections. It stays bound until the test ends, so that no server of another test gets it. */
 int closed_port(void);
 
 /* For other kinds of servers. The first becomes that program, without output. The second starts a child, and waits
