@@ -1,12 +1,12 @@
 <?php
-/* One buyer: reads the stock, thinks, and writes it back less one. From a Stock: reserves a unit, thinks, and buys it.
+/* One buyer: reads the stock, thinks, and writes it back less one. From a Stock: reserves a unit, thinks, and confirms.
  * php buyer.php <lock> <stock file> <resource> <think ms> */
 declare(strict_types=1);
 
 [, $kind, $file, $resource, $think] = $argv;
 $redis = array_map(fn ($address) => "redis://$address", explode(',', (string) getenv('DLOCK_TEST_REDIS')));
 
-/** Is there one left? Then it is sold. Right only when nobody else does this at the same time. */
+/** Sells a unit if one is left. It is right only while no other buyer does this at the same time. */
 $buy = function () use ($file, $think): bool {
     $stock = (int) file_get_contents($file);
     if ($stock < 1) {
@@ -17,7 +17,7 @@ $buy = function () use ($file, $think): bool {
     return true;
 };
 
-/** Does not wait for units that others have reserved, since here everybody pays. */
+/** Does not wait for units that other buyers have reserved, because here all buyers pay. */
 $reserve = function (callable $reserved) use ($redis, $resource, $think): bool {
     $reservation = (new Dlock\Stock($redis[0]))->reserve($resource, buyer: (string) getmypid(), order: 'order');
     $reserved();
@@ -34,7 +34,7 @@ $lock = match ($kind) {
 };
 
 echo "ready\n";
-fgets(STDIN); // the doors open
+fgets(STDIN); // all buyers start at once
 
 $start = hrtime(true);
 $waited = 0;

@@ -1,5 +1,5 @@
 <?php
-/* A sale of ten units to 24 buyers, each a process of its own: without a lock, under each kind of lock, and from a Stock. */
+/* A sale of ten units to 24 buyers, each its own process: without a lock, under each kind of lock, and from a Stock. */
 declare(strict_types=1);
 
 const STOCK = 10;
@@ -81,7 +81,7 @@ foreach (['none', 'DistributedLock', 'memcached', 'RedLock', 'ZkLock', 'Stock'] 
         continue;
     }
     $sale = sale($php, $kind, $think);
-    // Without a lock it goes wrong when buyers meet; a busy machine may start them one after the other.
+    // Without a lock, a sale oversells only if buyers meet. A busy machine may run them one after the other.
     for ($more = 2; $kind === 'none' && $sale['sold'] <= STOCK && $more <= 32; $more *= 2) {
         $sale = sale($php, $kind, $think * $more);
     }

@@ -2,17 +2,17 @@
 /* Sales over time, as text and as SVG. */
 declare(strict_types=1);
 
-/** Seconds that one bar stands for. */
+/** Seconds for each bar. */
 const BAR = 0.5;
 
-/** How many there were in each half second. @param list<float> $times  @return array<int, int> by the number of the half second, none left out */
+/** Counts the times in each half second, also empty ones. @param list<float> $times  @return array<int, int> */
 function bars(array $times): array
 {
     $numbers = array_map(fn (float $time) => (int) floor($time / BAR), $times);
     return array_count_values($numbers) + array_fill_keys(range(min($numbers), max($numbers)), 0);
 }
 
-/** @param list<float> $sales times in s  @param array<string, float> $events by what happened: times in s */
+/** @param list<float> $sales times in s  @param array<string, float> $events event => time in s */
 function text_plot(array $sales, array $events): string
 {
     $bars = bars($sales);
@@ -26,7 +26,7 @@ function text_plot(array $sales, array $events): string
     return $text;
 }
 
-/** The same with greys and colours of a middle tone, for light and dark pages. */
+/** The same as SVG, in mid-tone grays and colors for light and dark pages. */
 function svg_plot(string $title, array $sales, array $events): string
 {
     $bars = bars($sales);

@@ -1,7 +1,7 @@
 <?php
 /*
- * A sale whose lock is kept by a Redis behind three Sentinels. In the middle the master is killed, and Sentinel makes a replica the master.
- * php sale.php STOCK LEASE SVG, with the extension: units, lease time in seconds, file for the plot.
+ * A sale whose lock is on a Redis behind three Sentinels. The script kills the master in the middle, and Sentinel
+ * promotes a replica. php sale.php STOCK LEASE SVG, with the extension: units, lease time in s, file for the plot.
  */
 declare(strict_types=1);
 
@@ -12,7 +12,7 @@ require_once __DIR__ . '/plot.php';
 /** Processes that sell. */
 const SELLERS = 8;
 
-/** @return array{sold: int, lost: int, errors: int} what one of the sellers did until all was sold */
+/** @return array{sold: int, lost: int, errors: int} what a seller did until all was sold */
 function sell_all(Shop $shop, DistributedLock $locks, int $number): array
 {
     $done = ['sold' => 0, 'lost' => 0, 'errors' => 0];
@@ -23,14 +23,14 @@ function sell_all(Shop $shop, DistributedLock $locks, int $number): array
             }
             $done['sold']++;
         } catch (Dlock\LeaseLostException) {
-            $done['lost']++; // nothing was sold: the next one asks again
+            $done['lost']++; // nothing was sold: the seller continues with the next customer
         } catch (Dlock\DlockException) {
             $done['errors']++;
         }
     }
 }
 
-/** Holds a lock of its own until it is told to end, and says whether it had it all the time. */
+/** Holds its own lock until SIGTERM, and returns whether it held the lock all the time. */
 function take_stock(DistributedLock $locks, callable $say): bool
 {
     $lease = $locks->acquire('stocktaking', timeout: 60);
@@ -61,7 +61,8 @@ $shop->open($stock);
 
 say('starting a Redis with two replicas and three Sentinels');
 $redis = new SentinelSet(downAfter: 2000);
-// The guard: no lease is longer, and for so long nobody gets a lock on a new set, or where a promoted server may not know all leases.
+// No lease is longer than the guard. For that time a new set grants no lock, nor does a promoted server that may not
+// know all leases.
 $locks = new DistributedLock($redis->dsn(['replicas' => 1, 'guard' => $lease]), ttl: (float) $lease);
 
 say("a new set grants no lock in its first $lease s");
@@ -92,7 +93,7 @@ foreach (array_slice($children, 1) as $seller) {
     }
 }
 $replies = $sentinel->cmd('SENTINEL', 'MASTER', SentinelSet::SERVICE);
-$switches = (int) $replies[array_search('config-epoch', $replies, true) + 1]; // each fail-over raises it by one, from 0 on
+$switches = (int) $replies[array_search('config-epoch', $replies, true) + 1]; // each failover raises it by one, from 0
 $is_there = $redis->master()->raw()->cmd('GET', 'Lock:stocktaking') === $token;
 $stocktaker->signal(SIGTERM);
 $kept = $stocktaker->result() && $is_there;

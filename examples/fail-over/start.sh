@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A sale over a Redis that fails over: starts one with two replicas and three Sentinels on free ports of 127.0.0.1, sells, kills
-# the master in the middle, and plots the sales around that. Installs what is missing, builds the extension, and stops all that it has
-# started. Fails when too much or too little was sold, or a lock was lost.
+# A sale across a failover of Redis. Starts a Redis with two replicas and three Sentinels on free ports of 127.0.0.1,
+# sells, kills the master in the middle, and plots the sales around that. Installs missing packages, builds the
+# extension, and stops all processes that it has started. Fails if too much or too little was sold, or a lock was lost.
 #
-#   examples/fail-over/start.sh [--stock N] [--lease SECONDS]     300 and 8; some 35 s
+#   examples/fail-over/start.sh [--stock N] [--lease SECONDS]     defaults: 300 and 8; takes about 35 s
 #
-#   DLOCK_MODULE=/path/dlock.so   that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so   uses that build instead of making one
 set -euo pipefail
 export DLOCK_SANITIZE=0
 cd "$(dirname "$0")/../.."

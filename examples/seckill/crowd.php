@@ -1,16 +1,17 @@
 <?php
 /*
- * The crowd: waits for a sale to open, sends all its buyers to the shop, over HTTP, and says when the last one has an answer.
+ * The crowd. It waits for a sale to open, and sends all its buyers to the shop over HTTP. When the last buyer has an
+ * answer, it reports the end of the sale.
  * php crowd.php URL, with SHOP_REDIS in the environment.
  */
 declare(strict_types=1);
 
 require_once __DIR__ . '/shop/common.php';
 
-/** Connections that are open at a time. Far more than there are workers: the rest of the crowd queues at their door. */
+/** Connections that are open at a time. They are far more than the workers, so that buyers queue. */
 const CONNECTIONS = 200;
 
-/** @return array<int, int> how many answers there were with each status; 0: no answer */
+/** @return array<int, int> the number of answers with each status; 0: no answer */
 function send_buyers(string $url, int $buyers): array
 {
     $crowd = curl_multi_init();
@@ -19,7 +20,7 @@ function send_buyers(string $url, int $buyers): array
         $buyer = curl_init("$url/buy");
         curl_setopt_array($buyer, [
             CURLOPT_POSTFIELDS => "customer=$customer",
-            CURLOPT_FORBID_REUSE => true, // each of them has a browser of their own
+            CURLOPT_FORBID_REUSE => true, // each buyer has its own browser
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_TIMEOUT => 300,
         ]);

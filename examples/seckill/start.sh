@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# A flash sale that one can watch: nginx, php-fpm and the locks' servers, on free ports of 127.0.0.1. Installs what is missing,
-# builds the extension, prints the address of the page, and stops all of it on Ctrl-C.
+# A flash sale to watch in a browser: nginx, php-fpm and the locks' servers, on free ports of 127.0.0.1. Installs
+# missing packages, builds the extension, prints the address of the page, and stops all processes on Ctrl-C.
 #
 #   examples/seckill/start.sh [--port N]
 #
-#   DLOCK_MODULE=/path/dlock.so   that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so   uses that build instead of making one
 set -euo pipefail
 export DLOCK_SANITIZE=0 PATH=$PATH:/usr/sbin
 cd "$(dirname "$0")/../.."
 . scripts/php.inc.sh
 here=$PWD/examples/seckill
 
-# More than one can be inside without a lock, and more than one must wait with it.
+# Without a lock, several workers must be able to be inside at once. With a lock, several must be able to wait.
 export SHOP_WORKERS=24
 
 port=0
@@ -34,7 +34,7 @@ clean_up() {
 	rm -rf "$run"
 }
 
-# launch LOG COMMAND…: a child that ends with this script, even where that is killed.
+# launch LOG COMMAND…: starts a child that ends with this script, even if the script is killed.
 launch() {
 	local log=$1
 	shift
@@ -42,7 +42,7 @@ launch() {
 	children+=($!)
 }
 
-# Until the child that was launched last made the file: 1 when it has ended, or takes too long.
+# Waits until the child that was launched last has made the file. Returns 1 if the child ends first, or takes too long.
 wait_for_file() {
 	local until=$((SECONDS + 30))
 	until [ -e "$1" ]; do
@@ -65,7 +65,7 @@ free_port() {
 	"$php" -n -r 'echo explode(":", stream_socket_get_name(stream_socket_server("tcp://127.0.0.1:0"), false))[1];'
 }
 
-# Two pools: buyers who wait must not keep the page from being told about it.
+# Two pools, because buyers that wait must not delay the requests of the page.
 start_fpm() {
 	local user="" root=()
 	if [ "$(id -u)" -eq 0 ]; then
@@ -147,7 +147,8 @@ write_nginx_conf() {
 	CONF
 }
 
-# Its pid file is there when it has its port. On a port that somebody was quicker to take it ends, and is started on another.
+# nginx writes its pid file after it has bound its port. If another process has bound it first, nginx ends. Then the
+# script tries another port, unless --port was given.
 start_nginx() {
 	local wanted=$port
 	for _ in 1 2 3 4 5; do
@@ -174,7 +175,7 @@ tests/setup/servers.sh start "$run" $$
 . "$run/env"
 LOCK_REDIS=$(cut -d, -f1-5 <<< "$DLOCK_TEST_REDIS")
 export LOCK_REDIS LOCK_ZOOKEEPER=$DLOCK_TEST_ZK SHOP_REDIS=$DLOCK_TEST_REDIS_SOCKET
-sockets=$(dirname "$SHOP_REDIS") # a directory whose path is short enough
+sockets=$(dirname "$SHOP_REDIS") # its path is short enough for a socket
 
 say "starting php-fpm and nginx"
 start_fpm

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Tests the flash sale in a real browser: headless Chromium opens the page, chooses each lock, presses the button and reads what
-# the page says, which is compared with the orders. Installs what is missing. The last line is the result: "N passed, N failed".
+# Tests the flash sale in a real browser. Headless Chromium opens the page, chooses each lock, presses the button and
+# reads the page. The test compares that with the orders. Installs missing packages. The last line is the result:
+# "N passed, N failed".
 #
 #   examples/seckill/test.sh                   screenshots go to build/seckill-test/
-#   examples/seckill/test.sh --screenshots     those that are checked in are made anew
-#   examples/seckill/test.sh --no-browser      only the shop, over HTTP; installs no browser
+#   examples/seckill/test.sh --screenshots     replaces the screenshots in the repository
+#   examples/seckill/test.sh --no-browser      tests only the shop, over HTTP; installs no browser
 #
-#   DLOCK_MODULE=/path/dlock.so                that build instead of making one
+#   DLOCK_MODULE=/path/dlock.so                uses that build instead of making one
 set -euo pipefail
 export LC_ALL=C DLOCK_SANITIZE=0
 cd "$(dirname "$0")/../.."
@@ -37,7 +38,7 @@ setpriv --pdeathsig TERM "$php" -n "${modules[@]}" "$here/test/sale.php" "$resul
 rm -rf "$results/profile"
 
 if [ "${1-}" = --screenshots ]; then
-	# A palette is enough, and a third of the size.
+	# A palette is enough, and needs a third of the size.
 	for name in selling no-lock distributed-lock stock four-ways setnx-payments-hang distributed-lock-payments-hang; do
 		pngquant --force --strip --quality 80-100 --output "$here/screenshots/$name.png" "$results/$name.png"
 	done

@@ -12,19 +12,22 @@ use Illuminate\Support\ServiceProvider;
 use LogicException;
 
 /**
- * The cache driver "dlock": Redis for the data, dlock for the locks. Laravel finds this provider itself. A store in config/cache.php:
+ * The cache driver "dlock": Redis stores the data, dlock the locks. Laravel discovers this provider. A store in
+ * config/cache.php:
  *
  * 'dlock' => ['driver' => 'dlock', 'connection' => 'cache', 'lock' => env('LOCK_DSN'), 'lock_connection' => 'locks']
  *
- * lock: what DistributedLock takes; without it INI dlock.server. Bind Dlock\LockManager in the container for another class.
- * lock_connection: a connection without a prefix to the same server and database, for forceRelease() and so for unique jobs.
+ * lock: DSN or array as for DistributedLock; without it, INI dlock.server. To use another class, bind Dlock\LockManager
+ * in the container.
+ * lock_connection: a connection without a prefix to the same server and database. forceRelease() and so unique jobs
+ * need it.
  */
 final class DlockServiceProvider extends ServiceProvider
 {
     public function register(): void
     {
         $this->callAfterResolving('cache', function (CacheManager $cache): void {
-            $store = $this->store(...); // the manager makes the closure its own
+            $store = $this->store(...); // because extend() binds the closure to the manager
             $cache->extend('dlock', fn ($app, array $config): Repository => $cache->repository($store($config)));
         });
     }

@@ -12,7 +12,8 @@ use Illuminate\Support\InteractsWithTime;
 use LogicException;
 
 /**
- * What Redis::funnel() returns in Laravel (8 and later), on Dlock\Semaphore: up to limit() run at once, the others wait in turn, without polling.
+ * Replaces what Redis::funnel() returns in Laravel (8 and later), with Dlock\Semaphore. Up to limit() callbacks run at
+ * once. Further callers wait in order, without polling.
  */
 final class Funnel
 {
@@ -23,7 +24,7 @@ final class Funnel
     private int|float $timeout = 3;
 
     /**
-     * @param string|array|null $server Redis, as Dlock\Semaphore's; null: INI dlock.server
+     * @param string|array|null $server Redis server, as for Dlock\Semaphore; null: INI dlock.server
      * @param string            $prefix the key of a name is $prefix . $name
      */
     public function __construct(
@@ -39,30 +40,34 @@ final class Funnel
         return $this;
     }
 
-    /** Others get in after this time although the callback still runs. Without it, the place is renewed while the callback runs. */
+    /**
+     * Releases the place after this time (an int: seconds), even if the callback still runs. Without this call, the
+     * place is renewed while the callback runs.
+     */
     public function releaseAfter(DateTimeInterface|DateInterval|int $releaseAfter): self
     {
         $this->seconds = $this->secondsUntil($releaseAfter);
         return $this;
     }
 
-    /** Longest wait in seconds; 3 without this call. */
+    /** Sets the longest wait in seconds; the default is 3. */
     public function block(int|float $timeout): self
     {
         $this->timeout = $timeout;
         return $this;
     }
 
-    /** Laravel's pause between two looks, which there is none of. */
+    /** Has no effect: Laravel's pause between two polls, and dlock does not poll. */
     public function sleep(int $milliseconds): self
     {
         return $this;
     }
 
     /**
-     * @param callable|null $failure called with the LimiterTimeoutException in place of it
-     * @throws LimiterTimeoutException when nobody left in that time
-     * @throws \Dlock\DeadlockException at once, where all places are taken by callbacks that wait for this one, and have no releaseAfter()
+     * @param callable|null $failure called with the LimiterTimeoutException, which is then not thrown
+     * @throws LimiterTimeoutException no place was free within the longest wait
+     * @throws \Dlock\DeadlockException immediately, if callbacks that wait for this one occupy all places without
+     *         releaseAfter()
      */
     public function then(callable $callback, ?callable $failure = null): mixed
     {

@@ -7,15 +7,16 @@ namespace Dlock\Laravel;
 use Dlock\Lease;
 
 /**
- * Locks of a LockProvider that belong to this process, since the servers do not have their seconds as a lease time. They are renewed, and
- * released when their seconds are over, as far as this process looks: whenever a lock of the provider is used. One that is still held at the
- * end of the process, before its seconds are over, is worth a warning: Laravel's own would stay.
+ * Locks of a LockProvider that belong to this process, because the servers do not accept their seconds as a lease time.
+ *
+ * They are renewed until their seconds have passed. The process checks this only when it uses a lock of the provider.
+ * PHP warns if the process ends before that while it still holds such a lock: Laravel's own lock would stay.
  *
  * @internal
  */
 final class HeldLocks
 {
-    /** @var array<string, array{Lease, float}> by token: the lease, and the end of its seconds */
+    /** @var array<string, array{Lease, float}> by token: the lease, and when its seconds end (in s, hrtime) */
     private array $leases = [];
     private bool $warns = false;
 
@@ -56,7 +57,7 @@ final class HeldLocks
     {
         foreach ($this->leases as $token => [$lease, $end]) {
             if (!$lease->isHeld() || hrtime(true) / 1e9 >= $end) {
-                unset($this->leases[$token]); // releases it
+                unset($this->leases[$token]); // releases the lock
             }
         }
     }
@@ -65,7 +66,7 @@ final class HeldLocks
     {
         $this->sweep();
         foreach ($this->leases as [$lease, $end]) {
-            $end - hrtime(true) / 1e9 > 31_000_000 // without seconds: until the process ends is what it says
+            $end - hrtime(true) / 1e9 > 31_000_000 // no seconds: documented to end with the process
                 || trigger_error("The lock \"$lease->resource\" ends with this process, before its seconds are over: no lease is longer than the guard. "
                     . 'Release it, or raise "guard" in its DSN.', E_USER_WARNING);
         }

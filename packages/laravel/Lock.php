@@ -17,22 +17,28 @@ use ValueError;
 /**
  * A lock of LockProvider.
  *
- * With a callback it is held while the callback runs, is renewed meanwhile if it has no seconds, and is released however the
- * request ends. Without a callback, who has the owner() has the lock, as with Laravel's own: it stays when this object and the
- * request are gone, until it is released or its seconds are over. (ZkLock: until this object is gone.)
+ * With a callback, the lock is held while the callback runs, and is released however the request ends. Without seconds
+ * it is renewed meanwhile.
  *
- * Seconds that the servers do not have (with replicas the guard bounds them) make it this process' lock: renewed until it is released, its
- * seconds are over or the process ends. Its owner() is good in this process only.
+ * Without a callback, the process that has the owner() holds the lock, as with Laravel's own locks. The lock outlives
+ * this object and the request, until it is released or its seconds have passed. A lock of ZkLock is released with this
+ * object.
  *
- * Such an owner works once. Whoever looks at the lock by it has another one afterwards, which owner() of that object gives, and
- * copies of the first are nobody's any more: so ask for owner() last, just before it is passed on.
+ * If the servers do not accept the seconds (with replicas, the guard is the limit), the lock belongs to this process.
+ * It is renewed until it is released, its seconds have passed, or the process ends. Its owner() is valid only in this
+ * process.
+ *
+ * Every other owner works once. When an object checks the lock, its owner() changes and copies of the old owner become
+ * invalid. So call owner() last, just before you pass it on.
  */
 final class Lock extends LaravelLock
 {
-    /** The longest lease time there is. */
+    /** The longest lease time, in seconds. */
     private const A_YEAR = 31_536_000.0;
 
-    /** During a callback, and with ZkLock. Otherwise the owner is a handle of the lease, and a checksum of the name. */
+    /**
+     * Set during a callback, and with ZkLock. Otherwise the owner is a handle of the lease and a checksum of the name.
+     */
     private ?Lease $lease = null;
 
     /**
@@ -58,11 +64,11 @@ final class Lock extends LaravelLock
     }
 
     /**
-     * Waits until it is acquired, in the order in which all wait for it.
+     * Acquires the lock; waiters are served in order.
      *
-     * @param int           $seconds
+     * @param int           $seconds longest wait
      * @param callable|null $callback
-     * @throws LockTimeoutException
+     * @throws LockTimeoutException the lock was not free within $seconds
      */
     public function block($seconds, $callback = null): mixed
     {
@@ -93,14 +99,14 @@ final class Lock extends LaravelLock
         ($this->forceRelease)($this->name);
     }
 
-    /** Of later versions. @param string|null $owner */
+    /** For later versions of Laravel. @param string|null $owner */
     public function isOwnedBy($owner): bool
     {
-        $isMine = $owner === $this->owner; // as of before it is looked at
+        $isMine = $owner === $this->owner; // compared first: getCurrentOwner() changes the owner
         return $this->getCurrentOwner() !== '' && $isMine;
     }
 
-    /** Greater than that of every earlier holder, and than those that this one was told before; null when the lock is not held. */
+    /** Larger than the token of every earlier holder; may grow with each call. Null: the lock is not held. */
     public function fencingToken(): ?int
     {
         $lease = $this->held();
@@ -118,7 +124,7 @@ final class Lock extends LaravelLock
     private function take(int|float $timeout, mixed $callback): ?Lease
     {
         $ttl = match (true) {
-            $this->locks instanceof \ZkLock => null, // its session is the lease
+            $this->locks instanceof \ZkLock => null, // the ZooKeeper session is the lease
             $this->seconds > 0 => (float) $this->seconds,
             is_callable($callback) => null, // renewed
             default => self::A_YEAR,
@@ -154,7 +160,7 @@ final class Lock extends LaravelLock
         }
     }
 
-    /** Null when the lock is not this owner's. Has to be released or left. */
+    /** Returns the lease, which the caller must release() or leave(). Null: the owner does not hold the lock. */
     private function held(): ?Lease
     {
         if ($this->lease !== null) {
@@ -165,12 +171,12 @@ final class Lock extends LaravelLock
             return $lease;
         }
         $checksum = $this->checksum();
-        if (!str_ends_with($this->owner, $checksum)) { // never acquired, or another lock's
+        if (!str_ends_with($this->owner, $checksum)) { // never acquired, or the owner of another lock
             return null;
         }
         try {
             return $this->locks->attach(substr($this->owner, 0, -strlen($checksum)));
-        } catch (LeaseLostException | ValueError) { // the latter where the owner was altered
+        } catch (LeaseLostException | ValueError) { // ValueError: the owner was altered
             return null;
         }
     }
@@ -185,7 +191,7 @@ final class Lock extends LaravelLock
         return '.' . hash('sha256', $this->name);
     }
 
-    /** Without this, a lease that goes out of scope is released. */
+    /** Detaches an attached lease, because it would be released when it goes out of scope. */
     private function leave(?Lease $lease): void
     {
         if ($lease !== null && $lease !== $this->lease && !$this->held->has($lease->token)) {

@@ -9,14 +9,14 @@ use Dlock\LockManager;
 use Illuminate\Contracts\Cache\LockProvider as LockProviderContract;
 use InvalidArgumentException;
 
-/** What Laravel (8 and later) calls a lock provider, on a DistributedLock, a RedLock or a ZkLock. */
+/** A lock provider for Laravel (8 and later), with a DistributedLock, a RedLock or a ZkLock. */
 final class LockProvider implements LockProviderContract
 {
     private HeldLocks $held;
 
     /**
-     * @param Closure|null $forceRelease what Lock::forceRelease() does: deletes the lock's key, whoever holds it, given
-     *                                   the name. dlock itself takes a lock away from nobody
+     * @param Closure|null $forceRelease fn (string $name): deletes the key of the lock, even if another process
+     *                                   holds it. For Lock::forceRelease(), because LockManager has no method for it
      */
     public function __construct(private LockManager $locks, private ?Closure $forceRelease = null)
     {
@@ -26,7 +26,7 @@ final class LockProvider implements LockProviderContract
     /**
      * @param string      $name
      * @param int         $seconds lease time; 0: until it is released
-     * @param string|null $owner   owner() of a lock that was acquired; no name of your own
+     * @param string|null $owner   what owner() returned after an acquisition; it cannot be chosen
      */
     public function lock($name, $seconds = 0, $owner = null): Lock
     {

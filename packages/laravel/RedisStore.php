@@ -7,7 +7,7 @@ namespace Dlock\Laravel;
 use Illuminate\Cache\RedisStore as LaravelRedisStore;
 use Illuminate\Contracts\Redis\Factory;
 
-/** Laravel's cache on Redis, with dlock's locks in place of its own: what Cache::lock() of the driver "dlock" returns. */
+/** Laravel's cache on Redis, for the driver "dlock": Cache::lock() returns locks of dlock instead of Laravel's own. */
 final class RedisStore extends LaravelRedisStore
 {
     public function __construct(private LockProvider $dlock, Factory $redis, string $prefix = '', string $connection = 'default')

@@ -7,7 +7,7 @@ namespace Dlock\Octane;
 use Illuminate\Contracts\Events\Dispatcher;
 use Illuminate\Support\ServiceProvider;
 
-/** Laravel finds this provider itself. Without Octane its events do not come, and it does nothing. */
+/** Laravel discovers this provider. Without Octane, no events arrive, and it does nothing. */
 final class DlockOctaneServiceProvider extends ServiceProvider
 {
     private const EVENTS = [

@@ -4,7 +4,10 @@ declare(strict_types=1);
 
 namespace Dlock\Octane;
 
-/** What a request, task or tick of Octane acquires and forgets is given back at its end; what the worker had before stays. */
+/**
+ * Releases the locks that a request, task or tick of Octane has not released when it ends. Locks that the worker held
+ * before stay.
+ */
 final class RequestScope
 {
     public function begin(): void

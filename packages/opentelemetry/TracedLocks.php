@@ -14,8 +14,9 @@ use OpenTelemetry\API\Trace\StatusCode;
 use OpenTelemetry\API\Trace\TracerInterface;
 
 /**
- * Locks whose waits, and critical sections of synchronized(), are spans: "lock wait" and "lock hold". A lock that was not free in time is an
- * outcome, not an error. Leases are those of the locks inside; how long one of acquire() is held is not traced.
+ * Traces the locks of another LockManager: a span "lock wait" for each wait, "lock hold" for each critical section of
+ * synchronized(). A timeout is an outcome, not an error. How long a lease of acquire() or tryAcquire() is held is not
+ * traced, because the caller receives the other LockManager's Lease.
  */
 final class TracedLocks implements LockManager
 {

@@ -12,8 +12,10 @@ use React\Promise\Promise;
 use function React\Async\await;
 
 /**
- * From now on a call of dlock that has to wait inside of React\Async\async() suspends its fiber. Elsewhere it blocks, as there is nothing
- * to suspend. Once, where the loop is set up; null: React's global loop.
+ * Makes calls of dlock that have to wait inside React\Async\async() suspend their fiber. Outside async() there is no
+ * fiber to suspend, and a wait blocks the process. Call install() once, before the loop runs.
+ *
+ * @param LoopInterface|null $loop null: React's global loop
  */
 function install(?LoopInterface $loop = null): void
 {
@@ -27,7 +29,7 @@ function install(?LoopInterface $loop = null): void
 function wait(LoopInterface $loop, $stream, float $seconds): null
 {
     $timer = null;
-    $end = static function () use ($loop, $stream, &$timer): void { // once, though both may be due
+    $end = static function () use ($loop, $stream, &$timer): void { // stops both, so that only one of them resolves
         $loop->removeReadStream($stream);
         $loop->cancelTimer($timer);
     };

@@ -7,7 +7,8 @@ namespace Dlock\Revolt;
 use Revolt\EventLoop;
 
 /**
- * From now on a call of dlock that has to wait suspends its fiber, or in {main} runs the event loop. Once, where the loop is set up.
+ * Makes calls of dlock that have to wait suspend their fiber. In {main} such a call runs the event loop. Call install()
+ * once, before the loop runs.
  */
 function install(): void
 {
@@ -22,7 +23,7 @@ function wait($stream, float $seconds): void
 {
     $suspension = EventLoop::getSuspension();
     $watchers = [];
-    $wake = static function () use (&$watchers, $suspension): void { // once, though both may be due
+    $wake = static function () use (&$watchers, $suspension): void { // cancels both, so that only one of them resumes
         array_map(EventLoop::cancel(...), $watchers);
         $suspension->resume();
     };

@@ -5,7 +5,8 @@ declare(strict_types=1);
 namespace Dlock\RoadRunner;
 
 /**
- * The same function, which gives back at its end what it acquired and forgot: one request, job or message of a worker.
+ * Wraps a function that handles one request, job or message of a worker: when it ends, the locks that it has not
+ * released are released.
  *
  * @template T
  * @param callable(mixed...): T $handle

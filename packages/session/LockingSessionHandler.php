@@ -10,17 +10,17 @@ use SessionHandler;
 use SessionUpdateTimestampHandlerInterface;
 
 /**
- * Gives the requests of one session their turns: from session_start() on, until the session is written and closed, no other
- * request has it. Where the data is kept is up to session.save_handler ("files", "redis", "memcached"), which this class passes
- * everything on to.
+ * Locks each session, so that its requests run one after the other. session_start() acquires the lock, and closing the
+ * session releases it. session.save_handler ("files", "redis", "memcached") stores the data: this class forwards every
+ * call to it.
  */
 final class LockingSessionHandler extends SessionHandler implements SessionUpdateTimestampHandlerInterface
 {
     private ?Lease $lease = null;
 
     /**
-     * @param float  $timeout seconds that session_start() waits for its turn; then it throws AcquireTimeoutException
-     * @param string $prefix  put before the session's id to make the lock's name
+     * @param float  $timeout longest wait of session_start() in seconds; then it throws AcquireTimeoutException
+     * @param string $prefix  the name of a session's lock is $prefix . $id
      */
     public function __construct(private LockManager $locks, private float $timeout = 30.0, private string $prefix = 'session:')
     {
@@ -32,7 +32,7 @@ final class LockingSessionHandler extends SessionHandler implements SessionUpdat
         return parent::read($id);
     }
 
-    /** False, of which PHP makes a warning, when the lock was lost: another request may have written meanwhile. */
+    /** Returns false if the lock was lost, because another request may have written meanwhile. PHP then warns. */
     public function write(string $id, string $data): bool
     {
         return $this->lease !== null && $this->lease->isHeld() && parent::write($id, $data);
@@ -49,7 +49,7 @@ final class LockingSessionHandler extends SessionHandler implements SessionUpdat
         }
     }
 
-    /** For session.use_strict_mode, which a handler in PHP has to see to itself. A session without data is as good as none. */
+    /** For session.use_strict_mode, which PHP leaves to the handler. A session without data counts as unknown. */
     public function validateId(string $id): bool
     {
         $this->lock($id);
@@ -64,7 +64,7 @@ final class LockingSessionHandler extends SessionHandler implements SessionUpdat
     private function lock(string $id): void
     {
         if ($this->lease?->resource !== $this->prefix . $id) {
-            $this->lease = null; // releases that of an id that was not valid
+            $this->lease = null; // releases the lock of an id that was not valid
             $this->lease = $this->locks->acquire($this->prefix . $id, $this->timeout);
         }
     }

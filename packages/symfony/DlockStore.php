@@ -22,28 +22,32 @@ use Symfony\Component\Lock\Key;
 /**
  * A store for Symfony Lock (5.4 and later) on a DistributedLock, a RedLock or a ZkLock. Blocking, exclusive locks only.
  *
- * As in Symfony's own stores, who has the Key has the lock. With the locks on Redis it may be serialized, and nothing renews
- * the lock but Lock::refresh(). Of several copies of a Key, made by unserialize(), the first that is used has the lock from then on;
- * for the others it is lost.
+ * As in Symfony's own stores, the process that has the Key holds the lock. On Redis a Key may be serialized, and only
+ * Lock::refresh() renews its lock. If unserialize() makes several copies of a Key, the lock belongs to the first copy
+ * that is used, and is lost for the other copies.
  *
- * Two kinds of locks belong to this process instead, until they are released or it ends, and their Keys cannot be serialized: those of
- * ZkLock, and those with an $initialTtl that the servers do not have (with replicas the guard bounds it). These are renewed meanwhile.
+ * Two kinds of locks belong to this process until they are released or it ends, and their Keys cannot be serialized:
+ * locks of ZkLock, and locks whose $initialTtl the servers do not accept (with replicas, the guard is the limit). The
+ * latter are renewed meanwhile.
  */
 final class DlockStore implements BlockingStoreInterface
 {
-    /** The longest wait there is. */
+    /** The longest wait, in seconds. */
     private const A_YEAR = 31_536_000.0;
 
-    /** The shortest lease time. */
+    /** The shortest lease time, in seconds. */
     private const LEAST_TTL = 0.003;
 
-    /** @var \SplObjectStorage<Key, Lease> what this process holds, and cannot hand to another */
+    /** @var \SplObjectStorage<Key, Lease> leases that this process cannot pass to another process */
     private \SplObjectStorage $leases;
 
     /**
-     * @param float      $initialTtl seconds of lease until Lock::refresh(), which Lock::acquire() calls with the lock's own TTL
-     * @param float|null $timeout    longest wait of acquire(true) in seconds, then LockConflictedException; null: no limit
-     * @param bool       $isSession  true where the lease is a session of ZooKeeper; it need not be said of a ZkLock
+     * @param float      $initialTtl lease time in seconds until Lock::refresh(), which Lock::acquire() calls with the
+     *                               lock's TTL
+     * @param float|null $timeout    longest wait of acquire(true) in seconds, then LockConflictedException;
+     *                               null: 1 year
+     * @param bool       $isSession  true: the lease is a ZooKeeper session. Not needed for a ZkLock
+     * @throws InvalidTtlException $initialTtl is not above 0
      */
     public function __construct(
         private LockManager $locks,
@@ -112,10 +116,11 @@ final class DlockStore implements BlockingStoreInterface
     }
 
     /**
-     * The fencing token of a lock that was acquired with this Key: greater than that of every earlier holder. It rises whenever the
-     * store looks at the lock; those that were given for this Key before remain good until another one is written.
+     * Returns the fencing token of a lock that was acquired with this Key: larger than that of every earlier holder. It
+     * grows whenever the store attaches the lock. Earlier tokens of this Key remain valid until a larger one is
+     * written.
      *
-     * @throws LockConflictedException when it was not acquired, or is known to be lost or released
+     * @throws LockConflictedException the lock was not acquired, or is known to be lost or released
      */
     public function fencingToken(Key $key): int
     {
@@ -127,7 +132,7 @@ final class DlockStore implements BlockingStoreInterface
     }
 
     /**
-     * Does something with what the Key holds; false when it holds nothing.
+     * Calls $do with the lease of the Key. False: the Key holds none.
      *
      * @internal for ReadWriteStore
      *
@@ -151,7 +156,7 @@ final class DlockStore implements BlockingStoreInterface
         } catch (LeaseLostException) {
             $this->forget($key);
             return false;
-        } catch (DlockException $e) { // itself: the server has no such change
+        } catch (DlockException $e) { // the base class: the server does not support the change
             $class = $e::class === DlockException::class ? LockConflictedException::class : LockAcquiringException::class;
             throw new $class($e->getMessage(), 0, $e);
         }
@@ -163,7 +168,7 @@ final class DlockStore implements BlockingStoreInterface
     {
         $this->refuseExpired($key);
         try {
-            // A Key that holds the lock already keeps it, for the initial TTL again.
+            // If the Key already holds the lock, it keeps it for the initial TTL.
             if (!$this->extend($key, $this->initialTtl)) {
                 $this->keep($key, $this->take($key, $timeout));
             }
@@ -177,7 +182,10 @@ final class DlockStore implements BlockingStoreInterface
         $this->refuseExpired($key);
     }
 
-    /** With an $initialTtl that the servers do not have, a lease that is renewed takes its place, unless the $initialTtl is too short. */
+    /**
+     * If the servers do not accept $initialTtl, acquires a renewed lease instead, except if $initialTtl is shorter than
+     * that lease.
+     */
     private function take(Key $key, float $timeout): Lease
     {
         try {
@@ -191,7 +199,7 @@ final class DlockStore implements BlockingStoreInterface
         }
     }
 
-    /** A Key whose lifetime is over releases what it holds. */
+    /** If the lifetime of the Key has expired, releases its lock and throws LockExpiredException. */
     private function refuseExpired(Key $key): void
     {
         if (!$key->isExpired()) {
@@ -199,12 +207,14 @@ final class DlockStore implements BlockingStoreInterface
         }
         try {
             $this->delete($key);
-        } catch (LockReleasingException) { // its lease time will end it
+        } catch (LockReleasingException) { // the lock expires with its lease
         }
         throw new LockExpiredException(sprintf('The lifetime of the lock "%s" is over.', $key));
     }
 
-    /** Gives a lock another lease time; false when it is not this Key's. */
+    /**
+     * Sets the lease time; a lease that belongs to this process is only checked. False: the Key does not hold the lock.
+     */
     private function extend(Key $key, float $ttl): bool
     {
         try {
@@ -215,7 +225,7 @@ final class DlockStore implements BlockingStoreInterface
             try {
                 isset($this->leases[$key]) ? $lease->assertHeld() : $lease->refresh($ttl);
             } finally {
-                $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
+                $this->keep($key, $lease); // if this throws, too, no lease is left to keep
             }
             return true;
         } catch (LeaseLostException) {
@@ -225,7 +235,8 @@ final class DlockStore implements BlockingStoreInterface
     }
 
     /**
-     * What the Key holds. Has to be kept or released by the caller: the handle in the Key is used up by this. Null when it holds nothing.
+     * Returns the lease of the Key; null: it holds none. The caller must keep or release the lease, because attaching
+     * it uses up the handle in the Key.
      */
     private function lease(Key $key): ?Lease
     {

@@ -8,7 +8,10 @@ use Symfony\Component\EventDispatcher\EventSubscriberInterface;
 use Symfony\Component\HttpKernel\Event\RequestEvent;
 use Symfony\Component\HttpKernel\Event\TerminateEvent;
 
-/** In workers (the Symfony runtimes of RoadRunner, Swoole, FrankenPHP): what a request acquired and forgot is given back at its end. */
+/**
+ * For workers (the Symfony runtimes of RoadRunner, Swoole, FrankenPHP): releases the locks that a request has not
+ * released when it ends.
+ */
 final class EndRequestListener implements EventSubscriberInterface
 {
     public static function getSubscribedEvents(): array

@@ -9,12 +9,15 @@ use Symfony\Component\Messenger\Middleware\MiddlewareInterface;
 use Symfony\Component\Messenger\Middleware\StackInterface;
 use Symfony\Component\Messenger\Stamp\ConsumedByWorkerStamp;
 
-/** Messenger: what a worker's handlers of a message acquired and forgot is given back when they have returned. The first of a bus' middleware. */
+/**
+ * For Messenger workers: releases the locks that the handlers of a message have not released when they return. Must be
+ * the first middleware of a bus.
+ */
 final class EndRequestMiddleware implements MiddlewareInterface
 {
     public function handle(Envelope $envelope, StackInterface $stack): Envelope
     {
-        if ($envelope->last(ConsumedByWorkerStamp::class) === null) { // sent, or handled at once by whoever sends it
+        if ($envelope->last(ConsumedByWorkerStamp::class) === null) { // sent, or handled by the sending process
             return $stack->next()->handle($envelope, $stack);
         }
         \Dlock\beginRequest();

@@ -12,18 +12,23 @@ use Symfony\Component\Lock\Exception\LockConflictedException;
 use Symfony\Component\Lock\Key;
 
 /**
- * A store for Symfony Lock (5.4 and later) with readers and writers: Lock::acquireRead() shares, Lock::acquire() excludes. The rest is DlockStore's.
+ * A store for Symfony Lock (5.4 and later) with readers and writers: Lock::acquireRead() shares, Lock::acquire()
+ * excludes. Everything else is as in DlockStore.
  *
- * A Key that reads and is acquired for writing is promoted when nobody else reads: nobody has written in between. Of two that wait for that, the
- * second one is refused, and goes on reading. A Key that writes and is acquired for reading reads, together with others. On ZooKeeper the
- * first is refused, and the second goes on writing.
+ * If a Key reads and is acquired for writing, it is promoted when no other client reads. No client writes in between.
+ * If two Keys wait for that, the second is refused and continues to read. On ZooKeeper every promotion is refused.
+ *
+ * If a Key writes and is acquired for reading, it reads, together with other readers. On ZooKeeper it continues to
+ * write.
  */
 final class ReadWriteStore implements BlockingStoreInterface, BlockingSharedLockStoreInterface
 {
-    /** Longer than any lock is waited for. */
+    /** The longest wait, in seconds. */
     private const A_YEAR = 31_536_000.0;
 
-    /** What a Key is marked with: which side its lock is of, and what it does. None: it writes, or holds nothing. */
+    /**
+     * Marks of a Key: which store has its lock, and whether it reads or writes. No mark: it writes, or holds nothing.
+     */
     private const READS = 'reads';
     private const PROMOTED = 'promoted';
     private const DEMOTED = 'demoted';
@@ -32,9 +37,10 @@ final class ReadWriteStore implements BlockingStoreInterface, BlockingSharedLock
     private DlockStore $writers;
 
     /**
-     * @param float      $initialTtl as DlockStore's
-     * @param float|null $timeout    longest wait of acquire(true) and acquireRead(true) in seconds, then LockConflictedException; null: no limit
-     * @param bool       $isSession  true where the locks are on ZooKeeper
+     * @param float      $initialTtl in seconds, as for DlockStore
+     * @param float|null $timeout    longest wait of acquire(true) and acquireRead(true) in seconds, then
+     *                               LockConflictedException; null: 1 year
+     * @param bool       $isSession  true: the locks are on ZooKeeper
      */
     public function __construct(ReadWriteLock $locks, float $initialTtl = 300.0, private ?float $timeout = null, bool $isSession = false)
     {
@@ -77,7 +83,7 @@ final class ReadWriteStore implements BlockingStoreInterface, BlockingSharedLock
         $this->store($key)->delete($key);
     }
 
-    /** As DlockStore's. */
+    /** See DlockStore::fencingToken(). */
     public function fencingToken(Key $key): int
     {
         return $this->store($key)->fencingToken($key);
@@ -101,12 +107,12 @@ final class ReadWriteStore implements BlockingStoreInterface, BlockingSharedLock
                 $this->mark($key) === self::DEMOTED ? $key->removeState(self::class) : $key->setState(self::class, self::PROMOTED);
                 return;
             }
-            $key->removeState(self::class); // it has ended meanwhile
+            $key->removeState(self::class); // the lease has ended
         }
         $save();
     }
 
-    /** A Key that reads is marked, before it does: its lock is the readers' only. */
+    /** Marks the Key before it reads, because store() then finds its lock with the readers. */
     private function read(Key $key, callable $save): void
     {
         $mark = $this->mark($key);
@@ -115,7 +121,7 @@ final class ReadWriteStore implements BlockingStoreInterface, BlockingSharedLock
                 $key->setState(self::class, $mark === self::PROMOTED ? self::READS : self::DEMOTED);
                 return;
             }
-        } catch (LockConflictedException) { // it goes on writing
+        } catch (LockConflictedException) { // the Key continues to write
             return;
         }
         $key->setState(self::class, self::READS);

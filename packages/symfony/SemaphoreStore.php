@@ -17,25 +17,28 @@ use Symfony\Component\Semaphore\Key;
 use Symfony\Component\Semaphore\PersistingStoreInterface;
 
 /**
- * A store for Symfony Semaphore (5.4 and later) on Dlock\Semaphore. The limit of a Key is the capacity, its weight the number of permits.
+ * A store for Symfony Semaphore (5.4 and later) on Dlock\Semaphore. The limit of a Key is the capacity, its weight the
+ * number of permits.
  *
- * Who has the Key has the permits; it may be serialized. Of several copies of a Key, the first that is used has them from then on. With a
- * TTL that the servers do not have (with replicas the guard bounds it), the permits are this process' until they are released or it ends,
- * and are renewed meanwhile; a copy of such a Key holds nothing.
+ * The process that has the Key holds the permits. A Key may be serialized. If there are several copies, the permits
+ * belong to the first copy that is used.
+ *
+ * If the servers do not accept the TTL (with replicas, the guard is the limit), the permits belong to this process.
+ * They are renewed until they are released or the process ends. A copy of such a Key holds nothing.
  */
 final class SemaphoreStore implements PersistingStoreInterface
 {
-    /** The shortest lease time. */
+    /** The shortest lease time, in seconds. */
     private const LEAST_TTL = 0.003;
 
     /** @var array<int, Semaphore> by capacity */
     private array $semaphores = [];
 
-    /** @var \SplObjectStorage<Key, Lease> what this process holds, and cannot hand to another */
+    /** @var \SplObjectStorage<Key, Lease> leases that this process cannot pass to another process */
     private \SplObjectStorage $leases;
 
     /**
-     * @param string|array|null $server Redis, as Dlock\Semaphore's; null: INI dlock.server
+     * @param string|array|null $server Redis server, as for Dlock\Semaphore; null: INI dlock.server
      * @param string            $prefix the key of a resource is $prefix . $resource
      */
     public function __construct(#[\SensitiveParameter] private string|array|null $server = null, private string $prefix = 'Semaphore:')
@@ -47,7 +50,7 @@ final class SemaphoreStore implements PersistingStoreInterface
     {
         $this->refuse($ttlInSecond);
         try {
-            // A Key that has its permits already keeps them, for this TTL.
+            // If the Key already holds its permits, it keeps them for this TTL.
             if (!$this->extend($key, $ttlInSecond)) {
                 $this->keep($key, $this->take($key, $ttlInSecond) ?? throw new SemaphoreAcquiringException($key, 'too few permits are free'));
             }
@@ -99,7 +102,10 @@ final class SemaphoreStore implements PersistingStoreInterface
         return $this->semaphores[$key->getLimit()] ??= new Semaphore($key->getLimit(), $this->server, $this->prefix);
     }
 
-    /** With a TTL that the servers do not have, a lease that is renewed takes its place. */
+    /**
+     * If the servers do not accept the TTL, acquires a renewed lease instead, except if the TTL is shorter than that
+     * lease.
+     */
     private function take(Key $key, float $ttl): ?Lease
     {
         $semaphore = $this->semaphore($key);
@@ -115,7 +121,7 @@ final class SemaphoreStore implements PersistingStoreInterface
         }
     }
 
-    /** False when the permits are not this Key's. */
+    /** False: the Key does not hold the permits. */
     private function extend(Key $key, float $ttl): bool
     {
         try {
@@ -126,7 +132,7 @@ final class SemaphoreStore implements PersistingStoreInterface
             try {
                 isset($this->leases[$key]) ? $lease->assertHeld() : $lease->refresh($ttl);
             } finally {
-                $this->keep($key, $lease); // when this fails, too, there is nothing left to keep
+                $this->keep($key, $lease); // if this throws, too, no lease is left to keep
             }
             return true;
         } catch (LeaseLostException) {
@@ -137,7 +143,10 @@ final class SemaphoreStore implements PersistingStoreInterface
         }
     }
 
-    /** What the Key holds, to be kept or released by the caller: the handle in the Key is used up by this. Null when it holds nothing. */
+    /**
+     * Returns the lease of the Key; null: it holds none. The caller must keep or release the lease, because attaching
+     * it uses up the handle in the Key.
+     */
     private function lease(Key $key): ?Lease
     {
         if (isset($this->leases[$key])) {

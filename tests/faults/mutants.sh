@@ -2,23 +2,27 @@
 # Sourced by scripts/faults.sh: builds of the extension with one mistake each, and how long they survive.
 #
 # mutant NAME CLASS[/FLAG] SECONDS "what is broken" FILE 'perl substitution' [FILE 'perl substitution' …]
-# SECONDS is how long it may take at the most. FLAG is one of run.php's, which has the run look for that kind of mistake.
-# A substitution that finds nothing to change is an error.
+# SECONDS is the time within which the checker has to find the mistake. FLAG is one of run.php's: the run looks for that
+# kind of mistake. A substitution that finds nothing to change is an error.
 
-# Not here, since their holders hear at once that they are none, so that chance takes long: a grant of an earlier request that is
-# taken up, one that counts from its reading, and one that counts from the second sending of a request. C tests tell
-# (redis_repeats, "grant"), and the model of the hand-over (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
-# Nor what only the C tests and .phpt tests see, since no property is violated: a repair that comes late, or is sent again by itself
-# behind what takes it back; a lease time that a renewal on its way sets back; a fence that is counted on although it was lost; a script that fails in its middle; a deadlock that
-# arises while one waits.
-# Nor full copies that do not count: it takes half an hour until a Sentinel moves a replica back. redis_replicated tells ("moved_back"), and the walks through
-# tests/models/failover (RESYNCS_NOT_CONFIRMED, MOVED_BACK).
-# Nor what is taken up beside permits that were restored: a server has to be promoted that has missed who took them. permits_replicated tells ("stale_grant",
-# "handle_beside_restored"). Nor permits that the acquisition alone grants in an unsettled epoch: what looks once more behind WAIT gives them back.
+# Some mistakes are not here, because their holder learns at once that it holds nothing. So it takes long until chance
+# finds them: a client accepts a grant of an earlier request; a grant counts from when the waiter reads it; a grant
+# counts from the second sending of the request. C tests find these (redis_repeats, "grant"), and so does the handover
+# model (TAKE_ANY_GRANT, BELIEF_FROM_READING, COUNT_FROM_REPEAT).
+# Mistakes that violate no property are not here either. Only C tests and .phpt tests find them: a repair that comes
+# late, or that is repeated after the command that undoes it; a lease time that a renewal under way sets back; a lost
+# fence that tokens still continue; a script that fails in its middle; a deadlock that arises during a wait.
+# Full resynchronizations that do not count are not here, because it takes half an hour until a Sentinel moves a replica
+# back. redis_replicated finds that mistake ("moved_back"), and so do the walks through tests/models/failover
+# (RESYNCS_NOT_CONFIRMED, MOVED_BACK).
+# A stale grant or a handle that is accepted beside restored permits is not here, because it needs the promotion of a
+# server that has missed who acquired them. permits_replicated finds it ("stale_grant", "handle_beside_restored").
+# Permits that only the acquisition grants in an unsettled epoch are not here, because the second look after WAIT
+# releases them.
 all_mutants() {
-	mutant release_without_comparison DistributedLock 240 "whoever releases deletes the lock, whose ever it is" \
+	mutant release_without_comparison DistributedLock 240 "a release deletes the lock without comparing its token" \
 		src/redis/script/lua/lock/release.lua 's/if redis\.call\(.GET., lock\) ~= ARGV\[1\] then/if false then/'
-	mutant several_without_last DistributedLock 240 "the last of several locks is not looked at" \
+	mutant several_without_last DistributedLock 240 "the last of several locks is not checked" \
 		src/redis/script/lua/several/several_contend.lua 's/(local taken, unknown, pttl = false, false, 0\n\tfor i = 1, n), 3 do/$1 - 3, 3 do/' \
 		src/redis/script/lua/several/several_acquire.lua "s/local free_now, failed = .*/local free_now, failed = redis.pcall('EXISTS', unpack(KEYS, 1, n - 3)) == 0, nil/"
 	mutant break_deletes DistributedLock 600 "a lock that is broken is free at once" \
@@ -27,52 +31,52 @@ all_mutants() {
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
 	mutant validity_of_quorum_from_reply RedLock 600 "the lease counts from the replies, without drift" \
 		src/redis/redlock/quorum_acquire.c 's/base->deadline = own->deadline;/base->deadline = dlock_now() + base->ttl;/'
-	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release()" \
+	mutant deadline_not_checked DistributedLock 60 "isHeld() is true until release(), even after the deadline" \
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
-	mutant deadline_of_session_not_checked ZkLock 240 "a session is believed until its end is heard of" \
+	mutant deadline_of_session_not_checked ZkLock 240 "a client relies on its session until it hears that the session has ended" \
 		src/zookeeper/session/session.c 's/return session->lived \+ session->timeout - session->timeout \/ 100 - 2 \* DLOCK_MS;/return DLOCK_FOREVER - 1 + 0 * session->lived;/'
-	mutant whole_time_by_handle DistributedLock 240 "a lease that was handed on is believed for its whole time again" \
+	mutant whole_time_by_handle DistributedLock 240 "a client that attaches by a handle relies on the whole lease time again" \
 		src/redis/lock/service.c 's/dlock_nanos left = lease_left\(claim, own->answer\.pttl\)/dlock_nanos left = claim->ttl/'
-	mutant whole_time_by_grant DistributedLock 240 "a lock that was handed over is believed for its whole lease time, which nobody has asked for" \
+	mutant whole_time_by_grant DistributedLock 240 "a waiter relies on a granted lock for its whole lease time, which no renewal has requested" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl;/'
-	mutant handle_takes_anything DistributedLock 60 "a handle takes up the lock, whose ever it is" \
+	mutant handle_takes_anything DistributedLock 60 "a handle attaches to the lock without comparing its token" \
 		src/redis/script/lua/lock/swap.lua 's/ or \(holder ~= old and holder ~= new\)//'
-	mutant no_second_look DistributedLock 20 "a waiter relies on being told" \
+	mutant no_second_look DistributedLock 20 "a waiter does not look again by itself" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
-	mutant no_second_look_at_quorum RedLock 20 "a waiter relies on being told" \
+	mutant no_second_look_at_quorum RedLock 20 "a waiter does not look again by itself" \
 		src/redis/lock/wait.c 's/dlock_nanos look = now \+ LOOK_AGAIN/return now + 3600 * DLOCK_SECOND;\n\tdlock_nanos look = now + LOOK_AGAIN/'
-	mutant children_release DistributedLock 120 "a child takes its parent's leases for its own" \
+	mutant children_release DistributedLock 120 "a child counts its parent's leases as its own" \
 		src/lock/claim.c 's/return claim->process == dlock_process_current\(\);/return claim != NULL;/'
-	mutant fencing_token_constant DistributedLock 60 "all holders get the same fencing token" \
+	mutant fencing_token_constant DistributedLock 60 "all holders have the same fencing token" \
 		src/redis/script/lua/shared/fencing.lua 's/(local function fencing_token\(fence, least\)\n)/$1\tdo return 7 end\n/'
-	mutant fencing_tokens_not_settled RedLock 600 "the highest of the votes is the token, whatever the others have" \
+	mutant fencing_tokens_not_settled RedLock 600 "the highest vote is the fencing token, even if only one server has it" \
 		src/redis/redlock/quorum_votes.c 's/return agree >= backend->quorum && now - own->asked < QUICK;/return agree > 0 \&\& now > 0;/'
-	mutant quorum_of_half RedLock 120 "two of five are enough" \
+	mutant quorum_of_half RedLock 120 "two of five servers are enough" \
 		src/redis/redlock/quorum.c 's/count \/ 2 \+ 1/count \/ 2/'
-	mutant release_misses_late_servers RedLock 20 "what was not answered is not released" \
+	mutant release_misses_late_servers RedLock 20 "a server that did not answer an attempt is not asked to release" \
 		src/redis/redlock/quorum_acquire.c 's/return !has_nothing && dlock/return !has_nothing \&\& voter->vote == DLOCK_VOTE_YES \&\& dlock/'
 	mutant new_set_although_one_refuses RedLock/young 120 "servers that were started together all vote, although one of them has refused" \
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
-	mutant attach_without_exchange DistributedLock 60 "who takes a lease over by its handle keeps the old token" \
+	mutant attach_without_exchange DistributedLock 60 "a client that attaches by a handle keeps the old token" \
 		src/redis/lock/service.c 's/(static dlock_status service_attach\(.*\n\{\n)/$1\tstrcpy(claim->token, token);\n/'
-	mutant attach_without_exchange_at_quorum RedLock 60 "who takes a lease over by its handle keeps the old token" \
+	mutant attach_without_exchange_at_quorum RedLock 60 "a client that attaches by a handle keeps the old token" \
 		src/redis/redlock/quorum_attach.c 's/(static void ask_for_exchange\(.*\n\{\n)/$1\tstrcpy(own->claim->base.token, own->token);\n/'
-	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues is its own clock" \
+	mutant place_by_own_clock RedLock 20 "a waiter's place in the queues comes from its own clock" \
 		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(quorum_backend_of(claim));/'
-	mutant names_resolved_by_caller RedLock 20 "whoever connects waits for the resolver, the thread that renews as well" \
+	mutant names_resolved_by_caller RedLock 20 "each thread that connects waits for the resolver, even the one that renews" \
 		src/net/dial.c 's/dial->is_name = !dlock_is_address\(server->host\)/dial->is_name = false/'
-	mutant release_without_cas Memcached 240 "whoever releases deletes the key, whose ever it is" \
+	mutant release_without_cas Memcached 240 "a release deletes the key without comparing its CAS" \
 		src/memcached/request.c 's/(return request_new\("md %s) C%" PRIu64 "(%s\\r\\n", key->text), cas, /(void) cas;\n\t$1$2, /'
-	mutant whole_time_on_memcached Memcached 600 "a lease is believed for its whole lease time, whenever the server's clock ticks" \
+	mutant whole_time_on_memcached Memcached 600 "a client relies on the whole lease time, although the server's clock ticks once a second" \
 		src/memcached/item.h 's/(DLOCK_MEMCACHED_MARGIN )\(2 \* DLOCK_SECOND\)/$1(DLOCK_SECOND \/ 1000)/'
-	mutant clock_of_memcached_not_read Memcached 600 "a server's clock is taken to be right, however long it stood still" \
+	mutant clock_of_memcached_not_read Memcached 600 "a server's clock counts as right, however long it stood still" \
 		src/memcached/backend.c 's/return request->late == DLOCK_FOREVER \? 0 : request->sent_at \+ length - request->late;/return request->sent_at + length;/'
-	mutant grants_not_confirmed Sentinel 600 "a lock counts as had before replicas have confirmed it" \
+	mutant grants_not_confirmed Sentinel 600 "a lock counts as held before replicas have confirmed it" \
 		src/redis/lock/acquire.c 's/(\n\t\taccept_lease\(own, now\);)/\n\t\town->said = DLOCK_OK;$1/'
 	mutant no_guard Sentinel 600 "a server that was promoted grants locks as soon as replicas have confirmed its epoch" \
 		src/redis/script/lua/replicated/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
-	mutant epoch_of_any_master Sentinel 600 "an epoch goes on under another master" \
+	mutant epoch_of_any_master Sentinel 600 "an epoch continues under another master" \
 		src/redis/script/lua/replicated/epoch.lua 's/if opened ~= id or settled\n/if not opened or settled\n/' \
 		src/redis/script/lua/replicated/epoch.lua 's/settled = opened == id and/settled = opened and/' \
 		src/redis/script/lua/replicated/epoch.lua 's/local unchanged = attached == until_now/local unchanged = true/' \
@@ -81,48 +85,48 @@ all_mutants() {
 		src/redis/script/lua/replicated/settle.lua 's/tonumber\(ARGV\[4\] or guard\)/tonumber(ARGV[4] or 0)/'
 	mutant lease_of_replicated_from_reply Sentinel 900 "the lease counts from the reply, without drift" \
 		src/redis/lock/acquire.c 's/claim->deadline = own->sent_at \+ claim->ttl - dlock_drift\(claim->ttl\)/claim->deadline = now + claim->ttl + 0 * own->sent_at/'
-	mutant permits_given_back_twice Semaphore 120 "a release whose answer was lost gives permits back once more" \
+	mutant permits_given_back_twice Semaphore 120 "a release that is repeated after a lost answer releases permits twice" \
 		src/redis/script/lua/permits/permits_release.lua 's/or held\) == 0 then/or held) == -1 then/'
-	mutant permits_counted_twice Semaphore 120 "an acquisition whose answer was lost counts twice" \
+	mutant permits_counted_twice Semaphore 120 "an acquisition that is repeated after a lost answer counts twice" \
 		src/redis/script/lua/permits/permits_contend.lua 's/(if unsettled == 0 and fits and not queue) and not held and/$1 and/' \
 		src/redis/script/lua/permits/permits_acquire.lua 's/(\t\t\t)(redis\.call\(.ZADD., pool, used, .\$used.\)) --/$1--/'
-	mutant permits_taken_back_early Semaphore 240 "who needs room takes back what another one still has for a second" \
+	mutant permits_taken_back_early Semaphore 240 "a client that needs room reclaims permits whose lease still lasts for a second" \
 		src/redis/script/lua/permits/permits_queue.lua 's/take_back\(state, state\.now,/take_back(state, state.now + 1000,/'
-	mutant whole_time_by_grant_of_permits Semaphore 240 "permits that were granted are believed for a whole lease time, which nobody has asked for" \
+	mutant whole_time_by_grant_of_permits Semaphore 240 "a waiter relies on granted permits for a whole lease time, which no renewal has requested" \
 		src/redis/lock/acquire.c 's/(claim->deadline = )deadline;\n\tclaim->short_lease = true;/$1now + claim->ttl + 0 * deadline;/'
-	mutant attach_without_removal Semaphore 60 "who takes permits over by their handle takes them once more" \
+	mutant attach_without_removal Semaphore 60 "a client that attaches permits by a handle acquires them once more" \
 		src/redis/script/lua/permits/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
-	mutant small_ones_overtake Semaphore 20 "whoever fits is served, whoever waited before" \
+	mutant small_ones_overtake Semaphore 20 "a waiter whose permits fit is served, even if another waiter was there before" \
 		src/redis/script/lua/permits/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and state\.passed < PASSED and skip < FAR/\t\tgoing = true/' \
 		src/redis/script/lua/permits/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
-	mutant readers_first ReadWriteLock 20 "readers are served before writers that waited for longer" \
+	mutant readers_first ReadWriteLock 20 "readers are served before writers that have waited longer" \
 		src/redis/script/lua/permits/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'
 	mutant writer_beside_readers ReadWriteLock 60 "a writer needs no more room than a reader" \
 		src/redis/script/lua/permits/permits_queue.lua 's/while permits > room\(state, capacity\) do/while math.min(permits, 1) > room(state, capacity) do/'
-	mutant bought_too_late Stock 120 "what was given to others can still be bought" \
+	mutant bought_too_late Stock 120 "an expired order can be confirmed although other buyers have its units" \
 		src/redis/script/lua/stock/stock_confirm.lua 's/if not room then/if false then/'
-	mutant bought_and_given_back Stock 120 "what was bought can be given back" \
+	mutant bought_and_given_back Stock 120 "an order that was confirmed can still be canceled" \
 		src/redis/script/lua/stock/stock_cancel.lua 's/\(stock\.score >= SOLD and stock\.score < ENDED and 7\)/false/' \
 		src/redis/script/lua/stock/stock_cancel.lua 's/if score > 0 and score < SOLD then/if score > 0 and score < ENDED then/'
-	mutant limit_of_reserved Stock 120 "what a buyer has bought does not count for its limit" \
+	mutant limit_of_reserved Stock 120 "units that a buyer has bought do not count toward its limit" \
 		src/redis/script/lua/stock/stock_confirm.lua 's/(1e13 \+ now \+ score % 1, held\)\n)/$1\t\tredis.call("ZREM", pool, "b" .. string.match(id, "^(.*)\/"))\n/'
-	mutant changes_made_again Stock 60 "a change of a stock is made as often as it is asked for" \
+	mutant changes_made_again Stock 60 "a change of a stock is made each time that it is requested" \
 		src/redis/script/lua/stock/stock_restock.lua 's/if made then/if false then/'
-	mutant reservation_counted_again Stock 120 "who asks again for what it has reserved gets it once more" \
+	mutant reservation_counted_again Stock 120 "an order that repeats its request reserves its units once more" \
 		src/redis/script/lua/stock/stock_reserve.lua 's/if not had and not queue/if not queue/'
 	mutant permits_in_any_epoch SentinelSemaphore 300 "a server that was promoted grants permits at once" \
 		src/redis/script/lua/permits/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/replicated/attached.lua 's/if unsettled == 0 then/if true then/'
-	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted lets readers and writers in at once" \
+	mutant readers_in_any_epoch SentinelReadWriteLock 300 "a server that was promoted grants read and write locks at once" \
 		src/redis/script/lua/permits/permits_acquire_replicated.lua 's/(local own, sweeps, unsettled, replid, settles = [^\n]*\n\tcheck_epoch\([^\n]*\)\n)/$1unsettled = 0\n/' \
 		src/redis/script/lua/replicated/attached.lua 's/if unsettled == 0 then/if true then/'
-	mutant one_permit_more ZkSemaphore 60 "one more than there are" \
+	mutant one_permit_more ZkSemaphore 60 "one more permit is granted than exists" \
 		src/zookeeper/lock/rank.c 's/(\*held \+ line\[i\]\.permits <= line\[i\]\.capacity)/$1 + 1/'
-	mutant writer_beside_readers_on_zookeeper ZkReadWriteLock 60 "a writer takes no more room than a reader" \
+	mutant writer_beside_readers_on_zookeeper ZkReadWriteLock 60 "a writer needs no more room than a reader" \
 		src/zookeeper/lock/rank.c 's/out->permits = reads \? 1 : DLOCK_PERMITS_ALL/out->permits = 1 + 0 * reads/'
 }
 
-# Builds one mutant in a copy of the checkout, which is the same for all: make compiles what differs.
+# Builds one mutant. All mutants share a copy of the checkout, so that make compiles only what differs.
 mutant() {
 	local name=$1 class=$2 limit=$3 what=$4 file edited=()
 	shift 4
@@ -150,7 +154,7 @@ launch() {
 	survive "$@" &
 }
 
-# The mutant's run ends when the checker objects.
+# The mutant's run ends when the checker finds a violation.
 survive() {
 	local name=$1 class=${2%/*} flag=${2#*/} limit=$3 what=$4 code=0 property seconds
 	[ "$flag" != "$class" ] || flag=

@@ -48,7 +48,7 @@ $loses = function (string $what, callable $lose, callable $do) use ($is_for): ?T
     $is_for($e, $what);
     return $e;
 };
-/** Somebody takes a new lease away. */
+/** Another holder steals a new lease. */
 $into = fn (string $what, callable $do): ?Throwable => $loses($what, fn () => take_away($locks, $take()->resource), $do);
 /** Nothing must be thrown, for more than two renewals' time. */
 $quiet = function (string $what) {

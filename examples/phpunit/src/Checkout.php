@@ -1,7 +1,7 @@
 <?php
 declare(strict_types=1);
 
-/** The code that is tested. It is given its locks, and does not know which server they are on. */
+/** The code under test. Its caller passes the locks, so it does not know which server they are on. */
 final class Checkout
 {
     public function __construct(private readonly Dlock\LockManager $locks, private readonly Stock $stock, private readonly float $timeout = 2.0)

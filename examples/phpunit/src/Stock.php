@@ -1,7 +1,7 @@
 <?php
 declare(strict_types=1);
 
-/** What is for sale: a table of the database, in the application. */
+/** The units for sale. In the application, this is a table of the database. */
 interface Stock
 {
     public function read(string $sku): int;

@@ -6,10 +6,10 @@ use PHPUnit\Framework\TestCase;
 require_once __DIR__ . '/../src/Checkout.php';
 require_once __DIR__ . '/../src/Stock.php';
 
-/** Without a server, without mocks of locks, without sleep(). */
+/** These tests need no server, no mocks of locks and no sleep(). */
 final class CheckoutTest extends TestCase
 {
-    /** memory:// with a name of its own for each test: no test sees the locks of another. */
+    /** memory:// with a new name for each test, so that no test sees the locks of another. */
     private string $dsn;
 
     protected function setUp(): void
@@ -38,7 +38,7 @@ final class CheckoutTest extends TestCase
         $this->assertGreaterThan($first, $stock->fencingToken);
     }
 
-    /** Another holder is another object of the same table. With a lease time of its own, or the wait would be a DeadlockException. */
+    /** The other holder is an object of the same table. Without its own ttl, the wait would be a DeadlockException. */
     public function testIsBusyWhileAnotherHolds(): void
     {
         $stock = new StockInMemory(['42' => 1]);
@@ -50,7 +50,7 @@ final class CheckoutTest extends TestCase
         $this->assertSame('sold', $checkout->sell('42'));
     }
 
-    /** The lease of the other one ends by itself, and the checkout, which waits, gets the lock. */
+    /** The lease of the other holder expires, and the waiting checkout acquires the lock. */
     public function testWaitsForItsTurn(): void
     {
         $stock = new StockInMemory(['42' => 1]);
@@ -60,7 +60,7 @@ final class CheckoutTest extends TestCase
         $this->assertFalse($other->isHeld());
     }
 
-    /** Leases of 50 ms that are not renewed, and a section that takes longer. */
+    /** The section takes longer than the lease of 50 ms, which is not renewed. */
     public function testWritesNothingWhenItHasLostTheLock(): void
     {
         $locks = new DistributedLock($this->dsn, ttl: 0.05, renew: false);
@@ -74,7 +74,7 @@ final class CheckoutTest extends TestCase
         $this->assertSame(0, $stock->writes);
     }
 
-    /** A port at which nobody listens. */
+    /** No server listens at this port. */
     public function testSellsNothingWithoutTheServer(): void
     {
         $stock = new StockInMemory(['42' => 1]);
@@ -83,7 +83,7 @@ final class CheckoutTest extends TestCase
         $this->assertSame(0, $stock->writes);
     }
 
-    /** A mistake that shows at once: the section calls what takes the same lock. */
+    /** The section calls code that acquires the same lock. This mistake shows at once. */
     public function testFindsAWaitForItself(): void
     {
         $locks = new DistributedLock($this->dsn);
@@ -97,7 +97,7 @@ final class CheckoutTest extends TestCase
         $checkout->sell('42');
     }
 
-    /** Code that makes its locks by new DistributedLock() is tested in the same way: phpunit.xml sets dlock.server. */
+    /** Code that calls new DistributedLock() can be tested in the same way, because phpunit.xml sets dlock.server. */
     public function testTheSettingIsOfMemory(): void
     {
         $held = (new DistributedLock())->acquire('stock:42', timeout: 0);
@@ -111,7 +111,7 @@ final class StockInMemory implements Stock
     public int $writes = 0;
     public int $fencingToken = 0;
 
-    /** @param array<string, int> $left  @param Closure|null $inSection is called by read() */
+    /** @param array<string, int> $left  @param Closure|null $inSection read() calls it once */
     public function __construct(private array $left, private ?Closure $inSection = null)
     {
     }

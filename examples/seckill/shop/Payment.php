@@ -1,14 +1,14 @@
 <?php
 declare(strict_types=1);
 
-/** The provider refuses, or the buyer goes away. */
+/** The provider refuses, the buyer leaves, or the reservation expires. */
 final class NotPaid extends RuntimeException
 {
 }
 
 /**
- * Stands for the call to a payment provider over the network: the one thing here that only passes time. How long it takes, and
- * whether it hangs or fails now and then, is chosen on the page.
+ * Stands for the call to a payment provider over the network. It is the only simulated part of the shop. The page sets
+ * how long a payment takes, and whether some payments hang or fail.
  */
 final class Payment
 {

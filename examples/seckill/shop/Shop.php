@@ -2,8 +2,9 @@
 declare(strict_types=1);
 
 /**
- * What a shop would write: read the stock, see to the customer and the payment, write the stock less one, and the order. Right
- * only while nobody else is between that read and that write; whether anybody is, decides the lock around it (buy.php).
+ * The code of a shop: it reads the stock, looks up the customer, requests the payment, and writes the stock less one
+ * and the order. It is right only while no other process is between that read and that write. The lock around it
+ * ensures that (buy.php).
  */
 final class Shop
 {
@@ -25,7 +26,7 @@ final class Shop
         $price = $this->price($goods, $customer);
         $payment = $this->payment->authorise($customer, $price);
 
-        $lease?->assertHeld(); // costs nothing; an authorised payment that nobody captures goes back by itself
+        $lease?->assertHeld(); // costs nothing; an authorized payment that is not captured lapses
         $this->redis->set("stock:$goods", $stock - 1);
         $order = [
             'customer' => $customer,
@@ -39,8 +40,8 @@ final class Shop
     }
 
     /**
-     * Sells one unit of a stock, without any lock: reserves it, and buys it when it is paid for. Where it never is, the reservation ends by itself, and
-     * the unit is the next waiter's.
+     * Sells one unit of a stock, without any lock: reserves it, and confirms it after the payment. If the buyer does
+     * not pay, the reservation expires, and the next waiter reserves the unit.
      * @param callable(int): void $reserved called with the fencing token
      * @return array{customer: int, price: int, payment: string, fencingToken: int, left: int}|null null: sold out
      */
@@ -57,7 +58,7 @@ final class Shop
 
         try {
             $reservation->confirm();
-        } catch (Dlock\ReservationExpiredException) { // an authorised payment that nobody captures goes back by itself
+        } catch (Dlock\ReservationExpiredException) { // an authorized payment that is not captured lapses
             throw new NotPaid();
         }
         $counts = $stock->counts($goods);
@@ -79,7 +80,7 @@ final class Shop
         return $this->redis->hGet("customer:$customer", 'regular') === '1' ? intdiv($price * 9, 10) : $price;
     }
 
-    /** Puts goods on the shelf, and forgets earlier orders. */
+    /** Sets stock, price and customers, and deletes earlier orders. */
     public static function open(Redis $redis, string $goods, int $stock, int $price, int $customers): void
     {
         $redis->multi(Redis::PIPELINE);

@@ -2,8 +2,8 @@
 declare(strict_types=1);
 
 /**
- * Tells the page what the workers do; no part of the sale. A visit is one request's way through the critical section. Times
- * are ms since the sale began, on the one monotonic clock of this machine.
+ * Tells the page what the workers do. It is no part of the sale. A visit is one request's way through the critical
+ * section. Times are ms since the sale began, on the monotonic clock that all processes of this machine share.
  */
 final class Watch
 {

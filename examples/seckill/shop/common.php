@@ -1,5 +1,5 @@
 <?php
-/* What the pages and the crowd have in common. */
+/* What the pages and the crowd share. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/Payment.php';
@@ -10,7 +10,7 @@ require_once __DIR__ . '/locks.php';
 const GOODS = 'camera';
 const PRICE = 8900; // cents
 
-/** The shop's database. The locks are on servers of their own. */
+/** The shop's database. The locks are on other servers. */
 function database(): Redis
 {
     $redis = new Redis();

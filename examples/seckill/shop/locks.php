@@ -2,30 +2,30 @@
 /* The locks that the page offers. */
 declare(strict_types=1);
 
-/** Seconds of lease, of each lock and reservation that has one. Shorter than a payment that hangs: see Payment. */
+/** Seconds of each lease and reservation. Shorter than a payment that hangs: see Payment. */
 const LEASE = 2;
 
-/** Seconds that a buyer is ready to wait. */
+/** Seconds after which a buyer stops waiting. */
 const PATIENCE = 10;
 
-/** A userland lock was not to be had in PATIENCE. */
+/** A userland lock was not acquired within PATIENCE. */
 final class NotLocked extends RuntimeException
 {
 }
 
-/** @return list<string> those that this build of the extension has, and Stock, which is no lock */
+/** @return list<string> the locks of this build, the userland locks, none, and Stock, which is no lock */
 function lock_names(): array
 {
     return ['none', 'SetnxLock', 'QuorumLock', 'DistributedLock', 'RedLock', ...(class_exists('ZkLock') ? ['ZkLock'] : []), 'Stock'];
 }
 
-/** A unit for each buyer, reserved for as long as a lease lasts. */
+/** Each buyer may have one unit, reserved for the length of a lease. */
 function stock(): Dlock\Stock
 {
     return new Dlock\Stock('redis://' . lock_servers()[0], ttl: LEASE, perBuyer: 1);
 }
 
-/** Puts units into an empty stock. What was sold of it before is forgotten. */
+/** Puts units into an empty stock, and deletes its earlier sales. */
 function open_stock(string $goods, int $quantity): void
 {
     phpredis(lock_servers()[0])->del("Stock:$goods");
@@ -53,7 +53,7 @@ function lock_named(string $name): Closure
     };
 }
 
-/* Two classes as applications have carried them around. They know no fencing tokens, and nothing renews their leases. */
+/* Two classes as applications copy them. They know no fencing tokens, and nothing renews their leases. */
 
 function setnx_lock(string $server): Closure
 {
@@ -73,7 +73,7 @@ function setnx_lock(string $server): Closure
 function quorum_lock(array $servers): Closure
 {
     require_once __DIR__ . '/../../../bench/userland/QuorumLock.php';
-    // It pauses for 150 ms on average.
+    // A retry pauses for 150 ms on average.
     $locks = new QuorumLock(array_map(phpredis(...), $servers), retryCount: intdiv(PATIENCE * 1000, 150));
     return function (string $resource, callable $section) use ($locks) {
         $lock = $locks->lock("quorum:$resource", LEASE * 1000) ?: throw new NotLocked();

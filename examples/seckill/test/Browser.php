@@ -1,13 +1,13 @@
 <?php
 declare(strict_types=1);
 
-/** A headless Chromium with one page, driven by its DevTools protocol over a pair of pipes. It ends with its pipes. */
+/** A headless Chromium with one page. The DevTools protocol drives it over two pipes, and it ends when they close. */
 final class Browser
 {
-    /** @var list<string> what the page's console has of errors and warnings */
+    /** @var list<string> errors and warnings in the page's console */
     public array $complaints = [];
 
-    /** @var list<string> addresses that the page asked for */
+    /** @var list<string> addresses that the page requested */
     public array $requests = [];
 
     /** @var resource */
@@ -63,7 +63,7 @@ final class Browser
         $this->load('Page.reload');
     }
 
-    /** The value of an expression, or what its promise comes to. */
+    /** Returns the value of an expression, or the value to which its promise resolves. */
     public function evaluate(string $expression, float $timeout = 30): mixed
     {
         $answer = $this->call('Runtime.evaluate', ['expression' => $expression, 'awaitPromise' => true, 'returnByValue' => true], $timeout);
@@ -73,7 +73,7 @@ final class Browser
         return $answer['result']['value'] ?? null;
     }
 
-    /** Until an expression is true; it is looked at again each time that the browser paints. */
+    /** Waits until an expression is true. The page evaluates it again each time that the browser paints. */
     public function waitFor(string $expression, float $timeout = 30): void
     {
         $this->evaluate("new Promise(resolve => {
@@ -82,7 +82,7 @@ final class Browser
         })", $timeout);
     }
 
-    /** Clicks in the middle of the first element that a selector finds, as a mouse does. */
+    /** Clicks as a mouse does, in the middle of the first element that the selector finds. */
     public function click(string $selector): void
     {
         [$x, $y] = $this->evaluate('(() => {
@@ -96,7 +96,7 @@ final class Browser
         }
     }
 
-    /** @return list<array{role: string, name: string}> what assistive technology is told, of elements with one of the roles */
+    /** @return list<array{role: string, name: string}> what assistive technology reads, of elements with these roles */
     public function accessible(string ...$roles): array
     {
         $found = [];

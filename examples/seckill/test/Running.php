@@ -1,7 +1,7 @@
 <?php
 declare(strict_types=1);
 
-/** The shop as its command starts it: a process, the address that it prints, and all the processes that belong to it. */
+/** The shop that start.sh starts: its process, the address that it prints, and all processes that belong to it. */
 final class Running
 {
     public readonly string $url;
@@ -13,7 +13,7 @@ final class Running
 
     public function __construct()
     {
-        // Ends with this process, should that be killed.
+        // The script ends with this process, even if this process is killed.
         $this->process = proc_open(['setpriv', '--pdeathsig', 'TERM', __DIR__ . '/../start.sh'],
             [['file', '/dev/null', 'r'], ['pipe', 'w']], $pipes) ?: throw new RuntimeException('start.sh does not start');
         $this->output = $pipes[1];
@@ -32,7 +32,7 @@ final class Running
         return dirname(__DIR__, 3) . "/build/seckill.$this->pid";
     }
 
-    /** @return array<int, string> pid => command: what has the script among its ancestors, or its directory for its own */
+    /** @return array<int, string> pid => command: processes that descend from the script, or use its directory */
     public function processes(): array
     {
         $parents = $found = [];
@@ -50,20 +50,20 @@ final class Running
         return $found;
     }
 
-    /** The pid of its parent; null for one that has ended. */
+    /** The pid of the process's parent; null if the process has ended. */
     public static function parent(int $pid): ?int
     {
-        // pid (name) state parent …: the name may contain anything.
+        // pid (name) state parent …: the name may contain spaces and parentheses.
         $stat = (string) @file_get_contents("/proc/$pid/stat");
         $fields = explode(' ', substr($stat, (int) strrpos($stat, ')') + 2));
         return in_array($fields[0], ['', 'Z', 'X'], true) ? null : (int) $fields[1];
     }
 
-    /** Sends the script a signal, and waits for its end. */
+    /** Sends a signal to the script, and waits until all its processes have ended. */
     public function end(int $signal): void
     {
         proc_terminate($this->process, $signal);
-        stream_get_contents($this->output); // its end comes when the last process that could write there has ended
+        stream_get_contents($this->output); // it ends when the last process that could write to it has ended
         fclose($this->output);
         proc_close($this->process);
         $this->process = null;

@@ -1,7 +1,7 @@
 <?php
 /*
- * Holds sales in the shop and checks what came of them: in a browser, or without one. php sale.php DIR [--no-browser]; DIR
- * gets the screenshots. The last line is the result.
+ * Holds sales in the shop and checks their results, with or without a browser. php sale.php DIR [--no-browser];
+ * screenshots go to DIR. The last line is the result.
  */
 declare(strict_types=1);
 
@@ -11,7 +11,7 @@ require __DIR__ . '/Running.php';
 const STOCK = 100;
 const BUYERS = 500;
 
-/** Longer than any of the sales should take. */
+/** Seconds that no sale should take. */
 const PATIENCE = 120;
 
 $passed = $failed = 0;
@@ -39,13 +39,13 @@ function wait_for(callable $condition, string $what): void
     }
 }
 
-/** Payments fail where a stock is sold, by reservations that nobody confirms. */
+/** If a Stock sells, some payments fail, so that some reservations are not confirmed. */
 function fails(string $lock): bool
 {
     return $lock === 'Stock';
 }
 
-/** A sale that is opened as the page opens it. */
+/** Opens a sale as the page does, and waits for its end. */
 function sell_by_http(string $url, string $lock, bool $hangs): void
 {
     [$status] = request("{$url}sale", ['lock' => $lock, 'stock' => STOCK, 'buyers' => BUYERS, 'payment' => 20, 'hangs' => (int) $hangs, 'fails' => (int) fails($lock)]);
@@ -54,9 +54,9 @@ function sell_by_http(string $url, string $lock, bool $hangs): void
 }
 
 /**
- * A sale by hand: choose, press the button, read.
- * @param string|null $screenshot to be made when most is sold
- * @return array<string, mixed> what the page says then, and ("seen") whom it named meanwhile as being inside
+ * Holds a sale as a visitor does: chooses, presses the button, and reads the page.
+ * @param string|null $screenshot file for a screenshot while the sale runs, after 60% of the stock is sold
+ * @return array<string, mixed> what the page shows at the end, and ("seen") which workers it showed inside before
  */
 function sell_by_page(Browser $browser, string $lock, bool $hangs, ?string $screenshot): array
 {
@@ -74,7 +74,7 @@ function sell_by_page(Browser $browser, string $lock, bool $hangs, ?string $scre
             .observe(document.getElementById("who"), {childList: true});
     })()');
     $browser->click('#start');
-    if ($screenshot !== null) { // or of its end, where the browser was too slow
+    if ($screenshot !== null) { // or of the end, if the browser was too slow
         $browser->waitFor('document.body.dataset.sale === "running" && parseInt(document.getElementById("sold").textContent) > ' . STOCK * 0.6
             . ' && document.getElementById("who").textContent.startsWith("Worker")'
             . " || document.querySelectorAll('#results tbody tr').length > $sales", PATIENCE);
@@ -93,7 +93,7 @@ function sell_by_page(Browser $browser, string $lock, bool $hangs, ?string $scre
     })()');
 }
 
-/** Reservations that were confirmed are orders, and the others have ended by themselves. */
+/** Confirmed reservations are orders, and the other reservations have expired. */
 function check_stock(string $url, string $name, array $orders): void
 {
     check("$name: exactly what there was is sold", count($orders) === STOCK, count($orders));
@@ -110,7 +110,7 @@ function check_stock(string $url, string $name, array $orders): void
     check("$name: every order has a fencing token of its own", count(array_unique(array_filter($tokens, is_int(...)))) === STOCK, $tokens);
 }
 
-/** What the shop has on record, and that the page says the same. */
+/** Checks the shop's records, and that the page shows the same. */
 function check_sale(string $url, string $lock, bool $hangs, ?array $page): void
 {
     $name = $lock . ($hangs ? ', some payments hang' : '');
@@ -140,7 +140,7 @@ function check_sale(string $url, string $lock, bool $hangs, ?array $page): void
         $left = (string) request("{$url}state")[1]['stock'];
         check("$name: what is left is what the shop has on record", !$ours && $lock !== 'Stock' || $page['left'] === $left, [$page, $left]);
     }
-    if ($page !== null && $sold > STOCK) { // two may be inside by turns without harm; one at a time cannot oversell
+    if ($page !== null && $sold > STOCK) { // if workers enter one at a time, they cannot oversell
         check("$name: the page has seen more inside than one", $page['atOnce'] > 1, $page);
     }
     if ($page !== null && $ours) {
@@ -153,7 +153,7 @@ function check_sale(string $url, string $lock, bool $hangs, ?array $page): void
         $page['ordersPerSecond'], $page['p99'], $page['longest'], $page['overtaken'], $page['atOnce']));
 }
 
-/** Texts that do not stand out from what is behind them, by the rule of WCAG 2 (4.5 : 1). */
+/** Finds texts whose contrast with their background is below the minimum of WCAG 2 (4.5 : 1). */
 const FAINT = <<<'JS'
     (() => {
         const parts = colour => colour.match(/[\d.]+/g).map(Number);
@@ -184,7 +184,7 @@ const FAINT = <<<'JS'
     })()
     JS;
 
-/** What the page is like for those who use it otherwise. */
+/** Checks the page in dark mode, on a phone, and for assistive technology. */
 function check_page(Browser $browser, string $directory): void
 {
     foreach (['light', 'dark'] as $scheme) {
@@ -196,7 +196,7 @@ function check_page(Browser $browser, string $directory): void
     foreach (['light', 'dark'] as $scheme) {
         $browser->appearance(390, 844, $scheme);
         $browser->evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))');
-        $width = $browser->evaluate('Math.max(innerWidth, document.documentElement.scrollWidth)'); // a wide page makes the former grow
+        $width = $browser->evaluate('Math.max(innerWidth, document.documentElement.scrollWidth)'); // wide pages widen it
         check("$scheme, on a phone: nothing is wider than the screen", $width === 390, $width);
         $browser->screenshot("$directory/phone-$scheme.png", true);
     }
@@ -205,7 +205,7 @@ function check_page(Browser $browser, string $directory): void
     check('all controls and charts have names', $nameless === [] && count($controls) >= 15, [$nameless, count($controls)]);
 }
 
-/** Notes which labels at the ends of the lines overlap when they are drawn, and at which widths they were at one height. */
+/** Notes which labels at the ends of the lines overlap, and at which window widths labels share a height. */
 const WATCH_LABELS = <<<'JS'
     (() => {
         window.overlaps = [];
@@ -226,7 +226,7 @@ const WATCH_LABELS = <<<'JS'
     })()
     JS;
 
-/** Reloads after a sale of this page, and during and after one that was opened elsewhere, with what the page does not offer. */
+/** Reloads after a sale of this page, and during and after a sale that another client opened with other values. */
 function check_reloads(Browser $browser, string $url): void
 {
     $choices = function (string $state) use ($browser): array {
@@ -239,7 +239,7 @@ function check_reloads(Browser $browser, string $url): void
     $seen = $choices('ended');
     check('a reload after a sale shows the choices of that sale', $seen === [$lock, (string) STOCK, (string) BUYERS, '20', true, fails($lock)], $seen);
 
-    // Its 40th payment hangs: for 3 s there are 39 orders, and 51 left on record.
+    // The 40th payment hangs: for 3 s there are 39 orders, and 51 units are left on record.
     request("{$url}sale", ['lock' => 'DistributedLock', 'stock' => 90, 'buyers' => 120, 'payment' => 60, 'hangs' => 1, 'fails' => 0]);
     $seen = $choices('running');
     $expected = ['DistributedLock', '90', '120', '60', true, false];
@@ -257,7 +257,7 @@ function check_reloads(Browser $browser, string $url): void
     check('a reload after a sale that was opened elsewhere shows its choices', $seen === $expected, $seen);
 }
 
-/** Without a lock something is wrong also where there are too few buyers to oversell. */
+/** Without a lock, the stock is wrong even if there are too few buyers to oversell. */
 function check_forgotten(Browser $browser, string $url): void
 {
     request("{$url}sale", ['lock' => 'none', 'stock' => 300, 'buyers' => 100, 'payment' => 20, 'hangs' => 0, 'fails' => 0]);
@@ -268,7 +268,7 @@ function check_forgotten(Browser $browser, string $url): void
     check('sales that the stock has forgotten are no good sale', $left > 200 && $mood === 'wrong', [$left, $mood]);
 }
 
-/** The page beside it: four sales, played at the same time. */
+/** Checks the page /four, which plays four sales at the same time. */
 function check_four(Browser $browser, string $url, string $directory): void
 {
     $browser->appearance(1280, 800, 'light');
@@ -290,7 +290,7 @@ function check_four(Browser $browser, string $url, string $directory): void
     }
 }
 
-/** What the browser has noted in all this time. */
+/** Checks the requests and complaints that the browser has noted during the test. */
 function check_log(Browser $browser, string $url): void
 {
     $elsewhere = array_values(array_filter($browser->requests, fn (string $address) => !str_starts_with($address, $url) && !str_starts_with($address, 'data:')));
@@ -312,18 +312,18 @@ function check_refusals(string $url): void
     wait_for(fn () => request("{$url}state")[1]['sale']['ended'], 'the end of the sale');
 }
 
-/** Ends the shop by a signal in the middle of a sale: is anything left? */
+/** Ends the shop by a signal in the middle of a sale, and checks that nothing is left. */
 function check_end(Running $shop, string $signal): void
 {
     request("{$shop->url}sale", ['lock' => 'DistributedLock', 'stock' => 100, 'buyers' => 500, 'payment' => 20, 'hangs' => 0, 'fails' => 0]);
     wait_for(fn () => request("{$shop->url}state")[1]['visits'] !== [], 'the first buyer');
     $processes = $shop->processes();
     $shop->end(constant($signal));
-    if ($signal === 'SIGKILL') { // then it is others who see to it, when they notice
+    if ($signal === 'SIGKILL') { // then other processes stop the servers, when they notice
         wait_for(fn () => $shop->processes() === [], 'the end of the servers');
     }
     $left = array_filter($processes, fn (int $pid) => Running::parent($pid) !== null, ARRAY_FILTER_USE_KEY) + $shop->processes();
-    // 27 of php-fpm, 2 of nginx, 7 Redis servers, ZooKeeper, the crowd, and what starts and watches them.
+    // 27 of php-fpm, 2 of nginx, 7 Redis servers, ZooKeeper, the crowd, and the processes that start and watch them.
     check("$signal in the middle of a sale ends all of its " . count($processes) . ' processes', count($processes) >= 40 && $left === [], [$left, $processes]);
     check("$signal: its port is free", request($shop->url)[0] === 0);
     if ($signal !== 'SIGKILL') {

@@ -1,5 +1,5 @@
 <?php
-/* POST /buy, with the number of a customer: one unit, please. */
+/* POST /buy, with the number of a customer: buys one unit. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../shop/common.php';

@@ -1,5 +1,5 @@
 <?php
-/* GET /orders: all that were taken in this sale, first to last. */
+/* GET /orders: all orders of this sale, first to last. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../shop/common.php';

@@ -1,5 +1,5 @@
 <?php
-/* POST /sale: opens a sale, and sends for the crowd. */
+/* POST /sale: opens a sale, and calls the crowd. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../shop/common.php';
@@ -21,12 +21,12 @@ $fails = number('fails', 0, 1);
 
 $redis = database();
 $id = bin2hex(random_bytes(8));
-// The crowd gives it back when the last buyer has an answer.
+// The crowd deletes this key when the last buyer has an answer.
 $redis->set('sale:open', $id, ['nx']) || answer(409, ['error' => 'a sale is under way']);
 
 Shop::open($redis, GOODS, $stock, PRICE, $buyers);
 $lock !== 'Stock' || open_stock(GOODS, $stock);
-// At once: a page that opens meanwhile sees the one sale or the other.
+// One transaction, so that a page that opens meanwhile sees either the old sale or the new one.
 $redis->multi();
 $redis->del('sale', 'payments', 'watch:workers', 'watch:visits');
 $redis->hMSet('sale', [

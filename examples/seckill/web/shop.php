@@ -1,5 +1,5 @@
 <?php
-/* GET /shop: what there is to choose from. */
+/* GET /shop: the choices that the page offers. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../shop/common.php';

@@ -1,5 +1,6 @@
 <?php
-/* GET /state?sale=ID&from=N: how the sale goes, with the visits from the Nth on; with all of them when ID is an earlier sale. Of a stock, also its counts. */
+/* GET /state?sale=ID&from=N: the state of the sale, with the visits from the Nth on. If ID is not the present
+ * sale, with all visits. If a Stock sells, also its counts. */
 declare(strict_types=1);
 
 require_once __DIR__ . '/../shop/common.php';
