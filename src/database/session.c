@@ -127,27 +127,9 @@ static int hosts(const dlock_db_session *session)
 	return session->base.server->path ? 1 : session->base.server->seed_count;
 }
 
-static void add_address(dlock_addresses *all, int *tried, const char *address)
-{
-	for (int i = 0; i < all->count; i++) {
-		if (!strcmp(all->text[i], address)) {
-			return;
-		}
-	}
-	if (all->count == DLOCK_MOST_ADDRESSES && *tried > 0) { /* an address that was tried makes room */
-		memmove(all->text[0], all->text[1], (DLOCK_MOST_ADDRESSES - 1) * sizeof all->text[0]);
-		all->count--;
-		(*tried)--;
-	}
-	if (all->count < DLOCK_MOST_ADDRESSES) {
-		strcpy(all->text[all->count++], address);
-	}
-}
-
 /* Adds the addresses that a lookup has found by now. */
 static void learn(dlock_db_session *session)
 {
-	dlock_addresses found;
 	char reason[160];
 
 	if (!session->lookup || !dlock_lookup_has_ended(session->lookup, reason, sizeof reason)) {
@@ -157,10 +139,7 @@ static void learn(dlock_db_session *session)
 		note_obstacle(session, reason, false);
 	}
 	drop_lookup(session);
-	dlock_resolve_known(host_of(session), &found);
-	for (int i = 0; i < found.count; i++) {
-		add_address(&session->addresses, &session->tried, found.text[i]);
-	}
+	dlock_resolve_add_known(host_of(session), &session->addresses, &session->tried);
 }
 
 /* Prepares the first attempt at a host. The addresses that its name had last are tried at once. If they are old, a

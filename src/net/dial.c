@@ -132,35 +132,12 @@ static bool is_exhausted(const dlock_dial *dial)
 	return dial->tried == dial->addresses.count;
 }
 
-static void add_address(dlock_dial *dial, const char *address)
-{
-	dlock_addresses *all = &dial->addresses;
-
-	for (int i = 0; i < all->count; i++) {
-		if (!strcmp(all->text[i], address)) {
-			return;
-		}
-	}
-	if (all->count == DLOCK_MOST_ADDRESSES && dial->tried > 0) { /* an address that was tried makes room */
-		memmove(all->text[0], all->text[1], (DLOCK_MOST_ADDRESSES - 1) * sizeof all->text[0]);
-		all->count--;
-		dial->tried--;
-	}
-	if (all->count < DLOCK_MOST_ADDRESSES) {
-		snprintf(all->text[all->count++], sizeof all->text[0], "%s", address);
-	}
-}
-
 /* Adds the addresses that are known by now. Returns whether they are fresh. */
 static bool add_known(dlock_dial *dial)
 {
-	dlock_addresses known;
-	bool fresh = dlock_resolve_known(dial->server->host, &known);
+	bool fresh = dlock_resolve_add_known(dial->server->host, &dial->addresses, &dial->tried);
 
-	dial->seen = known.asked;
-	for (int i = 0; i < known.count; i++) {
-		add_address(dial, known.text[i]);
-	}
+	dial->seen = dial->addresses.asked;
 	return fresh;
 }
 

@@ -189,6 +189,35 @@ bool dlock_resolve_known(const char *host, dlock_addresses *known)
 	return fresh;
 }
 
+static void add_address(dlock_addresses *all, int *tried, const char *address)
+{
+	for (int i = 0; i < all->count; i++) {
+		if (!strcmp(all->text[i], address)) {
+			return;
+		}
+	}
+	if (all->count == DLOCK_MOST_ADDRESSES && *tried > 0) {
+		memmove(all->text[0], all->text[1], (DLOCK_MOST_ADDRESSES - 1) * sizeof all->text[0]);
+		all->count--;
+		(*tried)--;
+	}
+	if (all->count < DLOCK_MOST_ADDRESSES) {
+		strcpy(all->text[all->count++], address);
+	}
+}
+
+bool dlock_resolve_add_known(const char *host, dlock_addresses *all, int *tried)
+{
+	dlock_addresses known;
+	bool fresh = dlock_resolve_known(host, &known);
+
+	for (int i = 0; i < known.count; i++) {
+		add_address(all, tried, known.text[i]);
+	}
+	all->asked = known.asked;
+	return fresh;
+}
+
 void dlock_resolve_prefer(const char *host, const char *address)
 {
 	char front[DLOCK_ADDRESS_SIZE];

@@ -32,6 +32,10 @@ bool dlock_is_address(const char *host);
  * that no new one is needed. */
 bool dlock_resolve_known(const char *host, dlock_addresses *known);
 
+/* Adds these addresses to `all`, of which the first `tried` were tried. If there is no room, such an address makes it.
+ * Sets all->asked. */
+bool dlock_resolve_add_known(const char *host, dlock_addresses *all, int *tried);
+
 /* Moves this address to the front for the next connection, because other addresses did not work. */
 void dlock_resolve_prefer(const char *host, const char *address);
 
