@@ -170,7 +170,7 @@ bites() { check "$1 with $2 fails as it must: $3" "$1" "-D$2 ${5:-}" "$4"; }
 
 holds handover 'never two owners, no grant lost: three clients, any timing' '-DN=3 -DLATE=0'
 [ "$long" = 0 ] || holds handover 'never two owners, no grant lost: three clients, any timing, renewals that come late' '-DN=3 -DLATE=1'
-holds handover 'nobody asleep beyond the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
+holds handover 'no client asleep beyond the re-check: three clients, one fault' '-DPROMPT -DN=3 -DFAULTS=1'
 holds handover 'never two owners, no grant lost: two clients, two faults' '-DFAULTS=2 -DLATE=1'
 holds handover 'never two owners: a release that comes late' '-DLATE_RELEASE'
 holds handover 'never two owners, no grant lost: renewals that come late' ''
@@ -181,12 +181,12 @@ holds handover 'never two owners: a longer lease, requests sent again, the first
 holds handover 'never two owners, no grant lost: leases shorter than a grant' '-DSHORT'
 holds handover 'never two owners: leases shorter than a grant, requests sent again, the first one late' '-DSHORT -DREPEATS -DSTRAYS -DLATE=0'
 holds handover 'never two owners: beside a foreign client' '-DFOREIGN'
-holds handover 'nobody asleep while the lock is free, no lease runs out: three clients' '-DPROMPT -DN=3'
-holds handover 'nobody asleep while the lock is free, no lease runs out: leases shorter than a grant' '-DPROMPT -DN=3 -DSHORT'
-holds handover 'nobody asleep beyond the re-check: two clients, three faults' '-DPROMPT -DFAULTS=3'
-holds handover 'nobody asleep beyond the re-check: beside a foreign client' '-DPROMPT -DFOREIGN -DFAULTS=1'
-holds handover 'whoever waits is served: two clients, two faults' '-DPROMPT -DSERVED -DFAULTS=2'
-holds handover 'whoever waits is served: three clients' '-DPROMPT -DSERVED -DN=3'
+holds handover 'no client asleep while the lock is free, no lease runs out: three clients' '-DPROMPT -DN=3'
+holds handover 'no client asleep while the lock is free, no lease runs out: leases shorter than a grant' '-DPROMPT -DN=3 -DSHORT'
+holds handover 'no client asleep beyond the re-check: two clients, three faults' '-DPROMPT -DFAULTS=3'
+holds handover 'no client asleep beyond the re-check: beside a foreign client' '-DPROMPT -DFOREIGN -DFAULTS=1'
+holds handover 'every waiter is served: two clients, two faults' '-DPROMPT -DSERVED -DFAULTS=2'
+holds handover 'every waiter is served: three clients' '-DPROMPT -DSERVED -DN=3'
 
 bites handover BELIEF_FROM_REPLY 'two owners' "$owners"
 bites handover BELIEF_FROM_READING 'two owners' "$owners"
@@ -203,7 +203,7 @@ bites handover SHORT_GRANT_TAKEN_UP 'two owners' "$owners" '-DSHORT -DREPEATS -D
 bites handover RELEASE_WITHOUT_COMPARE 'two owners' "$owners"
 bites handover TOKEN_REUSED 'two owners' "$owners" '-DLATE_RELEASE'
 bites handover LEAVE_WITHOUT_ASKING 'a grant lost' "$stuck"
-bites handover LEAVE_WITHOUT_ASKING 'a grant lost, nobody being slow' "$stuck" '-DPROMPT'
+bites handover LEAVE_WITHOUT_ASKING 'a grant lost, although no client is slow' "$stuck" '-DPROMPT'
 bites handover SUBSCRIBE_AFTER_ENQUEUE 'asleep while the lock is free' "$asleep" '-DPROMPT'
 bites handover NO_RECHECK 'asleep for good' "$asleep" '-DPROMPT -DFAULTS=1'
 bites handover NO_RECHECK 'not served' "$unserved" '-DPROMPT -DSERVED -DFAULTS=1'
@@ -212,22 +212,22 @@ bites handover NO_RECHECK 'asleep for good beside a foreign client' "$asleep" '-
 bites handover SILENT_BREAK 'not served' "$unserved" '-DPROMPT -DSERVED -DFAULTS=1'
 
 readers_and_writers='-DRW -DN=4 -DW3=ALL'
-holds permits 'never too many, nobody overtaken: a semaphore, any timing, renewals' '-DRENEWALS=2'
-holds permits 'never too many, nobody overtaken: readers and writers, any timing' '-DRW'
-holds permits 'never too many, nobody overtaken: a reader, two writers, any timing' '-DRW -DW0=ALL'
+holds permits 'never too many, no waiter overtaken: a semaphore, any timing, renewals' '-DRENEWALS=2'
+holds permits 'never too many, no waiter overtaken: readers and writers, any timing' '-DRW'
+holds permits 'never too many, no waiter overtaken: a reader, two writers, any timing' '-DRW -DW0=ALL'
 holds permits 'never too many: requests sent again, the first one late' '-DN=2 -DREPEATS -DSTRAYS -DRENEWALS=1'
-[ "$long" = 0 ] || holds permits 'never too many, nobody overtaken: requests sent again' '-DREPEATS'
-[ "$long" = 0 ] || holds permits "never too many, nobody overtaken: readers' phases over several scripts, any timing" '-DRW -DBATCH=1'
-holds permits 'nobody asleep in vain, no lease runs out: a semaphore, four clients' '-DPROMPT -DN=4'
-holds permits 'nobody asleep in vain: grants over several scripts' '-DPROMPT -DN=4 -DBATCH=1'
-holds permits 'nobody asleep in vain, no lease runs out: readers and writers' "-DPROMPT $readers_and_writers"
-holds permits "nobody asleep in vain: readers' phases over several scripts" "-DPROMPT $readers_and_writers -DBATCH=1"
+[ "$long" = 0 ] || holds permits 'never too many, no waiter overtaken: requests sent again' '-DREPEATS'
+[ "$long" = 0 ] || holds permits "never too many, no waiter overtaken: readers' phases over several scripts, any timing" '-DRW -DBATCH=1'
+holds permits 'no client asleep in vain, no lease runs out: a semaphore, four clients' '-DPROMPT -DN=4'
+holds permits 'no client asleep in vain: grants over several scripts' '-DPROMPT -DN=4 -DBATCH=1'
+holds permits 'no client asleep in vain, no lease runs out: readers and writers' "-DPROMPT $readers_and_writers"
+holds permits "no client asleep in vain: readers' phases over several scripts" "-DPROMPT $readers_and_writers -DBATCH=1"
 holds permits 'a fault costs one grace and a re-check: a semaphore' '-DPROMPT -DFAULTS=1 -DRENEWALS=3'
 holds permits 'a fault costs one grace and a re-check: readers and writers' '-DPROMPT -DFAULTS=1 -DRW -DW2=ALL'
-[ "$long" = 0 ] || holds permits 'nobody asleep in vain: three faults' '-DPROMPT -DFAULTS=3'
-holds permits 'whoever waits is served: who wants all permits, one fault' '-DPROMPT -DSERVED -DFAULTS=1 -DW0=2 -DW1=1'
-holds permits 'whoever waits is served: a reader, one fault' '-DPROMPT -DSERVED -DFAULTS=1 -DRW -DW2=ALL'
-holds permits 'whoever waits is served: a writer, one fault' '-DPROMPT -DSERVED -DFAULTS=1 -DRW -DW0=ALL -DW1=1'
+[ "$long" = 0 ] || holds permits 'no client asleep in vain: three faults' '-DPROMPT -DFAULTS=3'
+holds permits 'every waiter is served: a client that wants all permits, one fault' '-DPROMPT -DSERVED -DFAULTS=1 -DW0=2 -DW1=1'
+holds permits 'every waiter is served: a reader, one fault' '-DPROMPT -DSERVED -DFAULTS=1 -DRW -DW2=ALL'
+holds permits 'every waiter is served: a writer, one fault' '-DPROMPT -DSERVED -DFAULTS=1 -DRW -DW0=ALL -DW1=1'
 
 bites permits GIVEN_BACK_TWICE 'the count is not that of the holders' "$miscounted"
 bites permits COUNTED_TWICE 'the count is not that of the holders' "$miscounted" '-DREPEATS'
@@ -257,9 +257,9 @@ holds stock 'never oversold, exact counts: questions that come late, extensions 
 holds stock 'never oversold, exact counts: pieces put in and taken out' '-DREQUESTS=2 -DPIECES=1 -DRESTOCKS'
 holds stock 'no buyer has more than the limit' '-DPIECES=1 -DW2=1 -DLIMIT=1 -DPLAIN'
 baskets='-DTWO -DPIECES=1 -DWAITS -DPLAIN -DTTL=1'
-holds stock 'all or nothing, nobody overtaken or forgotten: an order of both articles waits' "$baskets"
-holds stock 'all or nothing, nobody overtaken or forgotten: two orders of both articles wait' "$baskets -DBASKETS=2"
-[ "$long" = 0 ] || holds stock 'never oversold, nobody overtaken or forgotten: a queue' '-DPIECES=1 -DW2=1 -DWAITS -DPLAIN'
+holds stock 'all or nothing, no waiter overtaken or forgotten: an order of both products waits' "$baskets"
+holds stock 'all or nothing, no waiter overtaken or forgotten: two orders of both products wait' "$baskets -DBASKETS=2"
+[ "$long" = 0 ] || holds stock 'never oversold, no waiter overtaken or forgotten: a queue' '-DPIECES=1 -DW2=1 -DWAITS -DPLAIN'
 [ "$long" = 0 ] || holds stock 'never oversold, exact counts: three requests, questions that come late' '-DSTRAYS -DLIMIT=1'
 
 bites stock GIVEN_BACK_TWICE 'counts that are not exact' "$miscounted"
@@ -289,9 +289,9 @@ bites stock LEFT_WITHOUT_ASKING 'asleep though there are pieces' "$untold" "$bas
 bites stock GONE_FOR_GOOD 'bought, though it was said to be gone: both questions late' "$left_over" '-DSTRAYS'
 bites stock REQUEST_REUSED 'oversold: cancelled by a question of before' "$owners" '-DREQUESTS=2 -DPIECES=1 -DSTRAYS'
 
-holds ranks 'never too many, nobody asleep in its turn: a semaphore' ''
-holds ranks 'never too many, nobody asleep in its turn: permits of one each' '-DONES'
-holds ranks 'never too many, nobody asleep in its turn: readers and writers' '-DRW'
+holds ranks 'never too many, no client asleep in its turn: a semaphore' ''
+holds ranks 'never too many, no client asleep in its turn: permits of one each' '-DONES'
+holds ranks 'never too many, no client asleep in its turn: readers and writers' '-DRW'
 
 bites ranks ONE_WATCH 'asleep in its turn' "$vain" '-DONES'
 bites ranks NEIGHBOUR 'asleep in its turn: a semaphore' "$vain" '-DONES'
@@ -300,15 +300,15 @@ bites ranks MISSING_IGNORED 'asleep in its turn' "$vain"
 bites ranks EVENT_BELIEVED 'too many' 'assertion violated .*state'
 bites ranks LAST_UNCOUNTED 'too many' 'assertion violated .*state'
 
-holds hints 'never two owners, nobody asleep for good: anybody slow, one crash' '-DSLOW -DCRASHES=1'
-holds hints 'never two owners, nobody asleep for good: one crash, one hint lost' '-DCLAIMS=2 -DCRASHES=1 -DLOST=1 -DANY_TICKET'
+holds hints 'never two owners, no client asleep for good: slow clients, one crash' '-DSLOW -DCRASHES=1'
+holds hints 'never two owners, no client asleep for good: one crash, one hint lost' '-DCLAIMS=2 -DCRASHES=1 -DLOST=1 -DANY_TICKET'
 holds hints 'hints suffice without a fault: two clients, two claims each' '-DCLAIMS=2 -DNO_RELOOK -DANY_TICKET'
 [ "$long" = 0 ] || holds hints 'hints suffice without a fault: three clients' '-DW=3 -DNO_RELOOK'
 
-holds several 'all or none, nobody asleep for good: three claims each' '-DCLAIMS=3'
-holds several 'all or none, nobody asleep for good: each two share a lock' '-DCLAIMS=3 -DRING'
-holds several 'all or none, nobody asleep for good: two deaths' '-DCLAIMS=3 -DCRASHES=2 -DRELOOK'
-holds several 'all or none, nobody asleep for good: two deaths, each two share a lock' '-DCLAIMS=2 -DRING -DCRASHES=2 -DRELOOK'
+holds several 'all or none, no client asleep for good: three claims each' '-DCLAIMS=3'
+holds several 'all or none, no client asleep for good: each two share a lock' '-DCLAIMS=3 -DRING'
+holds several 'all or none, no client asleep for good: two deaths' '-DCLAIMS=3 -DCRASHES=2 -DRELOOK'
+holds several 'all or none, no client asleep for good: two deaths, each two share a lock' '-DCLAIMS=2 -DRING -DCRASHES=2 -DRELOOK'
 holds several 'served, while others ask again and again' '-DSERVED'
 holds several 'served, while others ask again and again: each two share a lock' '-DSERVED -DRING'
 
@@ -326,9 +326,9 @@ bites hints TWO_ARE_NOT_NEEDED 'two owners' "$owners"
 bites hints VALIDITY_NOT_READ 'two owners' "$owners"
 bites hints RELEASE_WITHOUT_COMPARE 'two owners' "$owners" '-DSLOW'
 
-holds tickets 'nobody is overtaken: three clients' ''
-holds tickets 'nobody is overtaken: two clients, two claims each' '-DW=2 -DFIRST_CLAIMS=2 -DCLAIMS=2 -DRAISES=2'
-[ "$long" = 0 ] || holds tickets 'nobody is overtaken: three clients, two claims of one' '-DFIRST_CLAIMS=2'
+holds tickets 'no client is overtaken: three clients' ''
+holds tickets 'no client is overtaken: two clients, two claims each' '-DW=2 -DFIRST_CLAIMS=2 -DCLAIMS=2 -DRAISES=2'
+[ "$long" = 0 ] || holds tickets 'no client is overtaken: three clients, two claims of one' '-DFIRST_CLAIMS=2'
 
 bites tickets ONE_ANSWER 'overtaken' "$overtaken"
 bites tickets SMALLEST 'overtaken' "$overtaken"
@@ -339,7 +339,7 @@ holds fencing 'tokens rise, never two owners: two attempts of each' '-DOTHER_ATT
 holds fencing 'tokens rise, never two owners: three clients' '-DW=3 -DATTEMPTS=1'
 holds fencing 'tokens rise, never two owners: acquires sent twice' '-DREPEATS'
 holds fencing 'tokens rise, never two owners: raises that come late' '-DLATE'
-holds fencing 'tokens rise, never two owners: somebody else in between' '-DOTHERS=1'
+holds fencing 'tokens rise, never two owners: another client in between' '-DOTHERS=1'
 holds fencing 'tokens rise, never two owners: attempts that are slow and ask again' '-DSLOW'
 holds fencing 'tokens rise, never two owners: servers just count' '-DNO_PROPOSAL -DOTHER_ATTEMPTS=2'
 holds fencing 'no token twice, though a key is lost' '-DVANISH=1'
@@ -361,7 +361,7 @@ bites fencing REPAIR_ALONE 'a token that falls' "$falling" '-DRESTARTS=1 -DMADE_
 
 holds counting 'tokens rise: data lost once' ''
 holds counting 'tokens rise: data lost twice' '-DLOSSES=2'
-holds counting 'tokens rise: data lost once, somebody else counts' '-DOTHERS=1'
+holds counting 'tokens rise: data lost once, another client counts' '-DOTHERS=1'
 holds counting 'tokens rise: beside a RedLock' '-DREDLOCK'
 holds counting "tokens rise: whatever the server's time is" '-DEPOCH=1 -DOTHERS=1'
 holds counting 'tokens rise: a loss is only seen by the answer' '-DLOSS_NOT_NOTICED'
@@ -416,7 +416,7 @@ bites attach ONCE 'attached again behind a late repair' "$attached" '-DSTRAYS=1'
 holds failover 'never two owners, tokens rise: two replicas' ''
 holds failover 'never two owners, tokens rise: restarts, clocks apart, one replica' '-DNODES=2 -DTTL=3 -DRESTARTS -DCLOCKS -DIDENTITIES'
 holds failover 'never two owners, tokens rise: identities, two promotions' '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2'
-holds failover 'never two owners, tokens rise: repairs and hand-overs that ask for no era' '-DREPAIR_ANYWHERE -DHANDOVER_ANYWHERE'
+holds failover 'never two owners, tokens rise: repairs and handovers that ask for no epoch' '-DREPAIR_ANYWHERE -DHANDOVER_ANYWHERE'
 [ "$long" = 0 ] || holds failover 'never two owners, tokens rise: restarts, clocks apart, two replicas' '-DRESTARTS -DCLOCKS'
 [ "$long" = 0 ] || holds failover 'never two owners, tokens rise: identities, two promotions, restarts' '-DTTL=1 -DIDENTITIES -DPROMOTIONS=2 -DRESTARTS'
 
@@ -483,12 +483,12 @@ bites database BEHIND_ITS_TIME "a token that falls: tables lost, and the server'
 
 walks 'never two owners, tokens rise: three servers' 5 ''
 walks 'never two owners, tokens rise: five servers, WAIT 2' 4 'FIVE'
-walks 'never two owners, tokens rise: stale Sentinels, the era counts full resyncs' 4 'STALE'
-walks 'never two owners, tokens rise: counted on from the time at which the era settles' 4 'ANCHORED'
-walks 'never two owners, tokens rise: eras settle at once' 5 'AT_ONCE'
-walks 'never two owners, tokens rise: eras settle at once, five servers' 4 'AT_ONCE FIVE'
+walks 'never two owners, tokens rise: stale Sentinels, the epoch counts full resyncs' 4 'STALE'
+walks 'never two owners, tokens rise: counted on from the time at which the epoch settles' 4 'ANCHORED'
+walks 'never two owners, tokens rise: epochs settle at once' 5 'AT_ONCE'
+walks 'never two owners, tokens rise: epochs settle at once, five servers' 4 'AT_ONCE FIVE'
 [ "$long" = 0 ] || walks 'never two owners, tokens rise: five servers, stale Sentinels' 5 'FIVE STALE'
-[ "$long" = 0 ] || walks 'never two owners, tokens rise: repairs and hand-overs that ask for no era' 5 'REPAIR_ANYWHERE HANDOVER_ANYWHERE'
+[ "$long" = 0 ] || walks 'never two owners, tokens rise: repairs and handovers that ask for no epoch' 5 'REPAIR_ANYWHERE HANDOVER_ANYWHERE'
 
 for mistake in NO_GUARD SETTLED_FROM_OPENING GUARD_TOO_SHORT GRANT_WITHOUT_WAIT RENEWAL_WITHOUT_WAIT LEASE_FROM_ANSWER RESURRECTED \
 		TOKEN_REUSED HANDOVER_UNSETTLED PUSH_BELIEVED OWN_KEY_UNSETTLED REPLID_AT_CONNECT RUN_ID_ALONE REPLID_NOTED FIRST_AT_ONCE \
@@ -504,7 +504,7 @@ stumbles ANCHORED_AT_CONNECT 'a token that falls' 'a fencing token fell'
 # Where the promise ends
 stumbles MOVED_BACK 'two owners: a replica follows a master that was replaced'
 stumbles TOO_FEW 'two owners: WAIT 1 is too few for four replicas'
-stumbles CLOCKS_APART "a token that falls: clocks differ by more than an era takes to settle" 'a fencing token fell'
+stumbles CLOCKS_APART "a token that falls: clocks differ by more than an epoch takes to settle" 'a fencing token fell'
 
 wait
 passed=$(cat "$work"/result.* 2>/dev/null | grep -c '^PASS' || true)

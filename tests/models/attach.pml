@@ -13,10 +13,10 @@
  *   -DATTEMPTS=1 of the first to attach   -DOTHER_ATTEMPTS=1 of the second   -DACQUIRES=0 of the third client
  *   -DPROPOSALS     clocks that are ahead propose fencing tokens. Otherwise servers just count
  *   -DREPEATS       connections break before an answer, and a request is sent once more
- *   -DSTRAYS=1      so many requests of the lease that was detached, a repair or an acquire, come late, and give its key to a server
+ *   -DSTRAYS=1      the number of requests of the lease that was detached, a repair or an acquire, come late, and give its key to a server
  *                   that has none. Then a handle can be attached again when the lease that it was attached for is over
- *   -DONCE          (with STRAYS) that is checked all the same, and fails
- *   -DGIVEN_UP      no key expires, nobody is killed, nobody believes. Checked: once all that was exchanged is exchanged back, a
+ *   -DONCE          (with STRAYS) that is checked even so, and fails
+ *   -DGIVEN_UP      no key expires, no client is killed, no client believes. Checked: once all that was exchanged is exchanged back, a
  *                   quorum has the old token, so that the handle can be attached
  *
  * The known mistakes:
@@ -52,7 +52,7 @@
 #define S 3
 #define QUORUM 2
 #define FREE 255
-#define ENDED 254 /* the key of a lease that is over, or of an attempt of somebody who was killed: until it is gone */
+#define ENDED 254 /* the key of a lease that is over, or of an attempt of a client that was killed: until it is gone */
 #define BACK 253  /* the key of an attempt to attach that is over: until it is exchanged back, or is gone */
 #define OLD 252   /* the handle's */
 

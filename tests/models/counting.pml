@@ -6,11 +6,11 @@
  *
  * Checked: each token that a holder relies on is greater than all that the server had given out before.
  *
- *   -DATTEMPTS=2     of each of two clients         -DOTHERS=1   so many times somebody else counts, and does not go on
- *   -DLOSSES=1       so many times data is lost: the fence, a lock, both, or all that is younger than an old copy of the fence, by a restart
+ *   -DATTEMPTS=2     of each of two clients         -DOTHERS=1   how often another client counts, and does not go on
+ *   -DLOSSES=1       how often data is lost: the fence, a lock, both, or all that is younger than an old copy of the fence, by a restart
  *   -DEPOCH=20       the least that the server's time is
  *   -DOLD_UNDER_OPEN an old fence comes back without a restart, under open connections
- *   -DREDLOCK        somebody raises the fence to a token that was given out before: a RedLock on the same server
+ *   -DREDLOCK        another client raises the fence to a token that was given out before: a RedLock on the same server
  *
  * The known mistakes:
  *

@@ -1,10 +1,10 @@
-/* Locks in a database (src/database/sql/postgresql.sql): the row that a grant writes, its hand-over to a waiter, the guard after a
+/* Locks in a database (src/database/sql/postgresql.sql): the row that a grant writes, its handover to a waiter, the guard after a
  * crash or a promotion, and dlock.assert(), which the application calls in the transaction that writes. README.md
  * beside this file says what stands for what.
  *
  * Each function is one step, since it begins with the advisory lock of the name. Requests, answers and transactions
  * take any time; a client may be stopped at any point, and write long after its lease. The server's clock runs from 0
- * to END, so that fencing tokens can be compared with it. TTL, GRANT (a hand-over) and GUARD are in its ticks.
+ * to END, so that fencing tokens can be compared with it. TTL, GRANT (a handover) and GUARD are in its ticks.
  *
  * Checked: never two owners; each fencing token is greater than all before it, whatever was lost; no write is committed
  * under a grant after one under a later grant was; no lock is granted within the guard, counted from the crash or the
@@ -24,20 +24,20 @@
  * The known mistakes:
  *
  *   -DNO_ASSERTION             the transaction commits without dlock.assert()
- *   -DASSERTION_NOT_LOCKING    the row is looked at, and not locked: nobody waits for the commit
+ *   -DASSERTION_NOT_LOCKING    the row is looked at, and not locked: no client waits for the commit
  *   -DHANDED_OVER_ASSERTED     a release does not wait for the transaction either: it hands the lock over at once
  *   -DGRANT_WITHOUT_EXPIRY     a grant does not compare the row's time
  *   -DFENCE_STARTS_AGAIN       the token is the last one and 1, without the time: after a crash it begins at 1
  *   -DNO_GUARD                 locks are granted at once after a loss
  *   -DGUARD_TOO_SHORT          the guard is shorter than a lease
- *   -DLINE_NOT_COMPARED        (with KEPT) the era is not compared with the timeline: a promotion is not noticed
+ *   -DLINE_NOT_COMPARED        (with KEPT) the epoch is not compared with the timeline: a promotion is not noticed
  *   -DHANDED_OVER_UNSETTLED    (with KEPT) a release hands over before the guard is over
  *   -DBELIEF_FROM_ANSWER       a lease is counted from the answer
  *   -DRENEWAL_BELIEVED         a renewal passes for granted though it was refused
- *   -DRELEASE_WITHOUT_COMPARE  a release frees the lock, whoever has it
+ *   -DRELEASE_WITHOUT_COMPARE  a release frees the lock, also another client's
  *   -DBREAK_FREES              (with BREAKS) a break does not wait for the end of the lease
  *   -DBREAK_OVER_ASSERTED      (with BREAKS_NOW) nor does one at once for the transaction: it hands the lock over
- *   -DEXCHANGED_UNCOMPARED     (with ATTACHES) a handle is exchanged, whoever has the lock
+ *   -DEXCHANGED_UNCOMPARED     (with ATTACHES) a handle is exchanged, even if another client has the lock
  *   -DEXCHANGED_ASSERTED       (with ATTACHES) though a transaction relies on the one that detached
  *   -DEXCHANGED_UNSETTLED      (with ATTACHES, KEPT) before the guard is over
  *   -DFENCE_KEPT               (with ATTACHES) the exchange gives out no fencing token
@@ -64,7 +64,7 @@
 #define GRANT 2
 #define GUARD 2
 #define NOBODY 255 /* the owner's claim is over, or there is no row */
-#define HANDLE 254 /* whoever attaches it */
+#define HANDLE 254 /* the client that attaches it */
 #define A_TICK 8   /* tokens in a tick: more than there are grants */
 
 mtype = { IDLE, ASKING, HOLDING, RELEASING };
@@ -95,7 +95,7 @@ typedef Locks {
 Locks now_has;
 bool waits[N];
 bool era = true;    /* there is one, of this timeline */
-byte settles;       /* in so many ticks */
+byte settles;       /* in this number of ticks */
 byte time;
 
 byte grants, owners, last, within_guard, losses = LOSSES;
@@ -107,10 +107,10 @@ bool copied;
 bool stays[N];      /* is still connected to the one that was replaced */
 #endif
 #if defined(BREAKS) || defined(BREAKS_NOW) || defined(CLEANS)
-bool meddled;       /* somebody has broken the lock, or deleted its row */
+bool meddled;       /* an operator has broken the lock, or deleted its row */
 #endif
 #ifdef ATTACHES
-bool detached;      /* somebody has detached */
+bool detached;      /* a client has detached */
 #endif
 hidden byte k, next, lasts;
 
@@ -162,7 +162,7 @@ inline settle()
 	era = true
 }
 
-/* dlock.put_1(), where nobody relies on the row. The history ends with the last grant. */
+/* dlock.put_1(), where no transaction relies on the row. The history ends with the last grant. */
 inline put(c, ticks)
 {
 	now_has.fence = NEXT_FENCE;
@@ -188,7 +188,7 @@ inline find_next(c)
 	od
 }
 
-/* dlock.serve_1(): whoever waits for an answer is told by it. */
+/* dlock.serve_1(): a client that waits for an answer is told by it. */
 inline hand_over()
 {
 	put(next, GRANT);
@@ -367,7 +367,7 @@ inline give_back(c)
 #define RENEWED(c) (client[c].call == YES)
 #endif
 
-/* The claim is over, and its token is nobody's. */
+/* The claim is over, and its token is no client's. */
 inline end_claim(c)
 {
 	no_longer(c);
@@ -444,7 +444,7 @@ end:
 	/* Killed */
 	:: d_step { client[c].state == ASKING || client[c].state == HOLDING -> end_claim(c) }
 
-	/* The application's transaction. It is opened by somebody who believes. */
+	/* The application's transaction. It is opened by a client that believes. */
 	:: d_step { client[c].tx == NONE && client[c].belief > 0 -> client[c].tx = BEGUN }
 #ifdef NO_ASSERTION
 	:: d_step { client[c].tx == BEGUN ->
@@ -565,7 +565,7 @@ end:
 			within_guard = GUARD }
 #endif
 #ifdef BREAKS
-	/* dlock.break_1(): the row has a token that is nobody's, for as long as it lasts */
+	/* dlock.break_1(): the row has a token that is no client's, for as long as it lasts */
 	:: d_step { !meddled && now_has.left > 0 && now_has.owner != NOBODY ->
 			meddled = true;
 #ifdef BREAK_FREES

@@ -1,9 +1,9 @@
-/* A lock on a Redis that fails over, confirmed by replicas (docs/fail-over.md). An era and WAIT keep the promise of one holder, whatever the
+/* A lock on a Redis that fails over, confirmed by replicas (docs/fail-over.md). An epoch and WAIT keep the promise of one holder, whatever the
  * replica has missed that is promoted. README.md beside this file says what stands for what.
  *
  * Anything may take any time: a tick may fall between any two steps. That is a slow network, a partition, a server or a client
  * that is stopped. Any replica may be promoted at any time, so that there may be three masters at a time; each that was replaced is
- * demoted, and each replica comes to follow the newest one, any time later. Nothing is counted: claims and fail-overs have no end.
+ * demoted, and each replica comes to follow the newest one, any time later. Nothing is counted: claims and failovers have no end.
  *
  * Checked: never two owners; an owner's fencing token, which is the time of its grant, is greater than all before it.
  *
@@ -11,29 +11,29 @@
  *   -DTTL=2         the lease time in ticks
  *   -DRESTARTS      servers restart, with or without their data, and are flushed
  *   -DCLOCKS        servers' clocks differ: what is promoted may find that a key has expired, or lasts longer
- *   -DIDENTITIES    an era is told by run_id, replid and replid2, which are modelled, and is copied with the data. Otherwise a script
- *                   just knows whether the server's era was opened since it was promoted or started
+ *   -DIDENTITIES    an epoch is told by run_id, replid and replid2, which are modelled, and is copied with the data. Otherwise a script
+ *                   just knows whether the server's epoch was opened since it was promoted or started
  *
  * The known mistakes:
  *
- *   -DNO_GUARD              no era: a new master grants at once
- *   -DSETTLED_FROM_OPENING  an era settles G after its opening, whoever follows
+ *   -DNO_GUARD              no epoch: a new master grants at once
+ *   -DSETTLED_FROM_OPENING  an epoch settles G after its opening, even if no replica has confirmed it
  *   -DGUARD_TOO_SHORT       G is a tick shorter than the lease
  *   -DGRANT_WITHOUT_WAIT    a grant is believed once it is answered
  *   -DRENEWAL_WITHOUT_WAIT  so is a renewal
  *   -DLEASE_FROM_ANSWER     the lease is counted from the answer
  *   -DRESURRECTED           (with TTL=2) the answer to a renewal is believed, though the lease has ended
  *   -DTOKEN_REUSED          the next claim has the same token: a release of an earlier one may come at any time
- *   -DREPAIR_OVER_ANOTHER   in an unsettled era a missing key is set over another's
- *   -DHANDOVER_UNSETTLED    a release hands over in an unsettled era, and the waiter may have that confirmed there
- *   -DPUSH_BELIEVED         a waiter that is told of a hand-over does not have it confirmed
- *   -DOWN_KEY_UNSETTLED     (with CLOCKS) an acquire of a key that is one's own is granted in an unsettled era
- *   -DREPLID_AT_CONNECT     (with IDENTITIES) the era is compared with the identity that the connection showed when it was opened
- *   -DRUN_ID_ALONE          (with IDENTITIES) the era is told by the run_id alone
+ *   -DREPAIR_OVER_ANOTHER   in an unsettled epoch a missing key is set over another's
+ *   -DHANDOVER_UNSETTLED    a release hands over in an unsettled epoch, and the waiter may have that confirmed there
+ *   -DPUSH_BELIEVED         a waiter that is told of a handover does not have it confirmed
+ *   -DOWN_KEY_UNSETTLED     (with CLOCKS) an acquire of a key that is one's own is granted in an unsettled epoch
+ *   -DREPLID_AT_CONNECT     (with IDENTITIES) the epoch is compared with the identity that the connection showed when it was opened
+ *   -DRUN_ID_ALONE          (with IDENTITIES) the epoch is told by the run_id alone
  *   -DREPLID_NOTED          (with IDENTITIES) under the same run_id another replid does not matter while replid2 is zero
  *
- * No mistakes, since nothing breaks: REPAIR_ANYWHERE, a missing key is set again in any era, or none; HANDOVER_ANYWHERE, a release hands
- * over in any era, if the waiter has that confirmed in a settled one.
+ * No mistakes, since nothing breaks: REPAIR_ANYWHERE, a missing key is set again in any epoch, or none; HANDOVER_ANYWHERE, a release hands
+ * over in any epoch, if the waiter has that confirmed in a settled one.
  *
  * No mistake of the code, but where the promise ends: MOVED_BACK, a replica is moved back to a master that was replaced.
  */
@@ -52,11 +52,11 @@
 
 /* ---- the servers ---- */
 
-/* The key: the number of the client whose claim it is of, or FREE. So is one of a claim that is over, or of somebody else: all it
+/* The key: the number of the client whose claim it is of, or FREE. So is one of a claim that is over, or of another client: all it
  * does is to refuse, and any request may be refused, or not be answered. */
 #define FREE 2
 
-/* An era: ticks until it is settled, or */
+/* An epoch: ticks until it is settled, or */
 #define SETTLED 0
 #define OPENED (G + 1)
 #define CONFIRMED (G + 2) /* W replicas have acknowledged its opening: with the next script it begins to settle */
@@ -74,7 +74,7 @@ byte newest; /* the master that Sentinel wants */
 #define IS_MASTER(n) (node[n].master == n)
 
 #ifdef IDENTITIES
-/* Who has opened the era that a server's data have: n, which has the same run_id and replid still; OLD(n), whose run_id is the
+/* Who has opened the epoch that a server's data have: n, which has the same run_id and replid still; OLD(n), whose run_id is the
  * same; or a server that has neither any more. */
 #define OLD(n) (NODES + (n))
 #define NOBODY (2 * NODES)
@@ -236,7 +236,7 @@ end:
 	do
 	:: d_step { call[c] == SENT && CAN_ACQUIRE(c, n) -> set_key(c, n); call[c] = ACQUIRED_AT(n) }
 	:: d_step { call[c] == SENT && CAN_RENEW(c, n) -> set_key(c, n); call[c] = RENEWED_AT(n) }
-	/* An earlier request of this claim, or a hand-over: its client does not know. */
+	/* An earlier request of this claim, or a handover: its client does not know. */
 	:: d_step { CAN_ACQUIRE(c, n) || CAN_RENEW(c, n) -> set_key(c, n) }
 #ifdef TOKEN_REUSED
 	:: d_step { IS_MASTER(n) && node[n].lock == c -> node[n].lock = FREE; node[n].lease = 0 }
@@ -365,7 +365,7 @@ proctype Server(byte n)
 #endif
 end:
 	do
-	/* A script that finds no era opens one, and grants nothing. */
+	/* A script that finds no epoch opens one, and grants nothing. */
 	:: d_step { IS_MASTER(n) && ERA(n) == NO_ERA -> open_era(n) }
 #ifndef SETTLED_FROM_OPENING
 	:: d_step { IS_MASTER(n) && ERA(n) == CONFIRMED -> node[n].era = G }
@@ -410,7 +410,7 @@ end:
 	:: d_step { IS_MASTER(n) -> forget(n) }
 #endif
 #ifdef IDENTITIES
-	/* Nobody follows. The first replica that comes, or the end of repl-backlog-ttl, makes a new replid, with no replid2. */
+	/* No replica follows. The first replica that comes, or the end of repl-backlog-ttl, makes a new replid, with no replid2. */
 	:: d_step { IS_MASTER(n) && node[OTHER(n, 1)].master != n && node[OTHER(n, NODES - 1)].master != n ->
 			change_identity(n, false)
 #ifdef REPLID_NOTED

@@ -11,9 +11,9 @@
  *   -DREPEATS       connections break before an answer, and acquires are sent once more
  *   -DSLOW          attempts took so long that the voters are asked again, also where they agree: the raise asks that
  *   -DLATE          raises may come after their attempt or lease is over
- *   -DOTHERS=1      so many times somebody else comes between: a third client, an acquire of long ago, a lock of another name
+ *   -DOTHERS=1      how often another client comes between: a third client, an acquire of long ago, a lock of another name
  *   -DNO_PROPOSAL   servers just count. That is not a mistake, as long as none loses its data
- *   -DVANISH=1      so many keys are lost, at any time (evicted, deleted by hand, a server's clock set): there can be two owners.
+ *   -DVANISH=1      the number of keys that are lost, at any time (evicted, deleted by hand, a server's clock set): there can be two owners.
  *                   Checked instead: no token is given twice; each is greater than those that were held when its attempt began
  *   -DRESTARTS=1    a server restarts without its data. While it is young it does not vote. Holders renew their leases, and
  *                   set their key again where it is missing (two clients)
@@ -24,7 +24,7 @@
  *
  *   -DNO_RAISE           the largest of the servers' tokens is taken as it is
  *   -DPROPOSAL_ALONE     a server that has reached the proposal gives out the same token again
- *   -DWRITTEN_BACK       the token is written to the voters, whoever has the lock there by then (with LATE)
+ *   -DWRITTEN_BACK       the token is written to the voters, even if another client has the lock there by then (with LATE)
  *   -DRAISED_ANYWHERE    all servers are raised, and counted, also where the lock is not the client's
  *   -DRAISED_UNCHECKED   the same among the voters only (with VANISH)
  *   -DREFUSAL_NOT_READ   a raise is counted though the server says that the lock is not the client's (with VANISH)

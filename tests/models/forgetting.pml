@@ -7,12 +7,12 @@
  *
  * Checked: never two owners.
  *
- *   -DFORGETFUL=1   so many servers restart without their data within one lease, counted from the beginning of the attempt or
+ *   -DFORGETFUL=1   the number of servers that restart without their data within one lease, counted from the beginning of the attempt or
  *                   from the last renewal; each may do so again and again. 0: no restarts
  *   -DOF_AGE        the set is old when the history begins. Otherwise it is new
  *   -DWINDOW        servers of which one was of age when the other was started were not started together: the guard is longer
  *                   than what passes for together. Otherwise any servers may have been started together
- *   -DRESTARTS=2    so many restarts in the whole history
+ *   -DRESTARTS=2    the number of restarts in the whole history
  *   -DSLOW          an attempt may take as long as a lease. Before its client believes, it asks the voters again, and a quorum
  *                   still has its key. Otherwise an attempt and a request before it are shorter than any lease: while it is
  *                   under way, no key runs out that was renewed after its beginning
@@ -39,7 +39,7 @@
 #define S 3
 #define QUORUM 2
 #define FREE 255
-#define ENDED 254 /* the key of somebody else, or of an attempt or a lease that is over: until it is gone */
+#define ENDED 254 /* the key of another client, or of an attempt or a lease that is over: until it is gone */
 
 mtype = { IDLE, ASKING, ASKING_AGAIN, HOLDING };
 mtype state[2] = IDLE;

@@ -1,10 +1,10 @@
-/* The hand-over of a contended lock on one Redis server. README.md beside this file says what stands for what.
+/* The handover of a contended lock on one Redis server. README.md beside this file says what stands for what.
  *
  * One source, two readings of time:
  *
  *   (default)   Anything may take any time: a tick may fall between any two steps. That is a slow network, a client stopped
  *               by a signal, a suspended machine. Checked: never two owners; no grant lost.
- *   -DPROMPT    Time passes only when nobody has anything to do at once. Checked: nobody sleeps while the lock is free, or,
+ *   -DPROMPT    Time passes only when no client has anything to do at once. Checked: no client sleeps while the lock is free, or,
  *               after a fault, not beyond the re-check; without a fault no lease and no grant is left to run out; every
  *               waiter that does not give up gets the lock in the end (LTL, weak fairness).
  *
@@ -12,7 +12,7 @@
  *   -DFOREIGN   a client without our scripts: SET NX PX, compare-and-delete
  *   -DREPEATS   an answer is lost with its connection, and the request sent again
  *   -DSTRAYS    (with REPEATS) what was sent first may be carried out at any time after it was sent again
- *   -DLATE=1    so many clients' renewals may come after their leases (all; others' come before, or never)
+ *   -DLATE=1    how many clients' renewals may come after their leases (all; others' come before, or never)
  *   -DSHORT     the lease time is shorter than a grant
  *   -DLENGTHENS a holder sets a longer lease time itself, while a renewal with the former one may be under way
  *
@@ -33,7 +33,7 @@
  *   -DREPEAT_FORGOTTEN          a longer lease is believed in though an acquire was sent twice (with LENGTHENS, STRAYS)
  *   -DREFUSAL_FORGOTTEN         the same, only where the acquire that was sent twice was refused
  *   -DSHORT_GRANT_TAKEN_UP      a grant is taken up for a lease time that is shorter (with SHORT, STRAYS)
- *   -DRELEASE_WITHOUT_COMPARE   a release takes the lock from whoever has it
+ *   -DRELEASE_WITHOUT_COMPARE   a release deletes the lock, also another client's
  *   -DSILENT_BREAK              the client never hears that its inbox is gone, though the server skips it for that
  *   -DTOKEN_REUSED              a token that was given back is used for the next attempt
  */
@@ -81,7 +81,7 @@
 byte lock = FREE;
 byte lease;          /* ticks until the key expires */
 bool queued[N];      /* in the queue */
-byte ticket[N];      /* the clients that have a ticket, in its order; whoever comes back, comes back to its place */
+byte ticket[N];      /* the clients that have a ticket, in its order; a client that comes back has its place again */
 byte tickets;
 #ifdef PROMPT
 byte sign[N];        /* ticks until the waiter is taken for dead */
@@ -107,7 +107,7 @@ mtype call[N] = NONE;
 /* Beside it, over a connection of its own: the renewal; of a grant, too. */
 mtype = { SENT };
 mtype renewal[N] = NONE; /* NONE, SENT, YES, NO */
-/* Those that nobody waits for any more, of each token: they may come any time later. */
+/* Requests that no client waits for any more, of each token: they may come any time later. */
 #define EACH(i, gen) (2 * (i) + (gen))
 bool late_renewal[2 * N];
 #ifdef LATE_RELEASE
@@ -131,7 +131,7 @@ bool stray[2 * N]; /* an acquire that was sent again is still on its way */
 #else
 #define MAY_REPEAT(i) (!repeated[i])
 #endif
-/* Is any request with this token still on its way, which nobody waits for? */
+/* Is any request with this token still on its way, which no client waits for? */
 #define UNDER_WAY(i, gen) (late_renewal[EACH(i, gen)] || (GIVING_BACK(i, gen)) || STRAY(i, gen))
 
 /* A grant on its way to the inbox, or in it, not read. There is one at most that is younger than the last refusal: to be
@@ -156,7 +156,7 @@ byte belief[N];    /* ticks for which the client still believes that it holds */
 #ifdef PROMPT
 byte look[N];      /* ticks until it looks again */
 bool tired[N];     /* it has waited for a tick at least, and may give up */
-bool rested[N];    /* a tick has passed since its last claim: nobody acquires infinitely often in no time */
+bool rested[N];    /* a tick has passed since its last claim: no client acquires infinitely often in no time */
 bool renewed[N];   /* once in a claim, for the same reason */
 #endif
 #ifdef LENGTHENS
@@ -170,7 +170,7 @@ byte foreign_belief;
 #endif
 
 #ifdef PROMPT
-byte free_for; /* ticks for which the lock has been free while somebody slept */
+byte free_for; /* ticks for which the lock has been free while a client slept */
 #endif
 
 byte faults = FAULTS;
@@ -358,7 +358,7 @@ inline hold(i)
 #endif
 }
 
-/* Nobody waits for it any more. */
+/* No client waits for it any more. */
 inline drop_renewal(i)
 {
 	late_renewal[EACH(i, generation[i])] = late_renewal[EACH(i, generation[i])] || (renewal[i] == SENT && i < LATE);
@@ -538,7 +538,7 @@ inline lengthen(i)
 /* Before what was sent after it: that is as if its answer were lost. */
 #define IS_FIRST(i, gen) (generation[i] == (gen) && (call[i] == LOST || (call[i] == ACQUIRE_QUEUE && repeated[i])))
 
-/* acquire.lua once more, with nobody to hear of it */
+/* acquire.lua once more, with no client to hear of it */
 inline execute_stray(token)
 {
 	if
@@ -611,7 +611,7 @@ proctype Connection(byte i)
 	:: d_step { inbox[i] == BROKEN -> inbox[i] = GONE }
 #endif
 #ifndef PROMPT
-	/* A slow waiter is taken for dead, and forgotten. The scripts do so when they come across it; nobody can tell. */
+	/* A slow waiter is taken for dead, and forgotten. The scripts do so when they come across it; no client can tell. */
 	:: d_step { queued[i] -> forget(i) }
 #endif
 	od
@@ -788,7 +788,7 @@ proctype Foreign()
 #endif
 			foreign_belief = TTL;
 			assert(belief[0] == 0 && belief[1] == 0) /* never two owners */ }
-	/* It deletes the key and tells nobody. */
+	/* It deletes the key and tells no client. */
 	:: d_step { foreign_belief > 0 ->
 			foreign_belief = 0;
 			if
@@ -851,7 +851,7 @@ end:
 			assert(!(FAULTLESS && ALL(QUIET) && lock != FREE && lock != OTHER));
 #endif
 #ifdef PROMPT
-			/* Nobody is left asleep while the lock is free; where a fault has happened, or a foreign client does not hand
+			/* No client is left asleep while the lock is free; where a fault has happened, or a foreign client does not hand
 			 * over, not beyond the re-check. */
 			free_for = (lock == FREE && !ALL(NOT_ASLEEP) -> free_for + 1 : 0);
 #ifdef FOREIGN

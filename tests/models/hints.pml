@@ -5,17 +5,17 @@
  * lease, and for as long as it may come to do so. So the keys of one that is asking or holding do not expire; any other's
  * may at any time; and a client that asks may find at any time that it took too long.
  *
- * Checked: never two owners; nobody is left asleep for good (an invalid end state: every client makes CLAIMS claims, then
+ * Checked: never two owners; no client is left asleep for good (an invalid end state: every client makes CLAIMS claims, then
  * stops, so that no newcomer wakes those asleep).
  *
- *   -DW=3 clients    -DCLAIMS=1 of each    -DCRASHES=1    -DLOST=1 hints lost    -DSLOW: anybody may be too late, or taken for dead
+ *   -DW=3 clients    -DCLAIMS=1 of each    -DCRASHES=1    -DLOST=1 hints lost    -DSLOW: any client may be too late, or taken for dead
  *   -DANY_TICKET     each wait has a ticket of its own, before or behind the other's (two clients)
- *   -DNO_RELOOK      nobody looks again by itself. Without a fault and without SLOW that is not a mistake: hints suffice.
+ *   -DNO_RELOOK      no client looks again by itself. Without a fault and without SLOW that is not a mistake: hints suffice.
  *
  * The known mistakes: NO_RELOOK with a fault, and
  *   -DTWO_ARE_NOT_NEEDED    one server's vote is taken for a quorum
  *   -DVALIDITY_NOT_READ     keys may expire while their client still counts votes
- *   -DRELEASE_WITHOUT_COMPARE   a release deletes whoever's key
+ *   -DRELEASE_WITHOUT_COMPARE   a release deletes any client's key
  *   -DNO_HINT_ON_RELEASE    a release just deletes the key
  */
 
@@ -72,7 +72,7 @@ inline serve(s, self)
 {
 	k = 0;
 	do
-	:: k < W && server[s].queued[AT(k)] && AT(k) != self && state[AT(k)] == DEAD -> server[s].queued[AT(k)] = false; k++ /* nobody receives it */
+	:: k < W && server[s].queued[AT(k)] && AT(k) != self && state[AT(k)] == DEAD -> server[s].queued[AT(k)] = false; k++ /* no client receives it */
 	:: k < W && !server[s].queued[AT(k)] -> k++
 	:: else -> break
 	od;
@@ -219,7 +219,7 @@ end:
 	od
 }
 
-/* Where everything has come to rest, nobody is asleep. */
+/* Where everything has come to rest, no client is asleep. */
 proctype Rest()
 {
 end:

@@ -3,20 +3,20 @@
  * It is handover.pml with several holders, and shares its two readings of time and much of its client:
  *
  *   (default)   Anything may take any time. Checked: never more permits believed in than there are; the count of those taken is
- *               that of the holders; nobody overtakes a live waiter; a claim that ends leaves no permits.
- *   -DPROMPT    Time passes only when nobody has anything to do at once. Checked: nobody sleeps while what it waits for is free,
+ *               that of the holders; no client overtakes a live waiter; a claim that ends leaves no permits.
+ *   -DPROMPT    Time passes only when no client has anything to do at once. Checked: no client sleeps while what it waits for is free,
  *               or, after a fault, not beyond STALE and the re-check; without a fault no lease runs out; every waiter that does
  *               not give up is served in the end (LTL, weak fairness).
  *
  *   (default)   a semaphore of two permits, of which the second client wants both
  *   -DRW        a read/write lock: the second client writes
- *   -DW0=1 ...  so many permits for the first client, and so on; ALL: it writes
- *   -DBATCH=1   a script serves no more than so many waiters; the next one is told to ask, and goes on
+ *   -DW0=1 ...  the number of permits for the first client, and so on; ALL: it writes
+ *   -DBATCH=1   a script serves no more than this number of waiters; the next one is told to ask, and goes on
  *   -DN=3       clients; 2 to 4
  *   -DFAULTS=1  crashes and broken inboxes, all together
  *   -DREPEATS   the answer to the first client's request is lost with its connection, and the request sent again
  *   -DSTRAYS    (with REPEATS) what was sent first may be carried out at any time after it was sent again
- *   -DRENEWALS=3  so many clients renew, from the first on
+ *   -DRENEWALS=3  the number of clients that renew, from the first on
  *
  * The known mistakes:
  *
@@ -64,7 +64,7 @@
 #define WANTS(i) ((i) == 0 -> W0 : ((i) == 1 -> W1 : ((i) == 2 -> W2 : W3)))
 #define ALONE(i) (WANTS(i) == CAPACITY)
 #ifdef STRAYS
-#define HOLDERS (N + 1) /* and what nobody knows to be its own */
+#define HOLDERS (N + 1) /* and what no client knows to be its own */
 #else
 #define HOLDERS N
 #endif
@@ -107,7 +107,7 @@
 
 /* ---- the server ---- */
 
-/* Of each holder: 0: it has nothing. OVER: its lease is over, and nobody has needed its room. OVER + n: it ends in n ticks. */
+/* Of each holder: 0: it has nothing. OVER: its lease is over, and no client has needed its room. OVER + n: it ends in n ticks. */
 #define OVER 1
 byte left[HOLDERS];
 byte used;
@@ -723,7 +723,7 @@ inline hold(i)
 inline end_claim(i)
 {
 #ifdef STRAYS
-	left[N] = (left[i] > 0 -> left[i] : left[N]); /* they are nobody's, until the lease ends */
+	left[N] = (left[i] > 0 -> left[i] : left[N]); /* they are no client's, until the lease ends */
 	left[i] = 0;
 #else
 	assert(left[i] == 0); /* permits left */
@@ -775,7 +775,7 @@ proctype Connection(byte i)
 			:: left[i] == 0 && FITS(i) && NOBODY_QUEUED -> take(i, TTL)
 			:: else
 			fi }
-	/* or when the claim is over, and takes permits for nobody. */
+	/* or when the claim is over, and takes permits for no client. */
 	:: d_step { i == 0 && stray_is_old ->
 			stray = false; stray_is_old = false;
 			if
@@ -798,7 +798,7 @@ proctype Connection(byte i)
 	:: d_step { inbox[i] == BROKEN -> inbox[i] = GONE }
 #endif
 #ifndef PROMPT
-	/* A slow waiter is taken for dead, and forgotten. The scripts do so when they come across it; nobody can tell. */
+	/* A slow waiter is taken for dead, and forgotten. The scripts do so when they come across it; no client can tell. */
 	:: d_step { queued[i] -> forget(i) }
 #endif
 	od
@@ -923,7 +923,7 @@ proctype Client(byte i)
 #define ASLEEP(i) (state[i] == WAITING)
 
 #ifdef PROMPT
-/* Is what somebody waits for free? What leases that are over still have is, too. */
+/* Is what a client waits for free? What leases that are over still have is, too. */
 #define HELD(i) (left[i] > OVER -> WANTS(i) : 0)
 #define RUNS_OUT(i) (left[i] == OVER + 1)
 #define HELD_IN_ALL SUM(HELD)

@@ -5,7 +5,7 @@
  * watches the one that keeps it out alone, or the nearest that do so together, and lists again when one of them goes. Answers,
  * watches and events take any time; a node may go at any time, since its client is done, gives up, or dies.
  *
- * Checked: never more permits out than there are; nobody sleeps while it is its turn.
+ * Checked: never more permits out than there are; no client sleeps while it is its turn.
  *
  *   (default)   a semaphore of two permits; the third client wants both
  *   -DONES      each wants one
@@ -191,7 +191,7 @@ proctype Client(byte i)
 	/* In its turn it has heard of that, or will. */
 	:: d_step { state[i] == WAITING && to_watch[i] == 0 && !missing[i] && !event[i] ->
 			look_ahead(i);
-			assert(NO_ROOM(i)); /* nobody asleep in its turn */
+			assert(NO_ROOM(i)); /* no client is asleep in its turn */
 			at = 0; room = 0 }
 	od
 }

@@ -1,5 +1,5 @@
 /* Several locks at once on one Redis server (`acquire(['a', 'b'])`): an attempt for several is in all their queues under
- * one ticket, asleep until nobody with a smaller ticket is left in any of them, and told to ask. README.md beside this
+ * one ticket, asleep until no client with a smaller ticket is left in any of them, and told to ask. README.md beside this
  * file says what stands for what.
  *
  * Three locks; attempt 0 wants 0 and 1, attempt 1 wants 1 and 2, attempt 2 wants 1 alone, or with RING 0 and 2. There is
@@ -11,14 +11,14 @@
  *
  *   -DCLAIMS=1 of each    -DRING    -DCRASHES=1
  *   -DRELOOK      who waits looks again, when all else has come to rest. Without a death it is not needed.
- *   -DSERVED      attempts 1 and 2 ask again for ever
+ *   -DSERVED      attempts 1 and 2 ask again without end
  *
  * The known mistakes: CRASHES without RELOOK, and
- *   -DLAST_NOT_LOOKED_AT   nobody looks at the last lock, with RING
+ *   -DLAST_NOT_LOOKED_AT   no client looks at the last lock, with RING
  *   -DKEEPS_A_PART         one that is refused keeps what was free
  *   -DNO_WAKE              who leaves a queue wakes nobody
  *   -DSTAYS_ASLEEP         an attempt for several is never awake
- *   -DNOT_KEPT             what is free for one that is awake is taken by whoever asks
+ *   -DNOT_KEPT             what is free for one that is awake is taken by any client that asks
  */
 
 #define W 3
@@ -83,7 +83,7 @@ inline find_first(m)
 	}
 }
 
-/* Out of one queue. Where that was the last one its ticket is nobody's, and the others move up. */
+/* Out of one queue. Where that was the last one its ticket is no client's, and the others move up. */
 inline forget(p, m)
 {
 	if
@@ -181,7 +181,7 @@ inline believe(p)
 	changed()
 }
 
-/* May it have lock m, which nobody holds? taken: not so. */
+/* May it have lock m, which no client holds? taken: not so. */
 inline look_at_free(p, m)
 {
 	find_first(m);
@@ -205,7 +205,7 @@ inline queue_up(p)
 		ticket[p] = (ticket[p] == 0 -> 1 : ticket[p])
 	:: else
 	fi;
-	mine = true; /* is nobody before it in any queue? Of those asleep the first one tells */
+	mine = true; /* is no client before it in any queue? Of those asleep the first one tells */
 	for (l : 0 .. L - 1) {
 		first = NONE;
 		for (o : 0 .. W - 1) {
@@ -345,7 +345,7 @@ end:
 #define HAS_LOOKED(p) true
 #endif
 
-/* Where everything has come to rest nobody waits, and nothing is left. */
+/* Where everything has come to rest no client waits, and nothing is left. */
 proctype Rest()
 {
 end:

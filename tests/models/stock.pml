@@ -4,12 +4,12 @@
  * Three requests to reserve, of two buyers, each with a process that reserves, confirms and cancels; the first one reserves again
  * and extends, too. Anything may take any time. Any answer may be lost, and the question asked again, any number of times.
  *
- * A reservation that has ended holds nothing: its pieces are free from that tick on, whoever sweeps them, and when. Its order stays, and may still buy as
+ * A reservation that has ended holds nothing: its pieces are free from that tick on, whichever script sweeps them, and when. Its order stays, and may still buy as
  * long as there are pieces.
  *
  * Checked: reserved + sold + available is what there is, after each script, and for each buyer; what processes believe to have,
  * and what is bought, is never more than the stock; what was said to be bought is, and what was said to be gone is not;
- * a purchase takes place once; nobody overtakes a live waiter; no buyer has more than the limit.
+ * a purchase takes place once; no order overtakes a live waiter; no buyer has more than the limit.
  *
  *   -DREQUESTS=3
  *   -DPLAIN         none reserves again or extends, and only the first one dies or has its answers lost
@@ -137,7 +137,7 @@ mtype = { NONE, SENT, YES, BEFORE, GONE };
 mtype call[I] = NONE;
 byte answer[I];        /* the ticks that are left */
 byte age[I];           /* ticks since it was asked first */
-byte belief[I];        /* ticks for which the process still believes that nobody else gets the pieces */
+byte belief[I];        /* ticks for which the process still believes that no other order gets the pieces */
 #ifdef SHORTER
 bool shorter[I];       /* it asks for a shorter lease */
 #endif

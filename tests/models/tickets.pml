@@ -153,7 +153,7 @@ end:
 	od
 }
 
-/* Somebody who gets the lock there raises the fencing token, perhaps by a clock that is far ahead. */
+/* A client that gets the lock there raises the fencing token, perhaps by a clock that is far ahead. */
 proctype World(byte s)
 {
 end:

@@ -1,9 +1,9 @@
-/* Eras that settle at once: check_epoch() of epoch.lua, settle_now.lua, and what survey.c makes of what the
+/* Epochs that settle at once: check_epoch() of epoch.lua, settle_now.lua, and what survey.c makes of what the
  * nodes say. */
 #include "world.h"
 
-/* Is the era settled? Opens it, has it settle when its time has come, and keeps `seen` near. With `doubts` it is opened
- * anew where replicas have attached since its base. */
+/* Is the epoch settled? Opens it, settles it when its time has come, and keeps `seen` near. With `doubts` it is opened
+ * again if replicas have attached since its base. */
 bool look(server *node, const message *request, bool doubts)
 {
 	data *data = &node->now;

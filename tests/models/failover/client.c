@@ -200,7 +200,7 @@ static void take_answer(client *client, const message *reply)
 	}
 }
 
-/* What it may do at any time: nobody waits for the answer. */
+/* It may do this at any time, because it does not wait for the answer. */
 static void send_others(client *client)
 {
 	if (client->releases > 0 && client->release_at <= now) {

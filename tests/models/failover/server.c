@@ -19,7 +19,7 @@ void begin_reign(server *node)
 	node->waiting = 0;
 }
 
-/* Whoever waits there for an acknowledgement is not answered, which is as good as an error. */
+/* Clients that wait there for an acknowledgement receive no answer, which they treat as an error. */
 static void end_reign(server *node)
 {
 	begin_reign(node);
@@ -227,7 +227,7 @@ static bool is_live(const server *node)
 	return node->now.owner != NOBODY && clock_of(node) < node->now.expires;
 }
 
-/* Is the era that of this server as it is? */
+/* Is the epoch in its data the one of this server? */
 static bool is_current(const server *node, const message *request)
 {
 	const data *data = &node->now;
@@ -309,7 +309,7 @@ void open_era(server *node, const message *request)
 	}
 	data->run_id = node->run_id;
 	node->offset++;
-	TELL("client %d opens an era at server %d", request->client, index_of(node));
+	TELL("client %d opens an epoch at server %d", request->client, index_of(node));
 }
 
 static void set_key(server *node, int client, int token)
@@ -344,7 +344,7 @@ static void refuse(server *node, const message *request)
 	answer(&told, REFUSED);
 }
 
-/* While it has not settled, scripts notice that a replica has taken a full copy. */
+/* While it has not settled, scripts notice that a replica has taken a full resynchronization. */
 static bool settles_in_vain(const server *node)
 {
 	return IS(STALE) && node->now.settles != NEVER && node->now.settles > clock_of(node)
@@ -371,7 +371,7 @@ static void acquire(server *node, message *request)
 	}
 }
 
-/* Behind WAIT, for a grant: has no replica taken a full copy since the era was opened? */
+/* After WAIT, for a grant: has no replica taken a full resynchronization since the epoch was opened? */
 static void check_grant(server *node, message *request)
 {
 	if (node->now.owner != request->client || node->now.token != request->token) {

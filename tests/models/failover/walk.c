@@ -23,43 +23,44 @@ static const struct {
 } settings[SETTINGS] = {
 	[FIVE] = { "FIVE", "five servers and WAIT 2, instead of three and WAIT 1" },
 	[STALE] = { "STALE",
-		"Sentinels move replicas back to masters that were replaced; the era holds the number of full resyncs" },
-	[NO_GUARD] = { "NO_GUARD", "no era: a new master grants at once" },
-	[SETTLED_FROM_OPENING] = { "SETTLED_FROM_OPENING", "an era settles G after its opening, whoever follows" },
+		"Sentinels move replicas back to masters that were replaced; the epoch holds the number of full resyncs" },
+	[NO_GUARD] = { "NO_GUARD", "no epoch: a new master grants at once" },
+	[SETTLED_FROM_OPENING] = { "SETTLED_FROM_OPENING",
+		"an epoch settles G after its opening, even if no replica has confirmed it" },
 	[GUARD_TOO_SHORT] = { "GUARD_TOO_SHORT", "G is shorter than the lease" },
 	[GRANT_WITHOUT_WAIT] = { "GRANT_WITHOUT_WAIT", "a grant is believed once it is answered" },
 	[RENEWAL_WITHOUT_WAIT] = { "RENEWAL_WITHOUT_WAIT", "so is a renewal" },
 	[LEASE_FROM_ANSWER] = { "LEASE_FROM_ANSWER", "the lease is counted from the answer" },
 	[RESURRECTED] = { "RESURRECTED", "the answer to a renewal is believed, though the lease has ended" },
 	[TOKEN_REUSED] = { "TOKEN_REUSED", "a client has one token for all its claims" },
-	[REPAIR_OVER_ANOTHER] = { "REPAIR_OVER_ANOTHER", "in an unsettled era a missing key is set over another's" },
+	[REPAIR_OVER_ANOTHER] = { "REPAIR_OVER_ANOTHER", "in an unsettled epoch a missing key is set over another's" },
 	[HANDOVER_UNSETTLED] = { "HANDOVER_UNSETTLED",
-		"a release hands over in an unsettled era, and the waiter may have that confirmed there" },
-	[PUSH_BELIEVED] = { "PUSH_BELIEVED", "a waiter that is told of a hand-over does not have it confirmed" },
+		"a release hands over in an unsettled epoch, and the waiter may have that confirmed there" },
+	[PUSH_BELIEVED] = { "PUSH_BELIEVED", "a waiter that is told of a handover does not have it confirmed" },
 	[OWN_KEY_UNSETTLED] = { "OWN_KEY_UNSETTLED",
-		"an acquire of a key that is one's own is granted in an unsettled era" },
+		"an acquire of a key that is one's own is granted in an unsettled epoch" },
 	[REPLID_AT_CONNECT] = { "REPLID_AT_CONNECT",
-		"the era is compared with the replid that the connection showed when it was opened" },
-	[RUN_ID_ALONE] = { "RUN_ID_ALONE", "the era is told by the run_id alone" },
+		"the epoch is compared with the replid that the connection showed when it was opened" },
+	[RUN_ID_ALONE] = { "RUN_ID_ALONE", "the epoch is told by the run_id alone" },
 	[REPLID_NOTED] = { "REPLID_NOTED", "under the same run_id another replid does not matter while replid2 is zero" },
-	[REPAIR_ANYWHERE] = { "REPAIR_ANYWHERE", "a missing key is set in any era, or none: breaks nothing" },
-	[HANDOVER_ANYWHERE] = { "HANDOVER_ANYWHERE", "a release hands over in any era: breaks nothing" },
-	[MOVED_BACK] = { "MOVED_BACK", "as STALE, but the era does not hold the number of full resyncs" },
+	[REPAIR_ANYWHERE] = { "REPAIR_ANYWHERE", "a missing key is set in any epoch, or none: breaks nothing" },
+	[HANDOVER_ANYWHERE] = { "HANDOVER_ANYWHERE", "a release hands over in any epoch: breaks nothing" },
+	[MOVED_BACK] = { "MOVED_BACK", "as STALE, but the epoch does not hold the number of full resyncs" },
 	[TOO_FEW] = { "TOO_FEW", "five servers and WAIT 1" },
 	[COUNTED_ALONE] = { "COUNTED_ALONE", "fencing tokens are counted, without the server's time" },
 	[ANCHORED] = { "ANCHORED",
-		"tokens are counted on from the time at which the era settles, which is noted when that is known" },
+		"tokens are counted on from the time at which the epoch settles, which is noted when that is known" },
 	[ANCHORED_AT_CONNECT] = { "ANCHORED_AT_CONNECT",
 		"tokens are counted on from the time of the first one over each connection" },
 	[CLOCKS_APART] = { "CLOCKS_APART", "servers' clocks differ by more than G" },
 	[RESYNCS_NOT_CONFIRMED] = { "RESYNCS_NOT_CONFIRMED",
 		"with STALE: the number of full resyncs is not looked at again after WAIT" },
 	[FIRST_AT_ONCE] = { "FIRST_AT_ONCE",
-		"a server that has been up for G, was never promoted and has no era settles at once" },
+		"a server that has been up for G, was never promoted and has no epoch settles at once" },
 	[SETTLED_UNCHECKED] = { "SETTLED_UNCHECKED",
-		"an era settles, though the opening that was acknowledged was an earlier one's" },
+		"an epoch settles, though the opening that was acknowledged was an earlier one's" },
 	[AT_ONCE] = { "AT_ONCE",
-		"stale Sentinels; an era settles at once, and goes on, where the nodes show that nothing is missing" },
+		"stale Sentinels; an epoch settles at once, and goes on, where the nodes show that nothing is missing" },
 	[BACKLOG_IGNORED] = { "BACKLOG_IGNORED", "AT_ONCE, wherever the nodes have been before they followed the master" },
 	[YOUNG_COUNT] = { "YOUNG_COUNT", "AT_ONCE, with nodes that were restarted within G" },
 	[ANY_HISTORY] = { "ANY_HISTORY", "AT_ONCE, whatever the data continue" },
@@ -148,7 +149,7 @@ static void break_server(server *node)
 		node->replid = node->history = ++ids;
 		node->replid2 = NOBODY;
 		node->replicas_until = now;
-		TELL("server %d has nobody that follows: replid %d", index_of(node), node->replid);
+		TELL("server %d has no replica that follows: replid %d", index_of(node), node->replid);
 	}
 }
 
@@ -341,9 +342,9 @@ int main(int argc, char **argv)
 		holds = walk(seed, e);
 	}
 	printf(
-		"%.1f million ticks: %ld fail-overs, %ld partitions, %ld restarts, %ld stops, %ld full resyncs; "
+		"%.1f million ticks: %ld failovers, %ld partitions, %ld restarts, %ld stops, %ld full resyncs; "
 		"%ld grants, %ld renewals, "
-		"%ld repairs, %ld hand-overs, %ld settled at once; seed=%" PRIu64 "\n",
+		"%ld repairs, %ld handovers, %ld settled at once; seed=%" PRIu64 "\n",
 		(double) total.ticks / 1e6, total.fail_overs, total.partitions, total.restarts, total.stops, total.resyncs,
 		total.grants, total.renewals, total.repairs, total.pushes, total.at_once, seed);
 	return !holds;

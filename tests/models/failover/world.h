@@ -114,7 +114,7 @@ typedef struct {
 typedef struct {
 	int owner, token,
 		expires; /* the key: its client and token, or NOBODY; until when, by the clock of the server that wrote it */
-	int run_id, replid, syncs, opening; /* the era: for whom it was opened, */
+	int run_id, replid, syncs, opening; /* the epoch: for whom it was opened, */
 	int settles;               /* and when it settles; NEVER: its opening is not known to have been acknowledged */
 	int attached, base, seen, skew; /* AT_ONCE: as in epoch.lua */
 	bool settled;
@@ -133,7 +133,7 @@ typedef struct {
 	int up_since, back_at, stopped_until, clock;
 	int master;          /* that it follows */
 	int run_id, replid, replid2, offset2, offset;
-	int replicas_until;  /* somebody has followed until then */
+	int replicas_until;  /* a replica has followed until then */
 	int syncs;           /* full resyncs that it has served */
 	int attached;        /* these, and partial ones */
 	int first;           /* the first offset in its backlog */
@@ -145,7 +145,7 @@ typedef struct {
 	/* a replica: */
 	int linked, history; /* the replid of the master that it is linked to, or NOBODY; that of the data it has */
 	int due, due_offset; /* what is on its way to it */
-	bool full;           /* that is a full copy */
+	bool full;           /* it is a full resynchronization */
 	data next;
 	struct {
 		int offset, due, replid;
@@ -242,7 +242,7 @@ void execute(server *node, message *request);
 void open_era(server *node, const message *request);
 void anchor(server *node, int time);
 
-/* ---- at_once.c: eras that settle at once where the nodes show that the master knows all leases ---- */
+/* ---- at_once.c: epochs that settle at once where the nodes show that the master knows all leases ---- */
 
 bool look(server *node, const message *request, bool doubts);
 void ask_master(survey *found, const server *node);
