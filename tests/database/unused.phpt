@@ -17,7 +17,7 @@ require __DIR__ . '/../inc/database.inc';
 
 foreach (['pgsql' => new PrivatePostgres(['max_connections' => '200']), 'mysql' => new PrivateMariaDb(['max_connections' => '200'])] as $kind => $server) {
     // Objects whose time limits differ have sessions of their own.
-    $locks = fn (int $number) => new DistributedLock($server->dsn('create=1&guard=300&read_timeout=60&connect_timeout=' . (60 + $number)), ttl: 100);
+    $locks = fn (int $number) => new DistributedLock($server->dsn('create=1&guard=300&read_timeout=60&connect_timeout=' . (60 + $number)), ttl: 300, renew: false); // a renewal has a session of its own
     $first = $locks(0);
     $lease = $first->acquire('r', 0);
     $oldest = $server->sessionOf($lease);
