@@ -104,20 +104,44 @@ final class Arguments
         return array_map(fn (string|array $server) => new \DistributedLock($server, $this->text('prefix')), $this->servers);
     }
 
+    private function class(): string
+    {
+        $first = $this->servers[0] ?? (string) ini_get('dlock.server');
+        return $this->options['class'] ?? match (true) {
+            $this->is_taken_for_zookeeper() => 'ZkLock',
+            is_string($first) && str_starts_with($first, 'zookeeper://') => 'Semaphore',
+            count($this->servers) > 1 => 'RedLock',
+            default => 'DistributedLock',
+        };
+    }
+
+    private function prefix(): string
+    {
+        return $this->options['prefix'] ?? ['DistributedLock' => 'Lock:', 'Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:'][$this->class()] ?? '';
+    }
+
+    /** A server without a scheme is a ZooKeeper, because ZkLock's have none. */
+    public function is_taken_for_zookeeper(): bool
+    {
+        $first = $this->servers[0] ?? (string) ini_get('dlock.server');
+        return !isset($this->options['class']) && is_string($first) && !str_contains($first, '://');
+    }
+
+    /** Which locks these are, for messages. */
+    public function kind(): string
+    {
+        return $this->class() === 'ZkLock' ? 'ZkLock below ' . $this->text('root', '/locks') : $this->class() . ' with the prefix "' . $this->prefix() . '"';
+    }
+
     /** The object that has these locks. */
     public function locks(): \Dlock\LockManager|\Dlock\Semaphore
     {
         $servers = $this->servers ?: [ini_get('dlock.server')];
-        $class = $this->options['class'] ?? match (true) {
-            is_string($servers[0]) && !str_contains($servers[0], '://') => 'ZkLock',
-            is_string($servers[0]) && str_starts_with($servers[0], 'zookeeper://') => 'Semaphore',
-            count($servers) > 1 => 'RedLock',
-            default => 'DistributedLock',
-        };
+        $class = $this->class();
         if ($class !== 'RedLock' && count($servers) > 1) {
             throw new Misuse("$class takes one --server" . ($class === 'ZkLock' ? ', with commas between hosts' : ''));
         }
-        $prefix = $this->options['prefix'] ?? ['DistributedLock' => 'Lock:', 'Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:'][$class] ?? '';
+        $prefix = $this->prefix();
         try {
             return match ($class) {
                 'DistributedLock' => new \DistributedLock($servers[0], $prefix),

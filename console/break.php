@@ -19,7 +19,8 @@ function confirm(string $name, \Dlock\Party $holder): bool
     $until = $holder->remaining === null ? '' : ' until ' . date('H:i:s', (int) ceil(time() + $holder->remaining));
     fwrite(STDERR, who($holder) . " may still write$until, while others hold the lock; a store that compares fencing tokens refuses that.\n"
         . 'Type the name of the lock to go on: ');
-    return rtrim((string) fgets(STDIN), "\r\n") === $name;
+    $line = fgets(STDIN);
+    return $line === false ? throw new Misuse('--now asks for the name of the lock; in a script it needs --yes') : rtrim($line, "\r\n") === $name;
 }
 
 function break_lock(Arguments $arguments): int

@@ -56,6 +56,10 @@ function list_locks(Arguments $arguments): int
     $is_full = false;
     $locks = $arguments->has('all') ? all_locks($arguments, $is_full) : $arguments->locks()->inspectAll(MOST_LISTED);
     echo $arguments->has('json') ? json($locks) : implode("\n", lines_of($locks)), "\n";
+    if (!$locks) {
+        $more = $arguments->has('all') ? '' : '--all finds more, and ';
+        fwrite(STDERR, 'dlock: no lock is listed of ' . $arguments->kind() . "; $more--class and --prefix name others\n");
+    }
     if ($is_full || count($locks) >= MOST_LISTED) {
         fwrite(STDERR, 'dlock: it lists no more than ' . MOST_LISTED . " locks, and there may be more\n");
     }
@@ -92,5 +96,8 @@ function show_lock(Arguments $arguments): int
 {
     $lock = $arguments->locks()->inspect($arguments->name(), $arguments->whole('waiters', 20, 0, 1000));
     echo $arguments->has('json') ? json($lock) : implode("\n", details_of($lock)), "\n";
+    if (!$lock->holders) {
+        fwrite(STDERR, 'dlock: that is of ' . $arguments->kind() . "; --class and --prefix name others\n");
+    }
     return $lock->holders ? 0 : 1;
 }

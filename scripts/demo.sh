@@ -30,3 +30,4 @@ export DLOCK_TEST_MEMCACHED
 # shellcheck disable=SC2206 # words
 options=(-n -d "extension=$module" ${DLOCK_TEST_PHP_ARGS-})
 "$php" "${options[@]}" examples/demo/sale.php "${options[@]}"
+echo "demo: to use this build without installing it: php -d extension=$module script.php"

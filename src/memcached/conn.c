@@ -336,7 +336,7 @@ static void take_bytes(dlock_memcached_conn *conn, const char *bytes, size_t len
 			if (complete && is_connected(conn)) {
 				conn->line_len = 0;
 				if (!dlock_memcached_read(reply, conn->line)) {
-					fail(conn, "a reply of an unexpected form");
+					fail(conn, "an answer of an unexpected form");
 					return;
 				}
 				conn->in_value = reply->code == DLOCK_MEMCACHED_VA;

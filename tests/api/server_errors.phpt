@@ -25,8 +25,8 @@ function refuses(string $what, DistributedLock $lock, string $message, string ..
 
 // Who may log in?
 $auth = test_env('DLOCK_TEST_REDIS_AUTH');
-refuses('no password', new DistributedLock("redis://$auth"), "Redis at $auth: *; give the password in the server's specification");
-refuses('a wrong password', new DistributedLock("redis://app:wrong@$auth"), "Redis at $auth: WRONGPASS invalid username-password pair or user is disabled.");
+refuses('no password', new DistributedLock("redis://$auth"), "Redis at $auth: *; it needs a password: *");
+refuses('a wrong password', new DistributedLock("redis://app:wrong@$auth"), "Redis at $auth: WRONGPASS invalid username-password pair or user is disabled");
 refuses('a wrong password of the default user', new DistributedLock("redis://:wrong@$auth"), "Redis at $auth: WRONGPASS *");
 refuses('no such user', new DistributedLock("redis://nobody:x@$auth"), "Redis at $auth: WRONGPASS *");
 refuses('a password where none is wanted', new DistributedLock('redis://:surplus@' . redis_addresses()[0]), 'Redis at ' . redis_addresses()[0] . ': ERR AUTH *');
@@ -64,7 +64,7 @@ $server = redis_private();
 $lock = new DistributedLock($server->dsn());
 same(true, $lock->lock('before', 0), 'lock() on a master');
 $server->raw()->cmd('REPLICAOF', '127.0.0.1', closed_port());
-refuses('a replica', $lock, "Redis at {$server->address()}: READONLY You can't write against a read only replica.; it is a replica: locks are acquired on the master",
+refuses('a replica', $lock, "Redis at {$server->address()}: READONLY You can't write against a read only replica; it is a replica: locks are acquired on the master",
     'lock', 'acquire', 'tryAcquire', 'synchronized');
 fails(Dlock\ConnectionException::class, "Redis at {$server->address()}: READONLY *", fn () => $lock->release('before'));
 $readonly = "Redis at {$server->address()}: READONLY *; it is a replica: locks are acquired on the master";
@@ -82,7 +82,7 @@ refuses('a Sentinel', new DistributedLock("redis://{$sentinel->address()}"),
 // The server has no memory left: no new lock is acquired, but held locks can be released.
 same(true, $lock->lock('held', 0, 100), 'lock() before memory runs out');
 $server->raw()->cmd('CONFIG', 'SET', 'maxmemory', 1);
-refuses('no memory', $lock, "Redis at {$server->address()}: OOM command not allowed when used memory > 'maxmemory'.; maxmemory is reached", 'lock', 'acquire', 'tryAcquire', 'synchronized');
+refuses('no memory', $lock, "Redis at {$server->address()}: OOM command not allowed when used memory > 'maxmemory'; maxmemory is reached", 'lock', 'acquire', 'tryAcquire', 'synchronized');
 same(true, $lock->isLocking('held'), 'isLocking() without memory');
 same(true, $lock->expire('held', 50), 'expire() without memory');
 same(true, $lock->release('held'), 'release() without memory');

@@ -22,7 +22,7 @@ typedef struct {
 static const refusal refusals[] = {
 	{ "CONFIG SET requirepass " SECRET "x", NULL, ":" SECRET "@", "", "WRONGPASS", "a wrong password" },
 	{ "CONFIG SET requirepass " SECRET "x", NULL, "ann:" SECRET "@", "", "WRONGPASS", "an unknown user" },
-	{ "CONFIG SET requirepass " SECRET, NULL, "", "", "give the password", "no password" },
+	{ "CONFIG SET requirepass " SECRET, NULL, "", "", "it needs a password", "no password" },
 	{ "CONFIG SET requirepass " SECRET, NULL, ":" SECRET "@", "/99", "DB index", "a database that does not exist" },
 	{ "CONFIG SET requirepass " SECRET, NULL, "", "/2", "NOAUTH", "no password for a database" },
 	{ "PING", NULL, ":" SECRET "@", "", "without any password", "a password although the server has none" },

@@ -91,7 +91,7 @@ $allow();
 $in_database = fn (string $kind) => $kind === 'DistributedLock' ? new DistributedLock("redis://locks:secret@{$kinds[$kind]->addresses[0]}/1")
     : new RedLock(array_map(fn (string $address) => "redis://locks:secret@$address/1", $kinds[$kind]->addresses), prefix: 'Lock:');
 fails(Dlock\ConnectionException::class, 'Redis at *: NOPERM *select*; a database other than 0 needs +select', fn () => $in_database('DistributedLock')->acquire('x', 0), 'without +select');
-fails(Dlock\ConnectionException::class, "Redis at *: NOAUTH *; give the password in the server's specification",
+fails(Dlock\ConnectionException::class, "Redis at *: NOAUTH *; it needs a password: redis://:password@host, or auth in an array",
     fn () => (new DistributedLock('redis://' . test_env('DLOCK_TEST_REDIS_AUTH') . '/1'))->acquire('x', 0), 'without a password');
 $allow([], ['+select']);
 foreach (array_keys($kinds) as $kind) {

@@ -99,7 +99,7 @@ $must = fn (string $what) => "DistributedLock::acquire(): Argument #1 (\$resourc
 fails(ValueError::class, $must('have between 1 and 64 names'), fn () => $locks->acquire([]));
 fails(ValueError::class, $must('have between 1 and 64 names'), fn () => $locks->acquire([...$long, 'one more']));
 fails(ValueError::class, $must('have names between 1 and 1024 bytes long'), fn () => $locks->acquire(['a', '']));
-fails(TypeError::class, $must('be of type string or a list of strings, whose elements are no int'), fn () => $locks->acquire(['a', 1]));
+fails(TypeError::class, $must('be of type string or a list of strings, but an element is of type int'), fn () => $locks->acquire(['a', 1]));
 fails(ValueError::class, '*which dlock keeps beside the locks*', fn () => (new DistributedLock(redis_server(), prefix: ''))->acquire(['a', 'dlock:fence']));
 foreach ([
     'memcached' => fn () => new DistributedLock('memcached://127.0.0.1'),

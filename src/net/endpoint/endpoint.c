@@ -352,6 +352,7 @@ void dlock_endpoint_quote(const dlock_endpoint *server, const char *text, char *
 		snprintf(out, size, "%s%san error that is not shown, since it contains the password", known ? wrong : "",
 			known ? ": " : "");
 	} else {
+		end -= end > text && end[-1] == '.'; /* advice may follow */
 		snprintf(out, size, "%.*s", (int) (end - text < (ptrdiff_t) size ? end - text : (ptrdiff_t) size), text);
 	}
 }

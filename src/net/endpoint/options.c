@@ -1,5 +1,6 @@
 #include "endpoint.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,15 +151,43 @@ static bool may_be_shown(dlock_option_form form, const char *name)
 	return form != DLOCK_FORM_QUERY || (*name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz_")]);
 }
 
+static bool is_alike(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, "_-");
+		b += strspn(b, "_-");
+		if (tolower((unsigned char) *a) != tolower((unsigned char) *b)) {
+			return false;
+		}
+		if (!*a) {
+			return true;
+		}
+	}
+}
+
+/* An option that has this name except for capitals and underscores, as those of the other form have them, or NULL. */
+static const char *meant(const dlock_endpoint *server, dlock_option_form form, const char *name)
+{
+	for (DLOCK_EACH_OPTION(option)) {
+		const char *known = name_in(server, form, option);
+		if (known && option->schemes & 1u << dlock_scheme_of(server) && is_alike(known, name)) {
+			return known;
+		}
+	}
+	return NULL;
+}
+
 void dlock_option_unknown(const dlock_endpoint *server, dlock_option_form form, const char *name, dlock_error *error)
 {
 	static const char *const known[] = { "option%s; known are ",
 		"key%s; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, ",
 		"option of ssl%s; known are " };
-	const char *last = NULL, *comma = "";
-	char shown[48] = "";
+	const char *last = NULL, *comma = "", *alike = meant(server, form, name);
+	char shown[64] = "";
 
-	if (may_be_shown(form, name)) {
+	if (alike) {
+		snprintf(shown, sizeof shown, ", perhaps %s", alike);
+	} else if (may_be_shown(form, name)) {
 		snprintf(shown, sizeof shown, " \"%.40s\"", name);
 	}
 	dlock_fail(error, DLOCK_FAILED, "has an unknown ");

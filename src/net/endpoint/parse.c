@@ -110,6 +110,14 @@ static bool parse_host(char **field, int *port, const char *text, const char *en
 	return dlock_dsn_host(text, end, &host, &len, port, error) && dlock_dsn_decode(field, host, len, error);
 }
 
+static bool parse_one_host(dlock_endpoint *server, const char *text, const char *end, dlock_error *error)
+{
+	if (memchr(text, ',', (size_t) (end - text))) {
+		return dlock_reject(error, "must name one host; several: sentinel://, cluster://, or RedLock");
+	}
+	return parse_host(&server->host, &server->port, text, end, error);
+}
+
 bool dlock_endpoint_parse_seed(dlock_endpoint *server, const char *text, size_t len, dlock_error *error)
 {
 	int port = server->discovery == DLOCK_ENDPOINT_SENTINEL ? DLOCK_SENTINEL_PORT
@@ -160,7 +168,7 @@ static bool parse_address(dlock_endpoint *server, const char *text, const char *
 	if (dlock_endpoint_is_database(server) && end == text) { /* the database is at a socket */
 		return !slash || parse_database(server, slash + 1, stop, error);
 	}
-	if (fixed ? !parse_host(&server->host, &server->port, text, end, error) : !parse_seeds(server, text, end, error)) {
+	if (fixed ? !parse_one_host(server, text, end, error) : !parse_seeds(server, text, end, error)) {
 		return false;
 	}
 	if (slash && server->discovery == DLOCK_ENDPOINT_SENTINEL) {

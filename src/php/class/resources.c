@@ -11,7 +11,7 @@ static bool check_name(const dlock_manager *manager, zval *value, uint32_t arg)
 
 	ZVAL_DEREF(value);
 	if (Z_TYPE_P(value) != IS_STRING) {
-		zend_argument_type_error(arg, "must be of type string or a list of strings, whose elements are no %s",
+		zend_argument_type_error(arg, "must be of type string or a list of strings, but an element is of type %s",
 			zend_zval_type_name(value));
 		return false;
 	}

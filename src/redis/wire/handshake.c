@@ -100,7 +100,7 @@ dlock_status dlock_handshake_take(
 	}
 	dlock_endpoint_quote(server, reply->str, reason, sizeof reason);
 	return dlock_fail(error, DLOCK_CONNECTION, "%s%s", reason,
-		!strncmp(reason, "NOAUTH", 6) ? "; give the password in the server's specification"
+		!strncmp(reason, "NOAUTH", 6) ? "; it needs a password: redis://:password@host, or auth in an array"
 			: !strncmp(reason, "NOPERM", 6) && strstr(reason, "'select'") ? "; a database other than 0 needs +select"
 																		  : "");
 }

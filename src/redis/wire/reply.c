@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define NEEDED_PASSWORD "; give the password in the server's specification"
+#define NEEDED_PASSWORD "; it needs a password: redis://:password@host, or auth in an array"
 #define NEEDED_RIGHTS "; the user needs the commands, and the keys by their prefix, that docs/operations.md lists"
 #define NO_CLUSTER "; it is a cluster node: use cluster://host:port, or for RedLock servers without cluster mode"
 

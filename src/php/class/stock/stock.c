@@ -197,7 +197,8 @@ ZEND_METHOD(Dlock_Stock, restock)
 		RETURN_THROWS();
 	}
 	if (quantity == 0 || quantity < -DLOCK_STOCK_MOST_UNITS || quantity > DLOCK_STOCK_MOST_UNITS) {
-		zend_argument_value_error(2, "must be between 1 and %d, or less than 0 by as much", DLOCK_STOCK_MOST_UNITS);
+		zend_argument_value_error(2, "must be between -%d and %d, and not 0", DLOCK_STOCK_MOST_UNITS,
+			DLOCK_STOCK_MOST_UNITS);
 		RETURN_THROWS();
 	}
 	if (change && !dlock_stock_check_name(change, 3)) {
