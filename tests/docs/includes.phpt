@@ -41,6 +41,7 @@ same(['src/lock has no README.md'], with_readme(null), 'no README');
 same(['src/lock/README.md does not name claim.h'], with_readme("**May include:** `src/net`.\n"), 'a file that it leaves out');
 same(['src/lock/README.md says that it may include ; LAYERS: src/net'], with_readme("`claim.h`\n"), 'nothing about includes');
 same(['src/lock/README.md says that it may include src/base; LAYERS: src/net'], with_readme("**May include:** `src/base`\n`claim.h`\n"), 'other includes');
+same(['src/lock/README.md: `a_name()` in `claim.h`: not so'], with_readme("**May include:** `src/net`\n`claim.h`: `a_name()` in `claim.h`\n"), 'a name that is gone');
 same(['src/lock/README.md has 41 lines; 40 at most'], with_readme("**May include:** `src/net`\n`claim.h`\n" . str_repeat("\n", 39)), 'a long one');
 $many = array_map(fn (int $i) => "script_$i.lua", range(1, 20));
 same(['src/lock has 21 files; 20 at most'], with_readme("**May include:** `src/net`\n`" . implode('` `', $many) . "`\n", $many), 'many files');
