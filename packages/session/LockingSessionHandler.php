@@ -17,6 +17,8 @@ use SessionUpdateTimestampHandlerInterface;
 final class LockingSessionHandler extends SessionHandler implements SessionUpdateTimestampHandlerInterface
 {
     private ?Lease $lease = null;
+    /** From read() until close(): the lease is that of the running session. */
+    private bool $runs = false;
 
     /**
      * @param float  $timeout longest wait of session_start() in seconds; then it throws AcquireTimeoutException
@@ -29,13 +31,14 @@ final class LockingSessionHandler extends SessionHandler implements SessionUpdat
     public function read(string $id): string|false
     {
         $this->lock($id);
+        $this->runs = true;
         return parent::read($id);
     }
 
     /** Returns false if the lock was lost, because another request may have written meanwhile. PHP then warns. */
     public function write(string $id, string $data): bool
     {
-        return $this->lease !== null && $this->lease->isHeld() && parent::write($id, $data);
+        return $this->lease?->resource === $this->prefix . $id && $this->lease->isHeld() && parent::write($id, $data);
     }
 
     public function close(): bool
@@ -45,14 +48,20 @@ final class LockingSessionHandler extends SessionHandler implements SessionUpdat
         } finally {
             $lease = $this->lease;
             $this->lease = null;
+            $this->runs = false;
             $lease?->release();
         }
     }
 
-    /** For session.use_strict_mode, which PHP leaves to the handler. A session without data counts as unknown. */
+    /**
+     * For session.use_strict_mode, which PHP leaves to the handler. A session without data counts as unknown. While a
+     * session runs, session_create_id() asks whether its new id is in use: the running session keeps its lock.
+     */
     public function validateId(string $id): bool
     {
-        $this->lock($id);
+        if (!$this->runs) {
+            $this->lock($id);
+        }
         return (string) parent::read($id) !== '';
     }
 
