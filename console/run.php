@@ -109,7 +109,25 @@ function run_under(Arguments $arguments): int
             return 3;
         }
     }
-    $lease->release();
+    return release_after($lease, $status);
+}
+
+/**
+ * Releases the lock, and returns the command's exit status; 3: the lock was lost before. The loop above may not have
+ * seen a loss shortly before the end, or while this process was stopped.
+ */
+function release_after(\Dlock\Lease $lease, int $status): int
+{
+    $was_held = $lease->isHeld();
+    try {
+        $was_held = $lease->release();
+    } catch (\Dlock\ConnectionException $e) {
+        fwrite(STDERR, 'dlock: the lock may stay until its lease expires: ' . printable($e->getMessage()) . "\n");
+    }
+    if (!$was_held) {
+        fwrite(STDERR, "dlock: the lock was lost before the command ended\n");
+        return 3;
+    }
     return $status;
 }
 

@@ -3,7 +3,7 @@ The command dlock: run, wait, its exit statuses, and names that would control a 
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
-skip_unless_functions('pcntl_fork', 'posix_kill');
+skip_unless_functions('pcntl_fork', 'posix_kill', 'posix_mkfifo');
 ?>
 --FILE--
 <?php
@@ -34,6 +34,41 @@ same("run sh", wait_for(fn () => $locks->inspect($resource)->holders[0]->label ?
 redis_raw()->cmd('DEL', "Lock:$resource");
 $run = $child->result();
 same([3, "told\n"], [$run->status, $run->output], 'a command whose lock is lost');
+
+// Also a loss that dlock can see only after the command's end, because it was stopped until then.
+$gate = temporary_directory() . '/gate';
+posix_mkfifo($gate, 0600);
+$door = fopen($gate, 'r+');
+$begin = function (string $server) use ($gate): array {
+    $run = start_dlock([$server, 'run', unique('late'), '--', 'sh', '-c', "read word < $gate; exit 7"], "$gate.log");
+    $pid = proc_get_status($run)['pid'];
+    $child = fn () => (int) @file_get_contents("/proc/$pid/task/$pid/children");
+    return [$run, $pid, wait_for($child, 60, 'the command')];
+};
+$status_of = function ($run): int {
+    wait_for(function () use ($run, &$status) {
+        $status = proc_get_status($run);
+        return !$status['running'];
+    }, 60, 'the end of dlock');
+    return $status['exitcode'];
+};
+[$run, $pid, $command] = $begin($server);
+posix_kill($pid, SIGSTOP);
+wait_until_stopped($pid);
+redis_raw()->cmd('DEL', 'Lock:' . unique('late'));
+fwrite($door, "go\n");
+wait_until_stopped($command);
+let_go_on($pid, 'dlock');
+same(3, $status_of($run), 'a lock that was lost before the command ended');
+holds(str_contains($log = (string) file_get_contents("$gate.log"), 'was lost'), 'its message', $log);
+
+// A server that is gone at the end: the lock was held until then, so the status is the command's.
+$private = redis_private();
+[$run] = $begin('--server=' . $private->dsn());
+$private->kill();
+fwrite($door, "go\n");
+same(7, $status_of($run), 'a command whose lock could not be released');
+holds(str_contains($log = (string) file_get_contents("$gate.log"), 'until its lease expires'), 'its message', $log);
 
 // Exit statuses.
 foreach ([[[], 2], [['fly'], 2], [['show'], 2], [['show', 'a', 'b'], 2], [['--fast', 'ls'], 2], [['--server=gopher://x', 'ls'], 2],
