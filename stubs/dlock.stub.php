@@ -1365,7 +1365,8 @@ namespace Dlock {
 
     /**
      * Sets the label of this process in inspect() until the request ends: the number of an order, a job or a user, for
-     * example. Locks that are already held or waited for keep their label.
+     * example. Locks that are already held or waited for keep their label. Fibers and coroutines share the label:
+     * endRequest() removes it only in the main program.
      *
      * @param string|null $label At most 120 bytes of UTF-8, without control characters. null: the label by dlock.label
      * @return string|null the previous label that setLabel() set; null: there was none

@@ -56,7 +56,12 @@ same($before + 1, $counted(), 'it has been held until now');
 unset($lease);
 same($before + 1, $counted(), 'and counts once');
 
-// ---- only the running strand's locks are released ----
+// ---- the label ends with the request ----
+Dlock\setLabel('user 7');
+Dlock\endRequest();
+same(null, Dlock\setLabel('user 8'), 'the label of a request that has ended');
+
+// ---- only the running strand's locks are released; the label is not a strand's ----
 Strands::install();
 $lock = new DistributedLock(redis_server());
 $resource = unique('strands');
@@ -70,6 +75,7 @@ Strands::spawn(function () use ($lock, $resource) {
     Dlock\beginRequest();
     $lease = $lock->acquire($resource, 0);
     same([1, false], [Dlock\endRequest(), $lease->isHeld()], 'a strand\'s request ends');
+    same('user 8', Dlock\setLabel('user 8'), 'the label of all');
 });
 Strands::run();
 same([true, true], [$main->isHeld(), $other->isHeld()], 'others go on');

@@ -46,6 +46,20 @@ fork_child(function () use ($stock, $dsn) {
 same([2.0, 1.0, $failures], [$reserved, $confirmed, $failed], 'a child that reserves');
 holds($more > $connections, 'its connections', $more, $connections);
 
+// ---- a worker that lives on publishes its counts when a request of it ends ----
+$child = fork_child(function (callable $say, callable $hear) use ($stock) {
+    $stock->restock('shoe', 10);
+    $stock->reserve('shoe', 'eve', '3')->confirm();
+    Dlock\endRequest();
+    $say('ended');
+    $hear();
+});
+$child->hear();
+same([3.0, 2.0], array_slice(totals(), 0, 2), 'a worker whose request has ended');
+$child->say('go');
+$child->result();
+same([3.0, 2.0], array_slice(totals(), 0, 2), 'once');
+
 // ---- the oldest hold ----
 $table = new DistributedLock('memory://');
 $lease = $table->acquire('parent');

@@ -48,7 +48,7 @@ void dlock_request_end_late(void)
 }
 
 /* Ends a request of a worker, whose objects live on: of the running strand, or (`all`) of all strands. Returns how many
- * leases were held. */
+ * leases were held. The label is the process's: while one strand ends its request, others may use it. */
 static unsigned long end_request_of_worker(bool all)
 {
 	dlock_nanos deadline = drain_until();
@@ -57,6 +57,10 @@ static unsigned long end_request_of_worker(bool all)
 	if (held > 0) {
 		dlock_pools_drain(&DLOCK_G(pools), deadline);
 	}
+	if (all || dlock_strand() == 0) {
+		dlock_description_end();
+	}
+	dlock_stats_publish();
 	return held;
 }
 
@@ -89,18 +93,15 @@ ZEND_FUNCTION(Dlock_endRequest)
 static int (*other_deactivate)(void);
 static bool is_loaded, is_wrapped;
 
-/* The first call ends the worker's boot: the worker keeps what it acquired there for all requests. After the end of the
- * PHP request the registry is empty. */
+/* The first call ends the worker's boot: the worker keeps what it acquired there for all requests. The last one comes
+ * after the end of the PHP request, which has left nothing to end. */
 static int deactivate(void)
 {
-	if (is_loaded && DLOCK_G(registry).first) {
-		if (DLOCK_G(is_worker)) {
-			end_request_of_worker(true);
-		} else {
+	if (is_loaded) {
+		if (!DLOCK_G(is_worker)) {
 			dlock_hold_mark_workers(true);
 		}
-	}
-	if (is_loaded) {
+		end_request_of_worker(true);
 		DLOCK_G(is_worker) = true;
 	}
 	return other_deactivate ? other_deactivate() : SUCCESS;

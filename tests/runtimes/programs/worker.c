@@ -21,6 +21,10 @@ static PHP_FUNCTION(frankenphp_handle)
 		sapi_deactivate();
 	}
 	sapi_activate();
+	static char path[] = "/0"; /* /1, /2 and so on */
+	path[1]++;
+	SG(request_info).request_method = "GET";
+	SG(request_info).request_uri = path;
 	info.retval = &result;
 	if (zend_call_function(&info, &cache) == SUCCESS) {
 		zval_ptr_dtor(&result);
