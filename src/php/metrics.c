@@ -241,6 +241,8 @@ static uint64_t owner_of(pid_t pid)
 	return start_of(pid) << 32 | (uint32_t) pid;
 }
 
+/* A process whose start cannot be read counts as the owner: the reader may be of another user (a /proc mounted with
+ * hidepid), or may have no descriptor left. */
 static bool lives(uint64_t owner)
 {
 	pid_t pid = (pid_t) (uint32_t) owner;
@@ -248,7 +250,8 @@ static bool lives(uint64_t owner)
 	if (kill(pid, 0) != 0 && errno == ESRCH) {
 		return false;
 	}
-	return owner >> 32 == 0 || owner_of(pid) == owner;
+	uint64_t now = owner_of(pid);
+	return owner >> 32 == 0 || now >> 32 == 0 || now == owner;
 }
 
 static bool claim(dlock_worker *worker, uint64_t me)

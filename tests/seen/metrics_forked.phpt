@@ -10,6 +10,7 @@ skip_unless_functions('pcntl_fork');
 declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
+require __DIR__ . '/../inc/descriptors.inc';
 require __DIR__ . '/../inc/openmetrics.inc';
 
 function totals(): array
@@ -74,6 +75,11 @@ $child->hear();
 $lease->release();
 $samples = open_metrics(Dlock\metrics());
 same([2.0, 0.0, 0.0], [$samples['dlock_workers'], $samples['dlock_held'], $samples['dlock_oldest_hold_seconds']], 'after the release in the parent');
+
+// ---- a reader that cannot read when processes have started, as of another user's with hidepid ----
+limit_descriptors(100);
+$samples = open_metrics(with_descriptors(0, fn () => Dlock\metrics()));
+same(2.0, $samples['dlock_workers'], 'workers whose start is unknown');
 $child->say('go');
 $child->result();
 
