@@ -1324,7 +1324,8 @@ namespace Dlock {
         /**
          * Refunds a sold order, or a part of it.
          *
-         * @param bool $restock true: the units are for sale again. false: they leave the stock
+         * @param bool $restock true: the units are for sale again. false: they leave the stock. Must be a bool, also
+         *         without strict_types
          * @param int|null $quantity Units to refund, of an order of one product. null: the whole order
          * @param string|null $change Name of a partial refund (idempotency key): it is applied once. Required with
          *         $quantity

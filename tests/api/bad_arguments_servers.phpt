@@ -57,6 +57,7 @@ $bad = [
     // array
     [['port' => 1], 'must be a DSN, the list [host, port, connect timeout] or an array with a host, sentinels or cluster'], [['x' => 1], 'must be a DSN, *'],
     [['host' => ''], 'must have a host that is not empty and has no NUL bytes'], [['host' => 'h', 'port' => 0], PORT], [['host' => 'h', 'port' => 70000], PORT],
+    [['host' => '10.0.0.5:6379'], 'must have a host without its port, which is "port" of the array'], [['10.0.0.5:6379', 6379], 'must have a host without its port*'],
     [['host' => 'h', 'Port' => 1], 'has an unknown key "Port"; known are scheme, host, port, auth, ssl, sentinels, sentinelAuth, cluster, database, connectTimeout, readTimeout, service, sentinelTls, replicas, nodes, guard and resyncGuard'], [['host' => 'h', '' => 1], 'has an unknown key ""; *'],
     [['host' => 'h', 'database' => -1], DATABASE], [['host' => 'h', 'database' => PHP_INT_MAX], DATABASE],
     [['host' => 'h', 'connectTimeout' => -1], 'must have a connectTimeout between 0.001 and 3600 seconds'], [['host' => 'h', 'readTimeout' => NAN], 'must have a readTimeout between 0.001 and 3600 seconds'],

@@ -76,6 +76,11 @@ $named = $stock->reservation('a', 'b', 'r');
 foreach ([0, -1, 1000000000] as $quantity) {
     fails(ValueError::class, '*refund(): Argument #2 ($quantity) must be null or between 1 and 999999999', fn () => $named->refund(quantity: $quantity, change: 'c'));
 }
+// Also without strict_types: 1 would be true, and refund all units.
+eval('$weak = fn ($order, $units) => $order->refund($units);');
+foreach ([1, 0, '1', null] as $units) {
+    fails(TypeError::class, '*refund(): Argument #1 ($restock) must be of type bool, * given', fn () => $weak($named, $units));
+}
 fails(ValueError::class, '*refund(): Argument #3 ($change) must be given with a $quantity, so that the refund is made once', fn () => $named->refund(quantity: 1));
 fails(ValueError::class, '*refund(): Argument #2 ($quantity) must be null for an order of several products', fn () => $stock->reservation(['a' => 1, 'b' => 1], 'b', 'r')->refund(true, 1, 'c'));
 fails(ValueError::class, '*change(): Argument #1 ($items) must have quantities for the products of the order, all of them and no others', fn () => $named->change(['b' => 1]));

@@ -212,6 +212,10 @@ static bool check_place(const dlock_endpoint *server, dlock_error *error)
 	if (server->path ? strlen(server->path) > 100 : !server->host || !*server->host) {
 		return dlock_reject(error, "must %s", server->path ? "have a socket path of at most 100 bytes" : "name a host");
 	}
+	const char *colon = server->host ? strchr(server->host, ':') : NULL;
+	if (colon && !strchr(colon + 1, ':')) { /* not an IPv6 address */
+		return dlock_reject(error, "must have a host without its port, which is \"port\" of the array");
+	}
 	return check_host(server->host ? server->host : "", server->port, "@/?# ",
 		"must have a host without user, password, path or spaces", error);
 }

@@ -237,7 +237,8 @@ static bool check_part(const reservation_object *reservation, zend_long quantity
 
 ZEND_METHOD(Dlock_Reservation, refund)
 {
-	bool restock = true, all = true;
+	zval *restock = NULL;
+	bool all = true;
 	zend_long quantity = 0;
 	zend_string *change = NULL;
 	dlock_stock_answer answer;
@@ -245,17 +246,23 @@ ZEND_METHOD(Dlock_Reservation, refund)
 
 	ZEND_PARSE_PARAMETERS_START(0, 3)
 		Z_PARAM_OPTIONAL
-		Z_PARAM_BOOL(restock)
+		Z_PARAM_ZVAL(restock)
 		Z_PARAM_LONG_OR_NULL(quantity, all)
 		Z_PARAM_STR_OR_NULL(change)
 	ZEND_PARSE_PARAMETERS_END();
+
+	/* Without strict_types, refund(1) would refund the whole order, and not one unit. */
+	if (restock && Z_TYPE_P(restock) != IS_TRUE && Z_TYPE_P(restock) != IS_FALSE) {
+		zend_argument_type_error(1, "must be of type bool, %s given", zend_zval_type_name(restock));
+		RETURN_THROWS();
+	}
 
 	reservation_object *reservation = reservation_this(ZEND_THIS);
 	if (!reservation || !check_part(reservation, quantity, all, change)) {
 		RETURN_THROWS();
 	}
 	dlock_stock *stock = reservation->stock->stock;
-	dlock_status status = stock->ops->refund(stock, &reservation->order->order, restock,
+	dlock_status status = stock->ops->refund(stock, &reservation->order->order, !restock || Z_TYPE_P(restock) == IS_TRUE,
 		all ? 0 : quantity, all ? (dlock_arg){ "", 0 } : dlock_arg_of(change), &answer, &error);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED
 			&& (answer.reason == DLOCK_ORDER_NOT_SOLD || answer.reason == DLOCK_ORDER_SMALLER)) {
