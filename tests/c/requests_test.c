@@ -319,11 +319,13 @@ static void test_stocks(void)
 	int64_t units[DLOCK_STOCKS_MAX] = { 1, 2 };
 	dlock_order_ref one = { "ann/1", DLOCK_NO_NUMBER, "" }, both = { "ann/1", 0, "4711" };
 	dlock_inbox inbox = { .channel = "box" };
-	dlock_stock_attempt buys = { .id = "ann/1", .units = 2, .ttl = 30 * S, .number = 1 }, waits = buys;
+	dlock_stock_attempt buys = { .id = "ann/1", .units = 2, .ttl = 30 * S, .number = 1 }, waits = buys, last = buys;
 
 	says(dlock_request_stock_reserve(stocks[0], &buys), "stock_reserve 1 red ann/1 2 30000");
 	waits.inbox = &inbox;
-	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 '' box 0 1");
+	says(dlock_request_stock_reserve(stocks[0], &waits), "stock_reserve 1 red ann/1 2 30000 '' box '' 1");
+	last.ticket = 9;
+	says(dlock_request_stock_reserve(stocks[0], &last), "stock_reserve 1 red ann/1 2 30000 '' '' 9");
 	waits.limit = 4;
 	waits.ticket = 9;
 	waits.strict = true;

@@ -366,6 +366,54 @@ static void test_interrupted(void)
 	shop_free(&shop);
 }
 
+static bool always(void *context)
+{
+	(void) context;
+	return true;
+}
+
+/* An order waits, another one is cancelled, and the waiter's process goes on only when its time is up. */
+static dlock_status reserve_as_time_ends(shop *own, shop *other, const dlock_order *waiter)
+{
+	dlock_order order = order_of("shoe", "first");
+	dlock_stock_turn turn = { .stock = own->stock, .order = waiter, .ttl = TTL * DLOCK_MS };
+	dlock_wait wait = { .deadline = dlock_after(dlock_now(), 60 * DLOCK_SECOND), .interrupted = always };
+	dlock_status status;
+
+	reserve(other, &order, TTL, 0);
+	do {
+		status = turn.stock->ops->reserve(&turn, &wait, &own->answer, &own->error);
+	} while (status == DLOCK_INTERRUPTED && !has_waiter(other));
+	cancel(other, &order);
+	if (status != DLOCK_INTERRUPTED) {
+		return DLOCK_FAILED;
+	}
+	wait = (dlock_wait) { .deadline = 0 };
+	return turn.stock->ops->reserve(&turn, &wait, &own->answer, &own->error);
+}
+
+/* The server reserves a waiter's units for 3 s at first. */
+static void test_granted_as_time_ends(void)
+{
+	shop own = direct(), other = direct();
+	char name[16];
+	dlock_nanos start;
+	dlock_status status;
+	int attempts = 0;
+
+	restock(&other, "shoe", 1, "");
+	do { /* if the process is stopped for 3 s, the server counts the waiter as dead, and the unit stays available */
+		snprintf(name, sizeof name, "waiter %d", attempts);
+		dlock_order waiter = order_of("shoe", name);
+		start = dlock_now();
+		status = reserve_as_time_ends(&own, &other, &waiter);
+	} while (status == DLOCK_OK && own.answer.outcome == DLOCK_STOCK_SHORT && ++attempts < 10);
+	check(status == DLOCK_OK && own.answer.outcome == DLOCK_STOCK_DONE, "the waiter has its unit");
+	check(own.answer.deadline > start + (TTL - 10000) * DLOCK_MS, "for the full time");
+	shop_free(&own);
+	shop_free(&other);
+}
+
 static const tap_test tests[] = {
 	TEST(names),
 	TEST(life),
@@ -377,6 +425,7 @@ static const tap_test tests[] = {
 	TEST(no_answer),
 	TEST(waits),
 	TEST(interrupted),
+	TEST(granted_as_time_ends),
 };
 
 int main(int argc, char **argv)

@@ -468,8 +468,7 @@ static inline dlock_call *dlock_request_stock_reserve(dlock_arg stock, const dlo
 {
 	return dlock_call_script(DLOCK_SCRIPT_STOCK_RESERVE, 1, (dlock_arg[]) { stock, DLOCK_AS_TEXT(attempt->id),
 		DLOCK_AS_INT(attempt->units), DLOCK_AS_LEASE(attempt->ttl), DLOCK_AS_COUNT(attempt->limit),
-		DLOCK_AS_INBOX(attempt->inbox, attempt->description),
-		attempt->inbox ? DLOCK_AS_INT(attempt->ticket) : DLOCK_NOTHING,
+		DLOCK_AS_INBOX(attempt->inbox, attempt->description), DLOCK_AS_COUNT(attempt->ticket),
 		attempt->inbox ? DLOCK_AS_INT(attempt->number) : DLOCK_NOTHING,
 		attempt->inbox ? DLOCK_AS_TEXT(attempt->strict ? "s" : "") : DLOCK_NOTHING }, 9, 4);
 }

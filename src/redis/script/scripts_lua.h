@@ -130,7 +130,7 @@
 	script(STOCK_REFUND, "stock_refund", \
 		"57aa45a745ec64c745471f4b71b18ded20489102", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"ed69a5f828393158827d5d02a37fd86988caa791", DLOCK_LUA_STOCK_RESERVE) \
+		"0fa8b4d7445b616aaa0fa0abc3c214fcf9d4b520", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
 		"fac394a59b6185f784925df5081350c41dfc3bcf", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
@@ -2644,8 +2644,8 @@
 	"return (function()\n" \
 	DLOCK_LUA_PERMITS_CLOCK \
 	DLOCK_LUA_STOCK_POOL \
-	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), " \
-	"ARGV[8] or ''\n" \
+	"local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5] ~= '' and ARGV[5],\n" \
+	"tonumber(ARGV[6] or '') or 0, ARGV[8] or ''\n" \
 	"local stock = read(pool, us or clock(pool), 1)\n" \
 	"local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)\n" \
 	"local was, new = 0, false\n" \
@@ -2670,7 +2670,7 @@
 	"return {-5, stock.closed}\nend\n" \
 	"local may, has, again = is_allowed(stock, buyer, wants, limit)\n" \
 	"if not may then\n" \
-	"return again and {-2, ARGV[6] or '0'} or {-1, has}\nend\nend\n" \
+	"return again and {-2, string.format('%.0f', ticket)} or {-1, has}\nend\nend\n" \
 	"local function leave(reply)\n" \
 	"if waiter then\n" \
 	"redis.call('ZREM', pool, names_of(waiter))\n" \

@@ -3,12 +3,12 @@
 --
 -- keys: stock
 -- args: dlock_stock_attempt *attempt { id:text units:int ttl:lease limit:count?
--- args: inbox:inbox? ticket:int?inbox number:int?inbox strict:'s'|''?inbox }
+-- args: inbox:inbox? ticket:count? number:int?inbox strict:'s'|''?inbox }
 --
 --   id      buyer/order
 --   limit   the most units for this buyer; '' or left out: as many as it likes
---   inbox   left out, with all words after it, if the request does not wait
---   ticket  0: none yet
+--   inbox   '' or left out, as all words after the ticket are: the request does not wait
+--   ticket  '' or left out: none. A waiter sends it with its last request, too, which does not wait
 --   strict  s: no later order passes it; '': a later order that wants less may pass it
 --
 -- Replies:
@@ -74,7 +74,8 @@ end
 return (function()
 --#include permits_clock.lua
 --#include stock_pool.lua
-local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5], tonumber(ARGV[6] or 0), ARGV[8] or ''
+local id, ttl, inbox, ticket, nobody_passes = ARGV[1], tonumber(ARGV[3]), ARGV[5] ~= '' and ARGV[5],
+	tonumber(ARGV[6] or '') or 0, ARGV[8] or ''
 local stock = read(pool, us or clock(pool), 1)
 local waiter = inbox and string.format('q%s %s %s %s %s', ARGV[2], ARGV[4], nobody_passes, id, inbox)
 local was, new = 0, false
@@ -103,7 +104,7 @@ local function settled()
 	end
 	local may, has, again = is_allowed(stock, buyer, wants, limit)
 	if not may then
-		return again and {-2, ARGV[6] or '0'} or {-1, has}
+		return again and {-2, string.format('%.0f', ticket)} or {-1, has}
 	end
 end
 
