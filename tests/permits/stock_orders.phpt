@@ -188,6 +188,22 @@ foreach ($replicas as $replica) {
 same(null, sure(fn () => $stock->reserve('shoe', 'bob', '1')), 'sold out, confirmed again');
 same(LimitExceededException::class, get_class(thrown_by(fn () => sure(fn () => $limited->reserve('sock', 'ann', '2')))), 'above the limit, confirmed again');
 
+// What another client has written since the replicas last acknowledged something does not count, either.
+$writer = new Stock($sentinels->dsn(['replicas' => 0]), 'alone:');
+sure(fn () => $stock->restock('glove', 9, 'first'));
+foreach (['counts()' => fn (string $order) => $stock->counts('glove', confirmed: true), 'order()' => fn (string $order) => $stock->order('glove', 'bob', $order), 'orders()' => fn (string $order) => $stock->orders('glove')] as $what => $ask) {
+    sure(fn () => $ask($what)); // the server has its script from now on, and answers at once
+    sure(fn () => $stock->reserve('glove', 'ann', $what));
+    foreach ($replicas as $replica) {
+        $replica->pause();
+    }
+    same(true, $writer->reserve('glove', 'bob', $what)?->confirm(), 'bought, and no replica knows');
+    fails(Dlock\ConnectionException::class, '*', fn () => $ask($what), "$what that no replica has");
+    foreach ($replicas as $replica) {
+        $replica->resume();
+    }
+}
+
 // Dlock\stats() counts the calls.
 $stats = Dlock\stats();
 holds(min(array_map(fn (string $name) => $stats[$name], ['reservations', 'reservations_refused', 'sales', 'late_sales', 'cancellations', 'refunds', 'expired_refusals'])) > 0,

@@ -8,7 +8,7 @@
 typedef enum {
 	DLOCK_ANSWER_WRITTEN, /* the script that answered wrote it: replicas confirm that */
 	DLOCK_ANSWER_FOUND,   /* another client or an earlier sending wrote it: WAIT would say nothing about it */
-	DLOCK_ANSWER_NOTHING, /* a refusal: it counts if this server was the master a moment ago */
+	DLOCK_ANSWER_NOTHING, /* a refusal, or no such order: it counts if this server was the master a moment ago */
 	DLOCK_ANSWER_ANY      /* it counts from any server */
 } dlock_answer_kind;
 

@@ -248,6 +248,16 @@ static dlock_status change(
 	return status;
 }
 
+static bool is_there(const dlock_order_status *status, int count)
+{
+	for (int i = 0; i < count; i++) {
+		if (status[i].state != DLOCK_STATE_NONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static dlock_status look(
 	dlock_stock *base, const dlock_order *order, dlock_order_status *status, dlock_nanos *now, dlock_error *error)
 {
@@ -263,7 +273,8 @@ static dlock_status look(
 	}
 	if (outcome == DLOCK_OK) {
 		*now = asked.route.call->sent_at;
-		outcome = dlock_stock_confirm_answer(&asked, place.keys[0], DLOCK_ANSWER_NOTHING);
+		outcome = dlock_stock_confirm_answer(&asked, place.keys[0],
+			is_there(status, order->count) ? DLOCK_ANSWER_FOUND : DLOCK_ANSWER_NOTHING);
 	}
 	for (int i = 0; i < order->count && outcome == DLOCK_OK; i++) { /* an order of other products is another one */
 		if (status[i].state != DLOCK_STATE_NONE && strcmp(status[i].products, place.products.text) != 0) {
@@ -341,7 +352,7 @@ static dlock_status count_slot(dlock_redis_stock *stock, const dlock_arg *keys, 
 		}
 		if (status == DLOCK_OK && !unfinished) {
 			status = dlock_stock_confirm_answer(
-				&asked, keys[0], confirmed ? DLOCK_ANSWER_NOTHING : DLOCK_ANSWER_ANY);
+				&asked, keys[0], confirmed ? DLOCK_ANSWER_FOUND : DLOCK_ANSWER_ANY);
 		}
 		for (int i = 0; i < count && status == DLOCK_OK; i++) {
 			counts[i].uncertain = asked.uncertain;
@@ -459,7 +470,7 @@ static dlock_status list(dlock_stock *base, dlock_arg sku, const dlock_stock_que
 		status = dlock_read_stock_orders(asked.route.call, asked.route.conn, &count, &number, &id, error);
 	}
 	if (status == DLOCK_OK) {
-		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_NOTHING);
+		status = dlock_stock_confirm_answer(&asked, key, DLOCK_ANSWER_FOUND);
 	}
 	if (status == DLOCK_OK) {
 		snprintf(next->number, sizeof next->number, "%s", number ? number : "");
