@@ -572,6 +572,54 @@ static void test_collected(void)
 	collect_calls_over_tls();
 }
 
+static void answer(int peer)
+{
+	check(write(peer, "+PONG\r\n", 7) == 7, "the peer answers");
+}
+
+/* A caller looks for its answer within a turn of the loop, in which another call is collected. The server has answered,
+ * and then ended the connection. */
+static void test_end_while_peeking(void)
+{
+	struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
+	int port, listener = listen_anywhere(&port, 8);
+	char dsn[64];
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", port);
+	dlock_endpoint *at = test_server_at(dsn);
+	dlock_conn *conn = dlock_conn_new(at);
+	dlock_call *calls[3] = { send_ping(conn) };
+	int peer = accept(listener, NULL, NULL);
+	answer(peer);
+	conn_await(conn, calls[0]);
+	calls[1] = send_ping(conn);
+	dlock_conn_cork(conn);
+	calls[2] = send_ping(conn);
+	answer(peer);
+	setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+	close(peer);
+	struct pollfd fd = { .fd = dlock_channel_fd(&conn->channel) };
+	check(poll(&fd, 1, 30000) == 1, "the connection has ended");
+	dlock_conn_peek(conn);
+	check(calls[1]->state == DLOCK_CALL_ANSWERED && calls[2]->state == DLOCK_CALL_PENDING, "the answer is found");
+	dlock_conn_uncork(conn);
+	check(dlock_conn_busy(conn), "the loop still polls for the other call");
+	dlock_conn_advance(conn);
+	if (conn->generation == 2) {
+		peer = accept(listener, NULL, NULL);
+		answer(peer);
+		conn_await(conn, calls[2]);
+		close(peer);
+	}
+	check(calls[2]->state == DLOCK_CALL_ANSWERED, "which is sent again over a new connection");
+	for (int i = 0; i < 3; i++) {
+		dlock_call_release(calls[i]);
+	}
+	close(listener);
+	dlock_conn_free(conn);
+	dlock_endpoint_release(at);
+}
+
 /* ---- without memory ---- */
 
 #if HIREDIS_MAJOR >= 1
@@ -628,6 +676,7 @@ int main(int argc, char **argv)
 		TEST(too_late),
 		TEST(nested_arrays),
 		TEST(collected),
+		TEST(end_while_peeking),
 		TEST(no_memory_for_command),
 		TEST(restart),
 	};

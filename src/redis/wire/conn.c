@@ -206,7 +206,7 @@ static void flush(dlock_conn *conn)
 	strcpy(problem, conn->channel.problem);
 	conn->cannot_write = true;
 	drain(conn);
-	if (is_open(conn, generation)) {
+	if (is_open(conn, generation) && !conn->peeking) { /* after a peek, the loop still polls it, and reads the end */
 		replace_connection(conn, problem);
 	}
 }
