@@ -268,7 +268,7 @@ static void end(dlock_channel *channel, bool discard)
 
 	if (is_own && discard) {
 		discard_unsent(channel->fd);
-	} else if (is_own && channel->tls && channel->out_len == 0) {
+	} else if (is_own && channel->tls && channel->out_len == 0 && dlock_tls_unsent(channel->tls) == 0) {
 		dlock_tls_end(channel->tls);
 		dlock_channel_flush(channel);
 	}

@@ -493,6 +493,13 @@ static void collect_calls(const char *dsn)
 		check(calls[i]->state == DLOCK_CALL_ANSWERED, "answered");
 		dlock_call_release(calls[i]);
 	}
+	dlock_conn_cork(conn);
+	calls[0] = send_ping(conn);
+	before = sends;
+	dlock_conn_close(conn);
+	check(sends == before && calls[0]->state == DLOCK_CALL_FAILED, "a call that has failed is not sent (%d)",
+		sends - before);
+	dlock_call_release(calls[0]);
 	dlock_call_release(first);
 	dlock_conn_free(conn);
 	dlock_endpoint_release(at);
