@@ -255,6 +255,13 @@ static bool refuse_result(pg_link *link, const PGresult *result)
 	return false;
 }
 
+/* No request of this file has such a result. libpq would return the beginning of a COPY again and again. */
+static bool is_unexpected(pg_link *link)
+{
+	set_problem(link, "an answer of an unexpected form");
+	return false;
+}
+
 /* A pooler answers for many sessions, and sends a process id of its own. */
 static bool check_setup(pg_link *link, const PGresult *row, bool *exists)
 {
@@ -270,11 +277,21 @@ static bool take_setup(pg_link *link, const PGresult *result)
 {
 	bool exists;
 
-	if (PQresultStatus(result) == PGRES_FATAL_ERROR) {
-		return refuse_result(link, result);
-	}
-	if (PQresultStatus(result) != PGRES_TUPLES_OK || link->creating) {
+	switch (PQresultStatus(result)) {
+	case PGRES_TUPLES_OK:
+		break;
+	case PGRES_COMMAND_OK: case PGRES_EMPTY_QUERY:
 		return true;
+	case PGRES_FATAL_ERROR:
+		return refuse_result(link, result);
+	default:
+		return is_unexpected(link);
+	}
+	if (link->creating) {
+		return true;
+	}
+	if (PQntuples(result) != 1 || PQnfields(result) != 2) {
+		return is_unexpected(link);
 	}
 	if (!check_setup(link, result, &exists)) {
 		return false;
@@ -465,7 +482,7 @@ static bool take_result(pg_link *link, dlock_db_session *session, const PGresult
 	}
 	switch (PQresultStatus(result)) {
 	case PGRES_TUPLES_OK:
-		if (PQntuples(result) == 1) {
+		if (PQntuples(result) == 1 && PQnfields(result) > 0) {
 			take_row(call, result);
 		}
 		break;
@@ -477,8 +494,10 @@ static bool take_result(pg_link *link, dlock_db_session *session, const PGresult
 	case PGRES_PIPELINE_SYNC:
 		end_call(call, session);
 		break;
-	default:
+	case PGRES_EMPTY_QUERY: case PGRES_PIPELINE_ABORTED:
 		break;
+	default:
+		return is_unexpected(link);
 	}
 	return true;
 }
