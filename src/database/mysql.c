@@ -1,5 +1,6 @@
 #include "client.h"
 
+#include <fcntl.h>
 #include <mysql.h>
 #include <poll.h>
 #include <signal.h>
@@ -251,6 +252,16 @@ static void set_tls(MYSQL *mysql, const dlock_endpoint *server)
 	}
 }
 
+/* A program that PHP starts must not keep the session alive. The library does not see to that. */
+static void close_on_exec(const my_link *link)
+{
+	int fd = mysql_get_socket(link->mysql);
+
+	if (fd >= 0) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	}
+}
+
 static dlock_db_link *my_open(const dlock_endpoint *server, const char *host, const char *address, int port)
 {
 	my_link *link = calloc(1, sizeof *link);
@@ -276,6 +287,7 @@ static dlock_db_link *my_open(const dlock_endpoint *server, const char *host, co
 	link->waits = mysql_real_connect_start(&link->connected, link->mysql, by_name ? host : address,
 		server->user, server->password, server->dbname, (unsigned) port, address ? NULL : server->path,
 		CLIENT_MULTI_RESULTS);
+	close_on_exec(link);
 	return &link->base;
 }
 
@@ -344,6 +356,7 @@ static dlock_db_progress my_connect(dlock_db_link *base)
 				return DLOCK_DB_GOES_ON;
 			}
 			link->waits = mysql_real_connect_cont(&link->connected, link->mysql, ready);
+			close_on_exec(link); /* the library may have gone on to another address of the name */
 		}
 		if (!link->connected) {
 			return refuse(link);

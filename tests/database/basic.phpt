@@ -27,7 +27,10 @@ foreach (private_databases() as $kind => $server) {
     $other = new DistributedLock($server->dsn());
 
     // ---- lock() and its like ----
+    $inherited = fn () => substr_count((string) shell_exec('ls -l /proc/self/fd'), 'socket:');
+    $sockets = $inherited();
     same(true, $one->lock('r', 0), "$kind: lock()");
+    same($sockets, $inherited(), "$kind: sockets of a program that PHP starts");
     holds((bool) preg_match('/^[0-9a-f]{44}$/', (string) $server->token('Lock:r')), "$kind: the row has the owner's token");
     within(0, $left('Lock:r'), 10, "$kind: the time that is left: dlock.ttl");
     same([true, true, false], [$one->isLocking('r'), $one->isLocked('r'), $one->isLocked('s')], "$kind: isLocking(), isLocked()");
