@@ -239,6 +239,7 @@ static void open_session(dlock_db_session *session, dlock_nanos now)
 {
 	dlock_nanos timeout = session->base.server->connect_timeout;
 
+	dlock_net_conn_make_room(&session->base);
 	timeout = dlock_earlier(timeout, session->base.timeout_cap);
 	session->deadline = dlock_after(now, timeout);
 	session->seeds_tried = 0;
@@ -600,7 +601,7 @@ dlock_db_session *dlock_db_session_spare(dlock_net_pool *pool, dlock_endpoint *s
 	dlock_db_session *session = conn ? (dlock_db_session *) conn : add_session(pool, server, DLOCK_FOREVER);
 	if (session) {
 		session->base.spare = session->reserved = true;
-		dlock_net_pool_make_room(pool, &session->base);
+		dlock_net_conn_make_room(&session->base);
 	}
 	return session;
 }

@@ -42,11 +42,11 @@ static int count_unused(const dlock_net_pool *pool, const dlock_net_conn *except
 	return count;
 }
 
-void dlock_net_pool_make_room(dlock_net_pool *pool, const dlock_net_conn *conn)
+void dlock_net_conn_make_room(const dlock_net_conn *conn)
 {
 	dlock_net_conn *oldest = NULL;
 
-	while (count_unused(pool, conn, &oldest) >= MOST_UNUSED) {
+	while (count_unused(conn->pool, conn, &oldest) >= MOST_UNUSED) {
 		oldest->close(oldest);
 	}
 }
@@ -59,7 +59,7 @@ void *dlock_net_pool_find(dlock_net_pool *pool, const dlock_endpoint *server, dl
 		conn = conn->next;
 	}
 	if (conn) {
-		dlock_net_pool_make_room(pool, conn);
+		dlock_net_conn_make_room(conn);
 	}
 	return conn;
 }
@@ -70,10 +70,9 @@ void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *serv
 	dlock_net_conn *conn = calloc(1, size);
 
 	if (conn) {
-		*conn = (dlock_net_conn) { .source.ops = ops, .free = free_conn, .server = dlock_endpoint_retain(server),
-			.timeout_cap = timeout_cap, .next = pool->first };
+		*conn = (dlock_net_conn) { .source.ops = ops, .free = free_conn, .pool = pool,
+			.server = dlock_endpoint_retain(server), .timeout_cap = timeout_cap, .next = pool->first };
 		pool->first = conn;
-		dlock_net_pool_make_room(pool, conn);
 		dlock_loop_add_source(dlock_net_pool_loop(pool), &conn->source);
 	}
 	return conn;

@@ -17,6 +17,7 @@ struct dlock_net_conn {
 	/* DLOCK_FOREVER: it is closed, or in use. NULL: the pool closes none of these. */
 	dlock_nanos (*unused_since)(const dlock_net_conn *conn);
 	void (*close)(dlock_net_conn *conn); /* its next request opens it again */
+	struct dlock_net_pool *pool;
 	dlock_endpoint *server;
 	dlock_nanos timeout_cap; /* a bound for the server's timeouts */
 	unsigned long opened;    /* how often it was connected */
@@ -24,7 +25,7 @@ struct dlock_net_conn {
 	dlock_net_conn *next;
 };
 
-typedef struct {
+typedef struct dlock_net_pool {
 	dlock_loop *loop;    /* its connections are sources of this loop; NULL: none yet */
 	dlock_loop own_loop; /* for a pool that has joined no loop */
 	dlock_net_conn *first;
@@ -45,9 +46,9 @@ void *dlock_net_pool_add(dlock_net_pool *pool, size_t size, dlock_endpoint *serv
 	const dlock_source_ops *ops, void (*free_conn)(dlock_net_conn *conn));
 void dlock_net_conn_free(dlock_net_conn *conn);
 
-/* Closes unused connections before this one is used. Those used last stay open, 128 with this one.
- * dlock_net_pool_find() and dlock_net_pool_add() do it, too. */
-void dlock_net_pool_make_room(dlock_net_pool *pool, const dlock_net_conn *conn);
+/* Closes unused connections before this one is opened or used. Those used last stay open, 128 with this one.
+ * dlock_net_pool_find() does it, too. */
+void dlock_net_conn_make_room(const dlock_net_conn *conn);
 
 /* Handles what has come, or has failed, since the loop last ran, so that it does not fail the next request. */
 void dlock_net_pool_catch_up(dlock_net_pool *pool);

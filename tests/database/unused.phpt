@@ -21,8 +21,9 @@ foreach (['pgsql' => new PrivatePostgres(['max_connections' => '200']), 'mysql' 
     $first = $locks(0);
     $lease = $first->acquire('r', 0);
     $oldest = $server->sessionOf($lease);
+    $made = array_map($locks, range(101, 140)); // before the others are used
     for ($number = 1; $number <= 140; $number++) {
-        same(true, $locks($number)->isLocked('r'), "$kind: session $number");
+        same(true, ($made[$number - 101] ?? $locks($number))->isLocked('r'), "$kind: session $number");
     }
     wait_for(fn () => count($server->sessions()) <= 128, 60, "$kind: the end of the sessions that were not used for longest");
     same([128, false], [count($server->sessions()), in_array($oldest, $server->sessions(), true)], "$kind: sessions that are left");
