@@ -142,26 +142,41 @@ static void learn(dlock_db_session *session)
 	dlock_resolve_add_known(host_of(session), &session->addresses, &session->tried);
 }
 
-/* Prepares the first attempt at a host. The addresses that its name had last are tried at once. If they are old, a
- * lookup runs meanwhile. */
-static void begin_host(dlock_db_session *session)
+/* Looks up the host's name, unless a lookup has just ended: then its addresses are taken. If it has found none, there
+ * is nothing to try but another lookup. */
+static void look_up(dlock_db_session *session)
 {
 	const char *host = host_of(session);
 	char reason[160];
+
+	session->asked = true;
+	session->lookup = dlock_resolve(host, true, reason, sizeof reason);
+	if (!session->lookup && !*reason) {
+		dlock_resolve_add_known(host, &session->addresses, &session->tried);
+		if (session->addresses.count == 0) {
+			session->lookup = dlock_resolve(host, false, reason, sizeof reason);
+		}
+	}
+	if (!session->lookup && *reason) {
+		note_obstacle(session, reason, false);
+	}
+}
+
+/* Prepares the first attempt at a host. The addresses that its name had last are tried at once. If they are old, a
+ * lookup runs meanwhile; if not, one begins once they have failed. */
+static void begin_host(dlock_db_session *session)
+{
+	const char *host = host_of(session);
 
 	session->state = DLOCK_DB_CONNECTING;
 	session->tried = 0;
 	session->addresses.count = 1;
 	drop_lookup(session);
-	if (!host || dlock_is_address(host)) {
+	session->asked = !host || dlock_is_address(host);
+	if (session->asked) {
 		snprintf(session->addresses.text[0], sizeof session->addresses.text[0], "%s", host ? host : "");
-	} else if (!dlock_resolve_known(host, &session->addresses)) {
-		session->lookup = dlock_resolve(host, true, reason, sizeof reason);
-		if (!session->lookup && *reason) {
-			note_obstacle(session, reason, false);
-		} else if (!session->lookup) { /* a lookup of another thread has just ended */
-			dlock_resolve_known(host, &session->addresses);
-		}
+	} else if (!dlock_resolve_known(host, &session->addresses) || session->addresses.count == 0) {
+		look_up(session);
 	}
 }
 
@@ -173,7 +188,8 @@ static bool is_last_host(const dlock_db_session *session)
 /* If there may be another address to try, the present one has half of the time that is left. */
 static void set_step(dlock_db_session *session, dlock_nanos now)
 {
-	bool is_last = session->tried >= session->addresses.count && !session->lookup && is_last_host(session);
+	bool is_last = session->tried >= session->addresses.count && session->asked && !session->lookup
+		&& is_last_host(session);
 	dlock_nanos half = (session->deadline - now) / 2;
 
 	session->step = is_last ? session->deadline : now + (half > LEAST_STEP ? half : LEAST_STEP);
@@ -223,6 +239,8 @@ static void try_next(dlock_db_session *session, dlock_nanos now)
 		} else if (session->lookup) {
 			wait_for_lookup(session, now);
 			return;
+		} else if (!session->asked) {
+			look_up(session);
 		} else if (++session->seeds_tried < hosts(session)) {
 			session->seed = (session->seed + 1) % hosts(session);
 			begin_host(session);
@@ -264,12 +282,15 @@ static void try_other(dlock_db_session *session, const char *why, bool transient
 }
 
 /* The time of the present address or lookup is over. The session leaves an address only if there is another one. A
- * lookup that is still under way would only take time from the next host. */
+ * lookup would only take time from the next host. */
 static void leave_slow(dlock_db_session *session, dlock_nanos now)
 {
 	learn(session);
 	if (session->link && !is_last_host(session)) {
 		drop_lookup(session);
+		session->asked = true;
+	} else if (session->link && session->tried >= session->addresses.count && !session->asked) {
+		look_up(session);
 	}
 	if (session->link && session->tried >= session->addresses.count && is_last_host(session)) {
 		set_step(session, now);

@@ -38,6 +38,7 @@ struct dlock_db_session {
 	dlock_lookup *lookup;
 	dlock_addresses addresses;
 	int tried;
+	bool asked; /* a lookup of this host's name has begun since the session turned to it, or would be useless */
 	dlock_nanos deadline, step; /* `step`: the time until which this address, or the lookup, may answer */
 	char obstacle[300];         /* why it has not connected yet */
 	bool transient;
