@@ -27,17 +27,37 @@ static bool is_the_threads(const dlock_renewal *renewal)
 		|| dlock_renewal_has_to_roll_back(renewal);
 }
 
-/* With the list's mutex held. */
-static void end(dlock_renewal_list *list, dlock_renewal *renewal, bool over)
+/* An upkeep that goes on keeps its limit, and its round: the lease may rest on a repair that the round has sent. */
+static void change(dlock_renewal *renewal, const dlock_upkeep *upkeep, dlock_nanos now)
 {
-	renewal->claim = NULL;
-	renewal->over = over;
-	dlock_renewal_move(renewal, DLOCK_RENEWAL_ENDED);
-	if (is_the_threads(renewal)) {
-		dlock_renewal_thread_wake();
-	} else {
-		dlock_renewal_list_remove(list, renewal);
+	if (upkeep->renew && !renewal->renew) {
+		renewal->renew = true;
+		renewal->endless = upkeep->most == 0;
+		renewal->until = upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
 	}
+	renewal->lost = upkeep->lost;
+	renewal->context = upkeep->context;
+	renewal->due = dlock_earlier(renewal->due, dlock_renewal_next_wake(renewal, now));
+}
+
+/* With the list's mutex held. False: out of memory, and nothing has changed. */
+static bool add(
+	dlock_renewal_list *list, dlock_renewal *renewal, dlock_renewal_round *round, const dlock_upkeep *upkeep)
+{
+	dlock_claim *claim = renewal->claim;
+
+	if (!dlock_renewal_thread_add_renewer(round)) {
+		return false;
+	}
+	renewal->round = round ? round : renewal->round;
+	change(renewal, upkeep, dlock_now());
+	claim->renewed |= upkeep->renew;
+	if (!claim->renewal) {
+		claim->renewal = renewal;
+		dlock_renewal_list_add(list, renewal);
+	}
+	wake_for(renewal);
+	return true;
 }
 
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error)
@@ -48,39 +68,26 @@ dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep,
 		return dlock_fail(
 			error, DLOCK_FAILED, "The thread that renews leases could not be started: %s", strerror(problem));
 	}
-	bool incomplete = claim->incomplete || claim->unanswered;
-	bool is_short = atomic_load(&claim->short_lease);
-	dlock_renewal *renewal = dlock_renewal_new(claim, upkeep->renew || is_short || incomplete);
+	dlock_renewal *before = claim->renewal, *renewal = before ? before : dlock_renewal_new(claim);
 	if (!renewal) {
 		return dlock_out_of_memory(error);
 	}
-	dlock_nanos now = dlock_now();
-	renewal->renew = upkeep->renew;
-	renewal->endless = upkeep->renew && upkeep->most == 0;
-	renewal->incomplete = incomplete;
-	renewal->until = upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
-	renewal->full = is_short ? now + claim->ttl : 0;
-	renewal->lost = upkeep->lost;
-	renewal->context = upkeep->context;
-	renewal->due = dlock_renewal_next_wake(renewal, now);
-	renewal->since = claim->description ? dlock_time_of_day() : 0;
-	dlock_renewal_list *list = dlock_renewal_thread_lock();
-	bool added = dlock_renewal_thread_add_renewer(renewal->round);
+	bool asks = upkeep->renew || (!before && (renewal->full > 0 || renewal->incomplete)), added = false;
+	dlock_renewal_round *round = asks && !renewal->round ? claim->backend->ops->new_round(claim) : NULL;
+	if (!asks || renewal->round || round) {
+		added = add(dlock_renewal_thread_lock(), renewal, round, upkeep);
+		dlock_renewal_thread_unlock();
+	}
 	if (added) {
-		if (claim->renewal) {
-			end(list, claim->renewal, false);
-		}
-		claim->renewal = renewal;
-		claim->renewed |= upkeep->renew;
-		dlock_renewal_list_add(list, renewal);
-		wake_for(renewal);
+		return DLOCK_OK;
 	}
-	dlock_renewal_thread_unlock();
-	if (!added) {
+	if (round) {
+		round->ops->free(round);
+	}
+	if (!before) {
 		dlock_renewal_free(renewal);
-		return dlock_out_of_memory(error);
 	}
-	return DLOCK_OK;
+	return dlock_out_of_memory(error);
 }
 
 void dlock_renewal_wake(void)
@@ -102,6 +109,18 @@ bool dlock_renewal_is_on(const dlock_claim *claim)
 		dlock_renewal_thread_unlock();
 	}
 	return on;
+}
+
+bool dlock_renewal_is_used_up(const dlock_claim *claim)
+{
+	bool used_up = false;
+
+	if (claim->renewal) {
+		dlock_renewal_thread_lock();
+		used_up = claim->renewal->renew && claim->renewal->until <= dlock_now();
+		dlock_renewal_thread_unlock();
+	}
+	return used_up;
 }
 
 bool dlock_renewal_is_endless(const dlock_claim *claim)
@@ -134,7 +153,15 @@ void dlock_renewal_end(dlock_claim *claim, bool over)
 		return;
 	}
 	claim->renewal = NULL;
-	end(dlock_renewal_thread_lock(), renewal, over);
+	dlock_renewal_list *list = dlock_renewal_thread_lock();
+	renewal->claim = NULL;
+	renewal->over = over;
+	dlock_renewal_move(renewal, DLOCK_RENEWAL_ENDED);
+	if (is_the_threads(renewal)) {
+		dlock_renewal_thread_wake();
+	} else {
+		dlock_renewal_list_remove(list, renewal);
+	}
 	dlock_renewal_thread_unlock();
 }
 

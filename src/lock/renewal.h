@@ -11,7 +11,7 @@ typedef struct {
 	/* Requests a new lease time whenever a third of it has passed. Otherwise the thread requests only what is missing,
 	 * for the time left. That is the rest of a short lease, and the key on servers that lack it. */
 	bool renew;
-	dlock_nanos most; /* for how long it renews, from now on; 0: without limit */
+	dlock_nanos most; /* for how long it renews, counted from the first upkeep with `renew`; 0: without limit */
 	/* The renewal thread calls it once, when the lease is lost and dlock_renewal_end() was not called before. It may
 	 * only set an atomic flag. NULL: the loss is not reported. */
 	void (*lost)(void *context);
@@ -19,12 +19,16 @@ typedef struct {
 } dlock_upkeep;
 
 /* Hands a held claim to the renewal thread. If a server refused the key during the acquisition, or had not answered,
- * the thread soon sets the key there, even without `renew`. An upkeep that was begun earlier is replaced. DLOCK_OK, or
- * DLOCK_FAILED: no memory is left, or no thread can start; then the earlier upkeep goes on. */
+ * the thread soon sets the key there, even without `renew`. An upkeep that was begun earlier goes on, with this `lost`
+ * and `context`, and renews the lease if one of the two does. DLOCK_OK, or DLOCK_FAILED: no memory is left, or no
+ * thread can start; then the earlier upkeep goes on unchanged. */
 dlock_status dlock_renewal_begin(dlock_claim *claim, const dlock_upkeep *upkeep, dlock_error *error);
 
 /* Is the claim renewed now? */
 bool dlock_renewal_is_on(const dlock_claim *claim);
+
+/* Was it renewed for as long as its upkeep allows? No upkeep begins that time anew. */
+bool dlock_renewal_is_used_up(const dlock_claim *claim);
 
 /* Is the claim renewed without limit? */
 bool dlock_renewal_is_endless(const dlock_claim *claim);

@@ -10,20 +10,20 @@
 
 /* ---- the list ---- */
 
-dlock_renewal *dlock_renewal_new(dlock_claim *claim, bool asks)
+dlock_renewal *dlock_renewal_new(dlock_claim *claim)
 {
 	dlock_renewal *renewal = calloc(1, sizeof *renewal);
 
 	if (!renewal) {
 		return NULL;
 	}
-	if (asks && !(renewal->round = claim->backend->ops->new_round(claim))) {
-		free(renewal);
-		return NULL;
-	}
 	renewal->claim = claim;
 	renewal->process = claim->process;
 	renewal->ttl = claim->ttl;
+	renewal->due = DLOCK_FOREVER;
+	renewal->full = atomic_load(&claim->short_lease) ? dlock_now() + claim->ttl : 0;
+	renewal->incomplete = claim->incomplete || claim->unanswered;
+	renewal->since = claim->description ? dlock_time_of_day() : 0;
 	return renewal;
 }
 

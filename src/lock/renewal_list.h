@@ -60,8 +60,8 @@ typedef struct {
 	unsigned long renewals, failures;
 } dlock_renewal_list;
 
-/* Creates an entry; with `asks`, also its round. NULL if out of memory. */
-dlock_renewal *dlock_renewal_new(dlock_claim *claim, bool asks);
+/* Creates an entry without a round, for a claim that was just acquired. NULL if out of memory. */
+dlock_renewal *dlock_renewal_new(dlock_claim *claim);
 void dlock_renewal_free(dlock_renewal *renewal);
 
 void dlock_renewal_list_add(dlock_renewal_list *list, dlock_renewal *renewal);

@@ -529,6 +529,41 @@ static void test_restored_by_renewal(void)
 	client_free(&c);
 }
 
+static bool is_fenced(void *claim)
+{
+	return server_integer(servers.master, "GET dlock:fence") >= ((const dlock_claim *) claim)->fencing_token;
+}
+
+/* The holder releases the lock while the server has not executed the thread's restore. The restore is undone, also
+ * after the holder has begun the upkeep once more. */
+static void test_released_before_restore(void)
+{
+	enum { VERY_LONG = 100000 }; /* no key expires during the test */
+
+	for (int again = 0; again < 2; again++) {
+		client c = pair_client(&servers, "guard=100&read_timeout=20");
+		ward ward;
+		settle_epoch(servers.master, VERY_LONG, 1);
+		ward_begin(&ward, &c, "lock", VERY_LONG, 0, RENEW);
+		pair_fail_over(&servers);
+		server_text(servers.master, "SCRIPT LOAD %s", dlock_scripts[DLOCK_SCRIPT_RESTORE].source);
+		server_do(servers.master, "DEL Lock:lock dlock:fence");
+		atomic_store(&servers.endpoint.stop, dlock_scripts[DLOCK_SCRIPT_RESTORE].sha1);
+		make_due(ward.claim, 6000);
+		check(eventually(is_stopped, &servers.endpoint), "a restore is under way");
+		check(!again || dlock_renewal_begin(ward.claim, &RENEW_AND_TELL(&ward), &c.error) == DLOCK_OK,
+			"the upkeep goes on %s", c.error.message);
+		server_do(servers.master, "SET Lock:lock %s", ward.claim->token); /* or its release would restore it, too */
+		check(release(&c, ward.claim) == DLOCK_OK, "released %s", c.error.message);
+		atomic_store(&servers.endpoint.stop, NULL);
+		check(eventually(is_fenced, ward.claim), "the server executes the restore");
+		check(eventually_nobody(servers.master, "lock"), "%s: it is undone", again ? "begun twice" : "begun once");
+		dlock_claim_free(ward.claim);
+		client_free(&c);
+		pair_reset(&servers);
+	}
+}
+
 static void test_not_restored(void)
 {
 	client c = new_client();
@@ -700,6 +735,7 @@ int main(int argc, char **argv)
 		TEST(moved_back_and_attached),
 		TEST(restored),
 		TEST(restored_by_renewal),
+		TEST(released_before_restore),
 		TEST(not_restored),
 		TEST(several),
 		TEST(restore_unconfirmed),

@@ -252,6 +252,30 @@ static void test_detached_under_repair(void)
 	relay_end(&relay);
 }
 
+static bool has_executed_two(void *context)
+{
+	(void) context;
+	return executed("evalsha") > 1;
+}
+
+/* The holder acquires the lock once more, which begins the upkeep again. The lease may rest on the repaired key. */
+static void test_begun_again_under_repair(void)
+{
+	relay relay;
+	ward ward;
+	client c = begin_repair(&relay, &ward, "again");
+
+	check(dlock_renewal_begin(ward.claim, &RENEW_AND_TELL(&ward), &c.error) == DLOCK_OK, "the upkeep goes on");
+	make_due(ward.claim, 3000);
+	server_do(last, "CONFIG RESETSTAT");
+	atomic_store(&relay.stop, NULL);
+	check(eventually(has_executed_two, NULL), "the server executes the repair and the next renewal");
+	check(executed("eval") == 0 && has(last, ward.claim), "the repair is not undone");
+	check(let_go(&c, ward.claim) && eventually(is_free_everywhere, (void *) "again"), "released");
+	client_free(&c);
+	relay_end(&relay);
+}
+
 /* After a renewal has counted a repaired key, the key stays with the lease, even if the repair was never answered. */
 static void test_detached_after_repair(void)
 {
@@ -400,8 +424,8 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(given_soon), TEST(given_at_once), TEST(repair_is_certain), TEST(lost_before_repair), TEST(repair_unknown),
-		TEST(detached_under_repair), TEST(detached_after_repair), TEST(shorter_under_renewal),
-		TEST(shorter_waits_no_longer),
+		TEST(detached_under_repair), TEST(begun_again_under_repair), TEST(detached_after_repair),
+		TEST(shorter_under_renewal), TEST(shorter_waits_no_longer),
 	};
 	static const tap_setting setting = { begin, reset };
 

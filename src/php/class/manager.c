@@ -339,11 +339,12 @@ static dlock_status apply_terms(
 {
 	dlock_claim *claim = hold->entry.claim;
 	bool on = dlock_renewal_is_on(claim), renew = on || is_renewed(manager, terms->ttl_given);
+	bool ends = renew && dlock_renewal_is_used_up(claim); /* dlock.max_hold ends what is renewed */
 	dlock_nanos remaining;
 
 	dlock_hold_refresh(hold, &remaining);
 	dlock_nanos has = on ? claim->ttl : remaining + dlock_set_aside(manager->backend, terms->ttl);
-	if (!dlock_manager_is_session_based(manager) && terms->ttl > has) {
+	if (!dlock_manager_is_session_based(manager) && !ends && terms->ttl > has) {
 		dlock_status status = dlock_hold_extend(hold, terms->ttl, error);
 		if (status != DLOCK_OK) {
 			return status;
