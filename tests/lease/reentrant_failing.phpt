@@ -1,5 +1,5 @@
 --TEST--
-reentrant: true: an acquisition that fails leaves the outer lease as it was; where all other leases are released meanwhile, it releases the lock; detach() ends the renewal
+reentrant: true: an acquisition that fails leaves the outer lease as it was; one that finds the outer lease lost tells its loss; where all other leases are released meanwhile, it releases the lock; detach() ends the renewal
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -63,6 +63,20 @@ same(true, $inner->release(), 'the inner lease');
 $handle = $outer->detach();
 wait_for(fn () => !$locks->isLocked('x'), 60, 'the end of a detached lease');
 fails(Dlock\LeaseLostException::class, '*', fn () => $locks->attach($handle), 'its end');
+
+// ---- an acquisition that asks for more time finds the outer lease lost ----
+foreach (['flag', 'throw'] as $told) {
+    $locks = new DistributedLock($server->dsn(), ttl: 60, reentrant: true, onLoss: $told);
+    $outer = $locks->acquire($told, 0);
+    $server->raw()->cmd('DEL', "Lock:$told");
+    $inner = null;
+    $e = thrown_by(function () use ($locks, $told, &$inner) {
+        $inner = $locks->acquire($told, 0, 300);
+    });
+    same($told === 'throw' ? [Dlock\LeaseLostException::class, null, false] : [get_debug_type(null), Dlock\LeaseState::Held, true],
+        [get_debug_type($e), $inner?->state(), $locks->isLocked($told)], "$told: the inner lease");
+    same([Dlock\LeaseState::Lost, false], [$outer->state(), $outer->release()], "$told: the outer lease");
+}
 echo "done\n";
 ?>
 --EXPECT--

@@ -333,7 +333,8 @@ static void give_up(dlock_hold *hold)
 
 /* ---- entering once more ---- */
 
-/* The longest requested lease time counts. If the lease already has it, no server is asked. */
+/* The longest requested lease time counts. If the lease already has it, no server is asked. DLOCK_LOST is not reported
+ * to the caller, so it does not count as told. */
 static dlock_status apply_terms(
 	const dlock_manager *manager, dlock_hold *hold, const dlock_terms *terms, dlock_error *error)
 {
@@ -345,7 +346,7 @@ static dlock_status apply_terms(
 	dlock_hold_refresh(hold, &remaining);
 	dlock_nanos has = on ? claim->ttl : remaining + dlock_set_aside(manager->backend, terms->ttl);
 	if (!dlock_manager_is_session_based(manager) && !ends && terms->ttl > has) {
-		dlock_status status = dlock_hold_extend(hold, terms->ttl, error);
+		dlock_status status = dlock_claim_extend(claim, terms->ttl, error);
 		if (status != DLOCK_OK) {
 			return status;
 		}
@@ -357,7 +358,7 @@ static dlock_status apply_terms(
 	return start_renewal(manager, hold, renew, error);
 }
 
-/* DLOCK_LOST: the strand holds nothing that it could enter, or has lost it. */
+/* DLOCK_LOST: the strand holds nothing that it could enter, or has lost it, and that is not to be thrown. */
 static dlock_status enter(const dlock_manager *manager, const dlock_resources *resources, const dlock_terms *terms,
 	dlock_hold **entered, dlock_error *error)
 {
@@ -373,7 +374,10 @@ static dlock_status enter(const dlock_manager *manager, const dlock_resources *r
 	hold->is_acquired_now = true;
 	dlock_status status = apply_terms(manager, hold, terms, error);
 	hold->is_acquired_now = false;
-	if (status == DLOCK_OK && interrupts_throw(hold)) {
+	if (status == DLOCK_LOST && dlock_hold_throws(hold)) { /* the renewal thread no longer looks after the claim */
+		dlock_loss_signal_raise(&DLOCK_G(loss_signal));
+	}
+	if ((status == DLOCK_OK || status == DLOCK_LOST) && interrupts_throw(hold)) {
 		status = DLOCK_INTERRUPTED;
 	}
 	if (status == DLOCK_OK) {
