@@ -123,6 +123,14 @@ foreach (private_databases() as $kind => $server) {
 
     // ---- the guard is the longest lease time ----
     fails(ValueError::class, '*must be *10*guard*', fn () => $one->acquire('r', 0, 11), $kind);
+    [$short, $longer] = array_map(fn ($ttl) => new DistributedLock($server->dsn("guard=$ttl"), ttl: $ttl, reentrant: true), [10, 50]);
+    $leases = [$short->acquire('again', 0), $longer->acquire('again', 0), $longer->acquire('again', 0, 45)];
+    within(0, $left('Lock:again'), $server->guard(), "$kind: no longer than the guard that was announced");
+    within(0, $leases[1]->remaining(), 10, "$kind: nor does the holder rely on it for longer");
+    $leases = null;
+    same([true, true], [$short->lock('again', 0), $longer->lock('again', 0)], "$kind: by lock()");
+    fails(ValueError::class, '*must be *10 seconds*guard*', fn () => $longer->expire('again', 45), "$kind: expire()");
+    same([true, true, 10], [$short->release('again'), $longer->release('again'), $server->guard()], "$kind: released");
     $long = new DistributedLock($server->dsn('guard=100'), ttl: 60);
     same(true, $long->lock('long', 0), "$kind: a longer guard");
     within(10, $left('Lock:long'), 60, "$kind: a longer lease");

@@ -73,6 +73,9 @@ foreach (['acknowledged' => ['guard' => 10], 'no acknowledgement' => ['replicas'
 // ---- acquired again ----
 $entered = new DistributedLock($cluster->dsn(['guard' => 10]), ttl: 10, renew: true, reentrant: true);
 [$outer, $inner] = [$entered->acquire($names, timeout: 120), $entered->acquire([$third, $first])];
+$longer = (new DistributedLock($cluster->dsn(['guard' => 60]), ttl: 50, reentrant: true))->acquire($second);
+within(0, $longer->remaining(), 10, 'no longer than the guard of the object that acquired it');
+same(true, $longer->release(), 'the one with the longer guard');
 same([$outer->fencingToken, true, $inner->token], [$inner->fencingToken, $outer->release(), $values()[1]], 'reentrant');
 same([true, $free], [$inner->release(), $values()], 'with the last one');
 

@@ -286,11 +286,15 @@ ZEND_METHOD(DistributedLock, expire)
 	ZEND_PARSE_PARAMETERS_END();
 
 	dlock_manager *manager = dlock_manager_this(ZEND_THIS);
-	if (!manager || !dlock_check_resource(manager, resource, 1)
-		|| !dlock_check_ttl(seconds, dlock_backend_ttls(manager->backend), 2, &ttl)) {
+	if (!manager || !dlock_check_resource(manager, resource, 1)) {
 		RETURN_THROWS();
 	}
 	dlock_hold *hold = find_held(manager, resource);
+	/* An object with a shorter guard may have acquired the lock. */
+	const dlock_backend *backend = hold ? hold->entry.claim->backend : manager->backend;
+	if (!dlock_check_ttl(seconds, dlock_backend_ttls(backend), 2, &ttl)) {
+		RETURN_THROWS();
+	}
 	if (hold && dlock_hold_is_shared(hold)) { /* the longest requested lease time counts */
 		ttl = ttl > hold->entry.claim->ttl ? ttl : hold->entry.claim->ttl;
 	} else if (hold) {

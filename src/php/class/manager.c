@@ -333,20 +333,21 @@ static void give_up(dlock_hold *hold)
 
 /* ---- entering once more ---- */
 
-/* The longest requested lease time counts. If the lease already has it, no server is asked. DLOCK_LOST is not reported
- * to the caller, so it does not count as told. */
+/* The longest requested lease time counts, up to the guard of the object that acquired the lock: the server may not
+ * know a longer one. If the lease already has it, no server is asked. DLOCK_LOST is not reported to the caller, so it
+ * does not count as told. */
 static dlock_status apply_terms(
 	const dlock_manager *manager, dlock_hold *hold, const dlock_terms *terms, dlock_error *error)
 {
 	dlock_claim *claim = hold->entry.claim;
 	bool on = dlock_renewal_is_on(claim), renew = on || is_renewed(manager, terms->ttl_given);
 	bool ends = renew && dlock_renewal_is_used_up(claim); /* dlock.max_hold ends what is renewed */
-	dlock_nanos remaining;
+	dlock_nanos ttl = dlock_earlier(terms->ttl, dlock_backend_ttls(claim->backend).most), remaining;
 
 	dlock_hold_refresh(hold, &remaining);
-	dlock_nanos has = on ? claim->ttl : remaining + dlock_set_aside(manager->backend, terms->ttl);
-	if (!dlock_manager_is_session_based(manager) && !ends && terms->ttl > has) {
-		dlock_status status = dlock_claim_extend(claim, terms->ttl, error);
+	dlock_nanos has = on ? claim->ttl : remaining + dlock_set_aside(claim->backend, ttl);
+	if (!dlock_manager_is_session_based(manager) && !ends && ttl > has) {
+		dlock_status status = dlock_claim_extend(claim, ttl, error);
 		if (status != DLOCK_OK) {
 			return status;
 		}
