@@ -528,23 +528,17 @@ static void test_no_response(void)
 }
 
 /* Signals do not extend the wait, however often they interrupt it. */
-static void test_no_response_to_the_interrupted(void)
+static void acquire_under_signals(client *c, dlock_claim *claim, dlock_nanos deadline)
 {
-	proxy p;
-	client c;
 	struct itimerval often = { { 0, 200000 }, { 0, 200000 } }, never = { { 0, 0 }, { 0, 0 } };
+	dlock_wait wait = { .deadline = deadline, .interrupted = interrupted };
+	dlock_nanos start = dlock_now();
+	dlock_status status;
 	int interruptions = 0;
 
-	proxied(&p, &c);
-	p.op = OP_CREATE2;
-	p.mode = PROXY_LOSE_EACH;
-	dlock_claim *claim = claim_on(&c, "interrupted");
-	dlock_nanos start = dlock_now();
-	dlock_wait wait = { .deadline = start, .interrupted = interrupted };
-	dlock_status status;
 	interrupt_on(SIGALRM);
 	setitimer(ITIMER_REAL, &often, NULL);
-	while ((status = dlock_claim_acquire(claim, &wait, &c.error)) == DLOCK_INTERRUPTED && dlock_now() - start < SOON) {
+	while ((status = dlock_claim_acquire(claim, &wait, &c->error)) == DLOCK_INTERRUPTED && dlock_now() - start < SOON) {
 		interrupt_clear();
 		interruptions++;
 	}
@@ -552,6 +546,37 @@ static void test_no_response_to_the_interrupted(void)
 	interrupt_clear();
 	check(status == DLOCK_CONNECTION && interruptions > 2, "the wait ends in spite of interruptions (%d, %d)", status,
 		interruptions);
+}
+
+static void test_no_response_to_the_interrupted(void)
+{
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	p.op = OP_CREATE2;
+	p.mode = PROXY_LOSE_EACH;
+	dlock_claim *claim = claim_on(&c, "interrupted");
+	acquire_under_signals(&c, claim, dlock_now());
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	client_free(&c);
+	proxy_stop(&p);
+}
+
+static void test_no_server_for_the_interrupted(void)
+{
+	proxy p;
+	client c;
+
+	proxied(&p, &c);
+	p.mode = PROXY_CUT;
+	dlock_claim *claim = claim_on(&c, "interrupted");
+	acquire_under_signals(&c, claim, DLOCK_FOREVER);
+	check(strstr(c.error.message, "maxClientCnxns"), "the error says why: %s", c.error.message);
+	((dlock_zk_claim *) claim)->left = 1; /* as if a signal had come at the last moment */
+	check(acquire(&c, claim, 0) == DLOCK_CONNECTION && strstr(c.error.message, "maxClientCnxns"),
+		"the same if the time is over after a signal");
 	dlock_claim_abandon(claim);
 	dlock_claim_free(claim);
 	client_free(&c);
@@ -646,6 +671,7 @@ int main(int argc, char **argv)
 		{ "late answer", test_late_answer },
 		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
 		{ "no response, and signals", test_no_response_to_the_interrupted },
+		{ "no server, and signals", test_no_server_for_the_interrupted },
 		{ "one of several", test_one_of_several }, { "rests", test_rests },
 	};
 

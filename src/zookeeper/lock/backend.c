@@ -156,8 +156,7 @@ static dlock_status acquire(dlock_claim *base, const dlock_wait *wait, dlock_err
 		}
 	}
 	if (status == DLOCK_INTERRUPTED) {
-		dlock_nanos now = dlock_now();
-		claim->left = now < until ? until - now : 1;
+		claim->left = dlock_zk_left_until(until);
 		dlock_claim_move(base, claim->phase == DLOCK_ZK_ABSENT ? DLOCK_CLAIM_NEW : DLOCK_CLAIM_WAITING);
 	} else if (status != DLOCK_OK) {
 		forget(claim);
@@ -231,7 +230,7 @@ static void abandon(dlock_claim *base)
 
 	forget(claim);
 	dlock_zk_claim_leave(claim);
-	claim->left = 0;
+	claim->left = claim->connect_left = 0;
 }
 
 static dlock_status locked(

@@ -112,7 +112,7 @@ dlock_status dlock_zk_claim_connect(
 		/* A claim that is in the queue waits no longer than its deadline: there is nothing left to try. */
 		bool all = wait && (claim->phase >= DLOCK_ZK_NAMED || wait->deadline > until);
 		dlock_nanos latest = all ? wait->deadline : until;
-		dlock_status status = dlock_zk_session_connect(claim->session, latest, wait, error);
+		dlock_status status = dlock_zk_session_connect(claim->session, latest, &claim->connect_left, wait, error);
 		if (status != DLOCK_LOST) {
 			return status;
 		}
@@ -393,7 +393,7 @@ dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 	bool tried = false;
 
 	while (dlock_zk_claim_is_alive(claim)) {
-		dlock_status status = dlock_zk_session_connect(claim->session, until, NULL, error);
+		dlock_status status = dlock_zk_session_connect(claim->session, until, &claim->connect_left, NULL, error);
 		if (status != DLOCK_OK) {
 			return status;
 		}

@@ -45,6 +45,7 @@ typedef struct {
 	bool token_used; /* nodes may carry the token already, so new nodes need another one */
 	dlock_zk_op *creating;
 	dlock_nanos left; /* of the limit of an interrupted acquisition, when it was interrupted; 0: all of it */
+	dlock_nanos connect_left; /* the same of an interrupted wait for the connection */
 	dlock_zk_news news; /* of the nodes that the claim waits for */
 } dlock_zk_claim;
 

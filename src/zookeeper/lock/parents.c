@@ -54,6 +54,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 {
 	const char *chroot = dlock_zk_hosts_chroot(session->hosts);
 	char *hosts = strndup(session->hosts, (size_t) (chroot - session->hosts));
+	dlock_nanos left = 0;
 	int rc = ZOK;
 
 	if (!hosts) {
@@ -64,7 +65,7 @@ static dlock_status make_chroot(dlock_zk_pool *pool, dlock_zk_session *session, 
 	if (!outside) {
 		return DLOCK_CONNECTION;
 	}
-	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, wait, error);
+	dlock_status status = dlock_zk_session_connect(outside, DLOCK_FOREVER, &left, wait, error);
 	if (status == DLOCK_OK) {
 		status = make_path(outside, chroot, wait, &rc, error);
 	}

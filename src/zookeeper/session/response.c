@@ -35,8 +35,11 @@ dlock_status dlock_zk_failure(const dlock_zk_session *session, int rc, const cha
 	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.150s: %.150s: %s", session->hosts, path, what);
 }
 
-dlock_status dlock_zk_no_response(const dlock_zk_session *session, dlock_error *error)
+dlock_status dlock_zk_no_response(dlock_zk_session *session, dlock_error *error)
 {
+	if (dlock_zk_session_view(session).state != DLOCK_ZK_CONNECTED) {
+		return dlock_zk_session_no_connection(session, error);
+	}
 	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: no answer within %g s", session->hosts,
 		(double) session->asked / DLOCK_SECOND);
 }

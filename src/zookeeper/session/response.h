@@ -26,7 +26,7 @@ dlock_status dlock_zk_response_or_repeat(
  * DLOCK_CONNECTION: with a message. */
 dlock_status dlock_zk_failure(const dlock_zk_session *session, int rc, const char *path, dlock_error *error);
 
-/* Says that no response came within the session timeout. Returns DLOCK_CONNECTION. */
-dlock_status dlock_zk_no_response(const dlock_zk_session *session, dlock_error *error);
+/* Says that no response came within the session timeout, or why there is no connection. Returns DLOCK_CONNECTION. */
+dlock_status dlock_zk_no_response(dlock_zk_session *session, dlock_error *error);
 
 #endif

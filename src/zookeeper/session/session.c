@@ -228,7 +228,7 @@ void dlock_zk_session_forget_rests(dlock_zk_session *session)
 	dlock_loop_remove_source(session->loop, &session->bell.source);
 }
 
-static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
+dlock_status dlock_zk_session_no_connection(dlock_zk_session *session, dlock_error *error)
 {
 	char why[sizeof session->reason + 64];
 
@@ -248,25 +248,26 @@ static dlock_status no_connection(dlock_zk_session *session, dlock_error *error)
 	return dlock_fail(error, DLOCK_CONNECTION, "ZooKeeper at %.200s: %s", session->hosts, why);
 }
 
-/* Returns the time until which a call waits for the connection. */
-static dlock_nanos connect_limit(dlock_zk_session *session, const dlock_wait *wait)
+/* Returns the time until which a call waits for the connection, if its own session timeout ends at `again`. */
+static dlock_nanos connect_limit(dlock_zk_session *session, dlock_nanos again, const dlock_wait *wait)
 {
-	dlock_nanos callers = wait ? wait->deadline : 0, again = dlock_after(dlock_now(), session->asked);
+	dlock_nanos callers = dlock_earlier(wait ? wait->deadline : 0, again);
 
 	/* A process that stood still meanwhile, for example while the machine slept, has not tried. */
 	pthread_mutex_lock(&session->mutex);
 	bool tried = session->awaited || session->reason[0];
 	dlock_nanos first = tried ? dlock_after(session->cut_off, session->asked) : again;
 	pthread_mutex_unlock(&session->mutex);
-	callers = dlock_earlier(callers, again);
 	return first > callers ? first : callers;
 }
 
-dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
-	dlock_error *error)
+dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, dlock_nanos *left,
+	const dlock_wait *wait, dlock_error *error)
 {
-	dlock_nanos until = connect_limit(session, wait);
+	dlock_nanos again = dlock_after(dlock_now(), *left ? *left : session->asked);
+	dlock_nanos until = connect_limit(session, again, wait);
 
+	*left = 0;
 	if (latest < until) {
 		until = latest;
 	}
@@ -279,11 +280,15 @@ dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos lat
 			return DLOCK_LOST;
 		}
 		if (view.state > DLOCK_ZK_EXPIRED) {
-			return no_connection(session, error);
+			return dlock_zk_session_no_connection(session, error);
 		}
 		dlock_status status = dlock_zk_session_await(session, (dlock_zk_rest) { .seen = view.events }, until, wait);
+		if (status == DLOCK_TIMEOUT) {
+			return dlock_zk_session_no_connection(session, error);
+		}
 		if (status != DLOCK_OK) {
-			return status == DLOCK_TIMEOUT ? no_connection(session, error) : status;
+			*left = dlock_zk_left_until(again);
+			return status;
 		}
 	}
 }

@@ -117,12 +117,26 @@ void dlock_zk_session_release(dlock_zk_session *session); /* `session` may be NU
 
 /* Waits for the connection, until `latest` at most. If the session was just opened or cut off, the wait may last for
  * the session timeout, whatever the caller's deadline. The library may have several servers to try. After such a wait
- * without success, a call waits only until the caller's deadline.
+ * without success, a call waits only until the caller's deadline, and for the session timeout at most.
+ *
+ * `*left` is what an interrupted wait has left of its session timeout, or 0: a new wait begins. So interruptions do not
+ * extend the wait, and what the caller does meanwhile does not use up the time.
  *
  * DLOCK_CONNECTION: with a message. DLOCK_INTERRUPTED: `wait` ended the wait. DLOCK_LOST, without a message: the
  * session is dead, and the caller needs another one. */
-dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, const dlock_wait *wait,
-	dlock_error *error);
+dlock_status dlock_zk_session_connect(dlock_zk_session *session, dlock_nanos latest, dlock_nanos *left,
+	const dlock_wait *wait, dlock_error *error);
+
+/* Returns what is left until then, at least 1. */
+static inline dlock_nanos dlock_zk_left_until(dlock_nanos limit)
+{
+	dlock_nanos now = dlock_now();
+
+	return now < limit ? limit - now : 1;
+}
+
+/* Says why there is no connection. Returns DLOCK_CONNECTION. */
+dlock_status dlock_zk_session_no_connection(dlock_zk_session *session, dlock_error *error);
 
 /* News for one waiter: a node that it watches has gone or changed. Zeroed at first. */
 typedef struct {
