@@ -477,6 +477,31 @@ static void test_no_server(void)
 	client_free(&lost);
 }
 
+/* The server grants a session that is far shorter than the requested one. */
+static void test_release_without_server(void)
+{
+	proxy p;
+	client c;
+	dlock_nanos usual = zk_session_timeout;
+
+	zk_session_timeout = 60 * DLOCK_SECOND;
+	proxied(&p, &c);
+	zk_session_timeout = usual;
+	p.session_ms = (int) (usual / DLOCK_MS);
+	dlock_claim *claim = claim_on(&c, "unreleased");
+	check(acquire(&c, claim, -1) == DLOCK_OK, "held");
+	p.mode = PROXY_CUT;
+	check(becomes(claim, DLOCK_CLAIM_UNCERTAIN), "disconnected");
+	dlock_nanos deadline = claim->deadline;
+	check(release(&c, claim) == DLOCK_CONNECTION && dlock_now() >= deadline, "the release waits for a connection");
+	check(dlock_now() < deadline + 20 * DLOCK_SECOND, "only while the lock is held (%lld ms longer)",
+		(long long) ((dlock_now() - deadline) / DLOCK_MS));
+	p.mode = PROXY_PASS;
+	check(settles_at("unreleased", 0), "the node is deleted later");
+	client_free(&c);
+	proxy_stop(&p);
+}
+
 static void test_flapping(void)
 {
 	proxy p;
@@ -669,7 +694,8 @@ int main(int argc, char **argv)
 		{ "expiry", test_expiry },
 		{ "silence in the queue", test_silence_in_queue }, { "stopped", test_stopped }, { "busy", test_busy },
 		{ "late answer", test_late_answer },
-		{ "no server", test_no_server }, { "flapping", test_flapping }, { "no response", test_no_response },
+		{ "no server", test_no_server }, { "release without a server", test_release_without_server },
+		{ "flapping", test_flapping }, { "no response", test_no_response },
 		{ "no response, and signals", test_no_response_to_the_interrupted },
 		{ "no server, and signals", test_no_server_for_the_interrupted },
 		{ "one of several", test_one_of_several }, { "rests", test_rests },

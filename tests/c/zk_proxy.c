@@ -41,8 +41,9 @@ static void proxy_accept(proxy *p)
 	p->refused++;
 }
 
-/* Follows the requests, which arrive in parts. Does this part complete the head of a request of type `op`? */
-static bool proxy_has(proxy *p, int pair, const unsigned char *data, ssize_t len, int op)
+/* Follows the requests, which arrive in parts. Does this part complete the head of a request of type `op`? Puts the
+ * proxy's session timeout into the handshake. */
+static bool proxy_has(proxy *p, int pair, unsigned char *data, ssize_t len, int op)
 {
 	proxy_parser *parser = &p->parsers[pair];
 	bool found = false;
@@ -50,6 +51,9 @@ static bool proxy_has(proxy *p, int pair, const unsigned char *data, ssize_t len
 	for (ssize_t i = 0; i < len; i++) {
 		if (parser->at < 12) {
 			parser->head[parser->at] = data[i];
+		}
+		if (p->session_ms && !parser->greeted && parser->at >= 16 && parser->at < 20) {
+			data[i] = (unsigned char) (p->session_ms >> 8 * (19 - parser->at));
 		}
 		parser->at++;
 		if (parser->at >= 4) {

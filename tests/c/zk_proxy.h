@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
 	int listener, port, upstream;
 	atomic_int mode, op, cuts, refused, requests;
+	atomic_int session_ms; /* replaces the session timeout that a client asks for; 0: it does not */
 	atomic_bool stop;
 	const char *word; /* these three are set before the mode */
 	size_t offset;

@@ -389,7 +389,10 @@ static dlock_zk_op *send_delete(const dlock_zk_claim *claim)
  * has deleted one of several nodes, the claim discards the rest. */
 dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error)
 {
-	dlock_nanos until = dlock_after(dlock_now(), claim->session->asked);
+	/* If the session ends without a connection, the server deletes the nodes. Its timeout may be far below the one that
+	 * was asked for. */
+	dlock_nanos until = dlock_earlier(
+		dlock_after(dlock_now(), claim->session->asked), dlock_zk_session_view(claim->session).deadline);
 	bool tried = false;
 
 	while (dlock_zk_claim_is_alive(claim)) {

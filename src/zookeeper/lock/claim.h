@@ -79,9 +79,9 @@ dlock_status dlock_zk_claim_finish_create(dlock_zk_claim *claim, const dlock_wai
 dlock_status dlock_zk_claim_recover(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
 dlock_status dlock_zk_claim_identify(dlock_zk_claim *claim, const dlock_wait *wait, dlock_error *error);
 
-/* Deletes the nodes. DLOCK_OK: they existed until now. DLOCK_LOST, without a message: the session has ended, or one
- * node was gone. The claim then forgets that node, and its other nodes still exist. DLOCK_CONNECTION or DLOCK_FAILED:
- * with a message. */
+/* Deletes the nodes. Waits for a connection until the session's bound at most. DLOCK_OK: they existed until now.
+ * DLOCK_LOST, without a message: the session has ended, or one node was gone. The claim then forgets that node, and its
+ * other nodes still exist. DLOCK_CONNECTION or DLOCK_FAILED: with a message. */
 dlock_status dlock_zk_claim_delete(dlock_zk_claim *claim, dlock_error *error);
 
 /* Leaves the queues or the locks: the nodes that exist, or may exist, are deleted in the background. */
