@@ -182,6 +182,8 @@ static void options(void)
 	check(refused(dlock_zk_hosts_check, "h1/a/", "chroot"), "chroot with a slash at the end");
 	check(refused(dlock_zk_hosts_check, "h1/a//b", "chroot"), "chroot with an empty component");
 	check(refused(dlock_zk_hosts_check, "h1/../b", "chroot"), "chroot with two dots");
+	check(refused(dlock_zk_hosts_check, "ann:7@h1", "\"@\"") && refused(dlock_zk_hosts_check, "ann:7/x@h1/a", "\"@\""),
+		"credentials");
 	check(dlock_zk_root_check("/", &error) && dlock_zk_root_check("/a/..b", &error), "roots");
 	check(refused(dlock_zk_root_check, "locks", "start with"), "relative root");
 	check(refused(dlock_zk_root_check, "", "start with"), "empty root");
@@ -235,6 +237,7 @@ static void dsns(void)
 	check(dsn_is("zookeeper://h1", "h1", "/locks", 10 * DLOCK_SECOND, NULL), "hosts are enough");
 	check(dsn_is("zookeeper://h1:2181,[::1]:5/a/b%20c", "h1:2181,[::1]:5", "/a/b c", 10 * DLOCK_SECOND, NULL),
 		"several hosts and a root");
+	check(dsn_is("zookeeper://h1/a%40b", "h1", "/a@b", 10 * DLOCK_SECOND, NULL), "a root with an @");
 	check(dsn_is("zookeeper://h1/", "h1", "/", 10 * DLOCK_SECOND, NULL), "the top as the root");
 	check(dsn_is("zookeeper://h1/a?session_timeout=2.5", "h1", "/a", 2500 * DLOCK_MS, NULL), "a session timeout");
 	check(dsn_is("zookeeper://h1?session_timeout=0.1", "h1", "/locks", DLOCK_SECOND / 10, NULL),
@@ -254,6 +257,7 @@ static void dsns(void)
 	check(dsn_refused("zookeeper://ann:s3cr3t@h1/a/", "another root"), "a root with a slash at the end");
 	check(dsn_refused("zookeeper://h1?s3cr3t=1", "unknown option") && dsn_refused("zookeeper://h1?s3cr3t", "name=value")
 			&& dsn_refused("zookeeper://ann:1?s3cr3t@h1", "%3F") && dsn_refused("zookeeper://ann:x/s3cr3t@h1", "%2F")
+			&& dsn_refused("zookeeper://ann:7/s3cr3t@h1/a", "%2F") && dsn_refused("zookeeper://ann:7/s3cr3t@h1", "%2F")
 			&& dsn_refused("zookeeper://h1?session_timeout=s3cr3t", "between"),
 		"options");
 	check(dsn_refused("zookeeper://h1?session_timeout=86401", "between")

@@ -53,6 +53,7 @@ $refused = [
     'zookeeper://user:@h1' => 'must have a user and a password before the @ (user:password@)',
     'zookeeper://u%3Ax:secret@h1' => 'must have a user without ":"',
     'zookeeper://user:se%zzret@h1' => 'must have each % followed by two hexadecimal digits',
+    'zookeeper://ann:7/s3cr3t@h1/a' => 'must have / and ? in a user or password written as %2F and %3F',
     'zookeeper://h1/a//b' => 'must have another root: it must not contain "//"',
     'zookeeper://h1/locks/' => 'must have another root: it must not end with "/"',
     'zookeeper://h1/zookeeper/x' => 'must have another root: it must not be below "/zookeeper", which is the server\'s own',

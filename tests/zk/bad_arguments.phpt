@@ -36,6 +36,7 @@ foreach (['user:pass-word@h1:2181', ':pass-word@h1', 'digest:user:pass-word@h1:2
 }
 $bad('1 ($servers) must be hosts without a scheme, like "zk1:2181,zk2:2181"', 'zk://h1:2181');
 $bad('1 ($servers) must not contain "@": credentials are $auth', 'pass-word@h1:2181');
+$bad('1 ($servers) must not contain "@": credentials are $auth', 'ann:7/pass-word@h1:2181/x');
 foreach (["h1 :2181", "h1\n", "h1\t:1"] as $servers) {
     $bad('1 ($servers) must not contain spaces or control characters', $servers);
 }

@@ -35,16 +35,12 @@ static const char *path_fault(const char *path)
 	return NULL;
 }
 
-/* The message does not repeat what is wrong: it may be credentials that belong elsewhere. */
 static bool host_check(const char *host, size_t len, dlock_error *error)
 {
 	const char *name;
 	size_t name_len;
 	int port;
 
-	if (memchr(host, '@', len)) {
-		return dlock_reject(error, "must not contain \"@\": credentials are $auth");
-	}
 	if (len == 0 || (*host == ':' && !memchr(host + 1, ':', len - 1))) {
 		return dlock_reject(error, "must not contain an empty host");
 	}
@@ -56,12 +52,17 @@ static bool host_check(const char *host, size_t len, dlock_error *error)
 	return dlock_dsn_host(host, host + len, &name, &name_len, &port, error);
 }
 
+/* The messages do not repeat what is wrong: it may be credentials that belong elsewhere. These may contain a "/", so
+ * their "@" may look like one of the chroot. */
 bool dlock_zk_hosts_check(const char *hosts, dlock_error *error)
 {
 	const char *chroot = dlock_zk_hosts_chroot(hosts);
 
 	if (strstr(hosts, "://")) {
 		return dlock_reject(error, "must be hosts without a scheme, like \"zk1:2181,zk2:2181\"");
+	}
+	if (strchr(hosts, '@')) {
+		return dlock_reject(error, "must not contain \"@\": credentials are $auth");
 	}
 	if (hosts == chroot) {
 		return dlock_reject(error, "must name at least one host, like \"zk1:2181,zk2:2181\"");
@@ -191,7 +192,8 @@ static bool parse_place(dlock_zk_options *options, const dlock_dsn *dsn, dlock_e
 	if (!options->hosts) {
 		return dlock_reject(error, "cannot be read: out of memory");
 	}
-	if (!dlock_zk_hosts_check(options->hosts, error)) {
+	/* An "@" in the path ends a login with a "/" in its password. */
+	if (!dlock_zk_hosts_check(options->hosts, error) || memchr(hosts_end, '@', (size_t) (dsn->place_end - hosts_end))) {
 		return dlock_dsn_refuse(dsn, dsn->place, error);
 	}
 	if (!dlock_dsn_decode(&root, path ? path : DLOCK_ZK_ROOT,
