@@ -407,6 +407,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN); /* as in PHP */
 	dlock_process_init();
+	zk_session_timeout = 2 * DLOCK_SECOND; /* several waits of a call for that long end before SOON */
 	hostile_run(&all, argc > 1 ? argv[1] : NULL);
 	return tap_end();
 }
