@@ -1,5 +1,6 @@
 /* Hostile ZooKeeper servers, with each call of ZkLock. Prints TAP. The usual tests do not run it: tests/c/run.sh
- * hostile. If a way does not spoil an answer, it is that of a server with one client and one lock.
+ * hostile. If a way does not spoil an answer, it is that of a server with one client and one lock, for which another
+ * library's client waits.
  *
  * Some ways are missing, because they crash libzookeeper 3.8 in its own threads: an event whose path is NULL; the
  * answer to a login that no client sent; a successful answer that ends before the path of a new node or before a
@@ -54,6 +55,10 @@ typedef struct {
 		(const char[]){ __VA_ARGS__ }, sizeof((const char[]){ __VA_ARGS__ })                                           \
 	}
 #define PASSWORD 's', 'i', 'x', 't', 'e', 'e', 'n', ' ', 'b', 'y', 't', 'e', 's', ' ', 'h', '.'
+/* An answer without data, whose ctime has these two halves. */
+#define MADE_AT(upper, lower)                                                                                          \
+	INT(0), INT(0), INT(1), INT(0), INT(1), INT(upper), INT(lower), INT(0), INT(0), INT(0), INT(0), INT(0), INT(0),    \
+		INT(7), INT(0), INT(0), INT(0), INT(1)
 #define HANDSHAKE(name, ...)                                                                                           \
 	{                                                                                                                  \
 		name, CONNECT, 0, 0, BYTES(__VA_ARGS__), 0                                                                     \
@@ -124,6 +129,8 @@ static const way ways[] = {
 	{ "a status that is too short", EXISTS, 0, 0, TEXT(WORD_8), 0 },
 	{ "data of length -1", GET_DATA, 0, 0, BYTES(INT(-1)), 0 },
 	{ "data of 2 GiB", GET_DATA, 0, 0, BYTES(INT(INT32_MAX), 'x'), 0 },
+	{ "a node of the far future", GET_DATA, 0, 0, BYTES(MADE_AT(INT32_MAX, -1)), 0 },
+	{ "a node of the far past", GET_DATA, 0, 0, BYTES(MADE_AT(INT32_MIN, 0)), 0 },
 	{ "a delete that fails", DELETE, 0, -5, TEXT(""), 0 },
 	{ "a delete without an answer", DELETE, IS_RAW, 0, TEXT(""), 0 },
 	{ "a sync whose path is NULL", SYNC, 0, 0, BYTES(INT(-1)), 0 },
@@ -225,7 +232,8 @@ static void answer(packet *reply, int op, const char *request, size_t len)
 		break;
 	case GET_CHILDREN:
 	case GET_CHILDREN_2:
-		put_int(reply, *tree->name != '\0');
+		put_int(reply, 1 + (*tree->name != '\0'));
+		put_text(reply, "x-lock-0000000002");
 		if (*tree->name) {
 			put_text(reply, tree->name);
 		}

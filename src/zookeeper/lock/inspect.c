@@ -61,7 +61,7 @@ static void describe(dlock_party *party, bool holds, const dlock_zk_op *node)
 	if (!node->done || node->rc != ZOK) {
 		return;
 	}
-	if (party->asked_at == 0) {
+	if (party->asked_at == 0 && node->stat.ctime > 0 && node->stat.ctime < INT64_MAX / 1000) {
 		party->asked_at = node->stat.ctime * 1000;
 	}
 	party->fencing_token = holds ? node->stat.czxid : 0;
