@@ -576,7 +576,7 @@ namespace Dlock {
      * the lease was detached.
      *
      * The deadline counts from the moment at which the last acknowledged request was sent: the lease time minus 1 % and
-     * 2 ms (on memcached 1 % and 2 to 3 s). It is never later than the server's. The clock continues while the machine
+     * 2 ms (on memcached 1 % and 2 to 4 s). It is never later than the server's. The clock continues while the machine
      * is suspended (docs/leases.md).
      *
      * @example

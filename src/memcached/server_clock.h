@@ -25,8 +25,9 @@ typedef struct {
  * such a clock stays late for longer than catching up takes.
  *
  * The first reading counts as made while the server did not stand still. So it shows the clock to within two ticks.
- * Later ones show it better if the clock ticks between two of them that are less than a tick apart. Until then, a
- * clock that is in time may seem late by up to a tick, and leases last shorter by that.
+ * Later ones show it better if the clock ticks between two of them that are less than a tick apart. Otherwise a clock
+ * that is in time may seem late by up to two ticks, because the place of its tick within the second drifts. Leases last
+ * shorter by that.
  *
  * A stop remains unnoticed in two cases. The process reads the clock for the first time just as the server continues.
  * Or its last reading is so old that the server's clock has gained a second since. */
