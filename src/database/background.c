@@ -13,8 +13,7 @@ static void send_again(dlock_background *base)
 {
 	background *own = (background *) base;
 
-	own->call->state = DLOCK_DB_PENDING;
-	own->call->seen = false;
+	dlock_db_call_begin(own->call);
 	dlock_db_send(own->session, own->call);
 }
 

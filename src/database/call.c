@@ -42,6 +42,12 @@ void dlock_db_call_release(dlock_db_call *call)
 	}
 }
 
+void dlock_db_call_begin(dlock_db_call *call)
+{
+	call->state = DLOCK_DB_PENDING;
+	call->sent = call->seen = call->refused = call->transient = false;
+}
+
 void dlock_db_call_say(dlock_db_call *call, const dlock_description *description)
 {
 	strcpy(call->said, description ? description->text : "");

@@ -77,6 +77,9 @@ dlock_db_call *dlock_db_call_new(dlock_db_function function, const char *name, s
 dlock_db_call *dlock_db_call_retain(dlock_db_call *call);
 void dlock_db_call_release(dlock_db_call *call); /* `call` may be NULL */
 
+/* Before the call is sent, for the first time or again: forgets how it failed. */
+void dlock_db_call_begin(dlock_db_call *call);
+
 /* Sets what the process tells of itself. `description` NULL: nothing. */
 void dlock_db_call_say(dlock_db_call *call, const dlock_description *description);
 

@@ -8,8 +8,7 @@ void dlock_db_question_begin(dlock_db_question *own, dlock_db_session *session, 
 
 static void send_call(dlock_db_question *own)
 {
-	own->call->state = DLOCK_DB_PENDING;
-	own->call->seen = own->call->refused = own->call->transient = false;
+	dlock_db_call_begin(own->call);
 	dlock_db_send(own->session, own->call);
 	own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
 }
