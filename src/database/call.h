@@ -46,7 +46,7 @@ typedef struct dlock_db_call {
 	bool refused;        /* it has failed because the server refused it: it was not executed */
 	bool seen;           /* all of its answer except the end has come */
 	dlock_nanos sent_at; /* just before it was sent */
-	dlock_nanos sleeps;  /* how long it sleeps in the database before it is answered */
+	dlock_nanos sleeps;  /* how long it sleeps in the database before it is answered; numbers[3] has these ms, too */
 	int64_t answer[DLOCK_DB_MOST_NUMBERS];
 	char *text;          /* an answer that is a text; NULL: out of memory */
 	dlock_error error;   /* why it has failed; names the server */

@@ -13,16 +13,20 @@ static void send_call(dlock_db_question *own)
 	own->first_sent_at = own->repeated ? own->first_sent_at : own->call->sent_at;
 }
 
-/* Returns true if the call must be sent once more. */
+/* Returns true if the call must be sent once more. If it has slept in the database, a second sleep would end after the
+ * time until which the waiter wanted to sleep: the repeated call returns at once. */
 static bool begin_repeat(dlock_db_question *own)
 {
-	const dlock_db_call *call = own->call;
+	dlock_db_call *call = own->call;
 
 	if (own->repeated || call->state != DLOCK_DB_FAILED
 		|| !(call->refused ? call->transient : call->sent && call->used)) {
 		return false;
 	}
 	own->repeated = true;
+	if (call->sleeps > 0) {
+		call->sleeps = call->numbers[3] = 0;
+	}
 	return true;
 }
 
