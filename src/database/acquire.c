@@ -140,7 +140,7 @@ static void explain(waiter *own, const dlock_db_call *call)
 static void take_refusal(waiter *own, dlock_nanos now)
 {
 	const dlock_db_call *call = own->question.call;
-	dlock_nanos look = next_look(now), again = now + call->answer[1] * DLOCK_MS;
+	dlock_nanos look = next_look(now), again = now + dlock_db_time(call->answer[1], DLOCK_MS);
 
 	own->said = DLOCK_TIMEOUT;
 	own->claim->ticket = own->queue && !own->last ? call->answer[2] : 0;

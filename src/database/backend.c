@@ -143,7 +143,7 @@ static dlock_status check(dlock_claim *claim, dlock_error *error)
 		status = dlock_fail(error, DLOCK_LOST, "The database no longer holds the lock \"%s\" for this lease",
 			dlock_claim_name(claim).text);
 	} else if (status == DLOCK_OK) {
-		set_deadline(claim, call->sent_at, call->answer[0] * DLOCK_MS);
+		set_deadline(claim, call->sent_at, dlock_db_time(call->answer[0], DLOCK_MS));
 	}
 	dlock_db_question_end(&question);
 	return status;
@@ -186,7 +186,7 @@ static dlock_db_call *exchange_call(const dlock_claim *claim, const char *token,
 static dlock_status take_exchange(dlock_claim *claim, const dlock_db_call *call, dlock_error *error)
 {
 	const dlock_db_session *session = dlock_db_backend_of(claim)->session;
-	dlock_nanos left = call->answer[0] * DLOCK_MS;
+	dlock_nanos left = dlock_db_time(call->answer[0], DLOCK_MS);
 
 	switch (call->answer[0]) {
 	case DLOCK_DB_NOT_OURS:

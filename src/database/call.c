@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lock/backend.h"
+
 const dlock_db_signature dlock_db_signatures[] = {
 	[DLOCK_DB_ACQUIRE] = { "acquire_1", 2, 4, .says = true },
 	[DLOCK_DB_RELEASE] = { "release_1", 1, 1, .says = false },
@@ -56,4 +58,12 @@ void dlock_db_call_say(dlock_db_call *call, const dlock_description *description
 int64_t dlock_db_ms(dlock_nanos time)
 {
 	return (time + DLOCK_MS - 1) / DLOCK_MS;
+}
+
+dlock_nanos dlock_db_time(int64_t count, dlock_nanos unit)
+{
+	if (count <= 0) {
+		return 0;
+	}
+	return count < DLOCK_TTL_MAX / unit ? count * unit : DLOCK_TTL_MAX;
 }

@@ -86,4 +86,7 @@ void dlock_db_call_say(dlock_db_call *call, const dlock_description *description
 /* Returns whole milliseconds, rounded up. */
 int64_t dlock_db_ms(dlock_nanos time);
 
+/* Converts a time that the database tells, in this unit, to a lease time: from 0 to DLOCK_TTL_MAX. */
+dlock_nanos dlock_db_time(int64_t count, dlock_nanos unit);
+
 #endif

@@ -42,7 +42,7 @@ static bool read_holder(dlock_inspection *out, const char *line)
 		return false;
 	}
 	out->holding = 1;
-	holder->remaining = left * DLOCK_US;
+	holder->remaining = dlock_db_time(left, DLOCK_US);
 	holder->fencing_token = fence;
 	holder->held_since = fence;
 	const char *rest = line + 1 + at;
@@ -116,6 +116,9 @@ enum {
 	STORED_NAME_MAX = 255
 };
 
+/* Each answer comes in time, but a hostile database could give them without end. */
+#define LONGEST_LIST (600 * DLOCK_SECOND)
+
 /* Reads "l NAME" of each lock, and the lines about it that follow. Returns false if out of memory. */
 static bool read_list(dlock_listing *out, const char *line, size_t prefix_len)
 {
@@ -136,12 +139,40 @@ static bool read_list(dlock_listing *out, const char *line, size_t prefix_len)
 	return true;
 }
 
+/* Names are listed in the order of their bytes. */
+static bool is_after(const char *name, size_t len, const char *before, size_t before_len)
+{
+	int order = memcmp(name, before, len < before_len ? len : before_len);
+
+	return order > 0 || (order == 0 && len > before_len);
+}
+
+/* Reads the name from which the list continues. Its length 0: the list has ended. `from` is the name before, and may be
+ * in `last`. */
+static dlock_status read_last(const dlock_db_session *session, const char *text, const char *from, char *last,
+	size_t *len, dlock_nanos until, dlock_error *error)
+{
+	char name[STORED_NAME_MAX];
+	size_t name_len = read_hex(name, sizeof name, text);
+	const char *problem = name_len == 0 || is_after(name, name_len, from, *len) ? NULL
+		: "does not list the locks in order: check who may change dlock's functions there";
+
+	if (!problem && name_len > 0 && dlock_now() >= until) {
+		problem = "has not listed all locks within 10 minutes: delete the rows of old ones";
+	}
+	memcpy(last, name, name_len);
+	*len = name_len;
+	return !problem ? DLOCK_OK : dlock_fail(error, DLOCK_CONNECTION, "%s at %s %s", session->client->name,
+		session->base.server->label, problem);
+}
+
 dlock_status dlock_db_list(dlock_backend *base, int most, dlock_listing *out, dlock_error *error)
 {
 	const dlock_db_backend *backend = (const dlock_db_backend *) base;
 	char last[STORED_NAME_MAX];
 	const char *from = base->prefix.text;
 	size_t len = base->prefix.len;
+	dlock_nanos until = dlock_after(dlock_now(), LONGEST_LIST);
 	dlock_status status;
 
 	do {
@@ -156,8 +187,8 @@ dlock_status dlock_db_list(dlock_backend *base, int most, dlock_listing *out, dl
 			status = dlock_out_of_memory(error);
 		}
 		if (status == DLOCK_OK) {
+			status = read_last(backend->session, call->text, from, last, &len, until, error);
 			from = last;
-			len = read_hex(last, sizeof last, call->text);
 		}
 		dlock_db_question_end(&question);
 	} while (status == DLOCK_OK && len > 0 && out->count < MOST_LISTED);
@@ -185,7 +216,7 @@ dlock_status dlock_db_break(dlock_backend *base, const char *resource, size_t le
 	dlock_status status = dlock_db_ask(backend, &question, call, error);
 	if (status == DLOCK_OK) {
 		status = call->answer[0] < 0 ? DLOCK_LOST : DLOCK_OK;
-		*left = call->answer[0] * DLOCK_MS;
+		*left = dlock_db_time(call->answer[0], DLOCK_MS);
 	}
 	dlock_db_question_end(&question);
 	return status;

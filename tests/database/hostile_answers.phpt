@@ -1,5 +1,5 @@
 --TEST--
-databases: of a server that answers with the password in an error, or with text that is cut short, no part of the password is shown, and nothing is read beyond the text
+databases: of a server that answers with the password in an error, or with text that is cut short, no part of the password is shown, and nothing is read beyond the text; a list without end ends, and no time is beyond a year
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -16,7 +16,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/database.inc';
 
 foreach (private_databases() as $kind => $server) {
-    $admin = new DistributedLock($server->dsn());
+    $admin = new DistributedLock($server->dsn('create=1&guard=300'));
     $admin->isLocked('r');
     $secret = $kind === 'pgsql' ? "s3cr3t\tpassw0rd" : 's3cr3t-passw0rd'; // MariaDB's syntax errors have ? for a tab
     $user = strstr($server->applicationUser(), ':', true);
@@ -55,6 +55,23 @@ foreach (private_databases() as $kind => $server) {
     same(['a' => [3, []], 'b' => [0, ['host', '']], 'c' => [2, []], 'd' => [1, ['a']]], $listed, "$kind: the list");
     $text("\nl");
     same([], $locks->inspectAll(), "$kind: a line that ends early");
+
+    // ---- a list that always continues from the same name ----
+    $text('61');
+    fails(Dlock\ConnectionException::class, "* at {$server->address()} does not list the locks in order: check who may change dlock's functions there",
+        fn () => $locks->inspectAll(), "$kind: a list without end");
+
+    // ---- times ----
+    $text($name('a') . "\n1 0\nh - " . PHP_INT_MAX . ' 7 ' . $name('b') . "\n1 0\nh - -" . PHP_INT_MAX . ' 7 ');
+    $remaining = array_map(fn ($one) => $one->holders[0]->remaining, $locks->inspectAll());
+    rsort($remaining);
+    same([31_536_000.0, 0.0], $remaining, "$kind: what remains of leases");
+    $long = new DistributedLock($server->dsn('guard=300', $user . ':' . rawurlencode($secret)), renew: false);
+    $long->lock('long', 0, 100);
+    $kind === 'pgsql'
+        ? $define('left_1(p_name bytea, p_token text) RETURNS bigint', 'RETURN ' . PHP_INT_MAX . ';')
+        : $define('dlock_left_1(IN p_name VARBINARY(4000), IN p_token VARBINARY(64))', 'SELECT ' . PHP_INT_MAX . ';');
+    same(true, $long->isLocking('long'), "$kind: a lease that is to last for centuries");
 }
 echo "done\n";
 ?>
