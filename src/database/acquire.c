@@ -23,7 +23,7 @@ typedef struct dlock_db_waiter {
 	bool queue;      /* it is in the queue, or enters it with the next request */
 	bool last;       /* this is the last attempt: the deadline has passed */
 	bool may_have;   /* the database may have a row for it */
-	bool stray;      /* the database may execute an earlier request with this token later */
+	bool unsure;     /* the database may have executed an earlier request with this token, or may do so later */
 	bool trouble;    /* the last attempt failed, for a reason that may end soon */
 	dlock_nanos trouble_since, refused_at, next;
 	dlock_status said;
@@ -91,7 +91,7 @@ static dlock_status begin_again(waiter *own, dlock_error *error)
 	dlock_claim *claim = &own->claim->base;
 
 	dlock_db_give_back(claim);
-	own->may_have = own->stray = false;
+	own->may_have = own->unsure = own->claim->stray = false;
 	dlock_claim_move(claim, DLOCK_CLAIM_NEW);
 	return dlock_claim_renew_token(claim, error);
 }
@@ -99,7 +99,6 @@ static dlock_status begin_again(waiter *own, dlock_error *error)
 static void take_up(waiter *own)
 {
 	own->claim->ticket = 0;
-	own->claim->stray = own->stray;
 	dlock_claim_move(&own->claim->base, DLOCK_CLAIM_HELD);
 }
 
@@ -144,7 +143,7 @@ static void take_refusal(waiter *own, dlock_nanos now)
 
 	own->said = DLOCK_TIMEOUT;
 	own->claim->ticket = own->queue && !own->last ? call->answer[2] : 0;
-	own->may_have = own->claim->ticket > 0 || own->stray;
+	own->may_have = own->claim->ticket > 0 || own->unsure;
 	own->refused_at = own->question.first_sent_at;
 	own->next = own->spare ? now : again > now && again < look ? again : look; /* the call itself has slept */
 	explain(own, call);
@@ -155,14 +154,15 @@ static void take_attempt(waiter *own, dlock_nanos now)
 	const dlock_db_call *call = own->question.call;
 	bool may_end = call && (call->transient || own->claim->base.waited || session_of(own)->base.server->seed_count > 1);
 
-	own->stray |= dlock_db_question_may_run_later(&own->question);
+	own->unsure |= dlock_db_question_may_run_later(&own->question);
+	own->claim->stray |= own->question.lost;
 	if (own->said == DLOCK_OK && call->answer[0] > 0) {
 		accept(own, now);
 	} else if (own->said == DLOCK_OK) {
 		take_refusal(own, now);
 	} else {
 		dlock_db_question_explain(&own->question, own->error);
-		own->may_have = own->claim->ticket > 0 || own->stray;
+		own->may_have = own->claim->ticket > 0 || own->unsure;
 		own->next = now + PAUSE + dlock_jitter(PAUSE_JITTER) * DLOCK_MS;
 	}
 	own->trouble = own->said == DLOCK_CONNECTION && may_end && (call->transient || !call->refused);
@@ -286,6 +286,7 @@ void dlock_db_end_waiter(dlock_claim *base)
 		dlock_db_unlisten(session_of(own), &own->listener);
 	}
 	if (own->task.at != 0 && own->may_have && dlock_claim_is_mine(base)) { /* the caller dropped it in the middle */
+		claim->stray |= own->question.lost;
 		dlock_db_give_back(base);
 	}
 	dlock_db_question_end(&own->question);

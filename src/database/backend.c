@@ -41,11 +41,11 @@ dlock_db_call *dlock_db_resource_call(
 
 /* ---- without waiting for the answer ---- */
 
-static void call_without_waiting(dlock_claim *claim, dlock_db_call *call, dlock_nanos useful_until)
+static void call_without_waiting(dlock_claim *claim, dlock_db_call *call, dlock_nanos useful_until, bool stray)
 {
 	const dlock_db_backend *backend = dlock_db_backend_of(claim);
 
-	dlock_db_call_in_background(backend->pool, backend->session, call, useful_until);
+	dlock_db_call_in_background(backend->pool, backend->session, call, useful_until, stray);
 }
 
 void dlock_db_give_back(dlock_claim *base)
@@ -55,7 +55,7 @@ void dlock_db_give_back(dlock_claim *base)
 
 	if (call) {
 		call->numbers[0] = claim->ticket > 0 ? claim->ticket : claim->waiter ? ANY_TICKET : 0;
-		call_without_waiting(base, call, dlock_after(dlock_now(), base->ttl));
+		call_without_waiting(base, call, dlock_after(dlock_now(), base->ttl), claim->stray);
 	}
 	claim->ticket = 0;
 }
@@ -77,7 +77,7 @@ static void top_up(dlock_claim *claim)
 
 	if (call) {
 		call->numbers[0] = dlock_db_ms(claim->ttl);
-		call_without_waiting(claim, call, atomic_load(&claim->deadline));
+		call_without_waiting(claim, call, atomic_load(&claim->deadline), false);
 	}
 }
 
@@ -228,7 +228,7 @@ static dlock_status attach(dlock_claim *claim, const char *token, dlock_error *e
 			status = take_exchange(claim, call, error);
 		} else if (dlock_db_question_may_run_later(&question)) {
 			call_without_waiting(
-				claim, exchange_call(claim, token, claim->token), dlock_after(dlock_now(), claim->ttl));
+				claim, exchange_call(claim, token, claim->token), dlock_after(dlock_now(), claim->ttl), false);
 		}
 	} while (again);
 	dlock_db_question_end(&question);

@@ -21,7 +21,7 @@ typedef struct {
 	char *name; /* prefix and resource */
 	size_t name_len;
 	int64_t ticket; /* its place in the queue; 0: none */
-	bool stray;     /* the database may execute a request for its lock after the release */
+	bool stray;     /* a request for its lock was not answered: the database may execute it after the release */
 	struct dlock_db_waiter *waiter; /* during an acquisition; NULL otherwise */
 } dlock_db_claim;
 

@@ -19,6 +19,7 @@ static bool begin_repeat(dlock_db_question *own)
 {
 	dlock_db_call *call = own->call;
 
+	own->lost |= call->state == DLOCK_DB_FAILED && call->sent && !call->refused;
 	if (own->repeated || call->state != DLOCK_DB_FAILED
 		|| !(call->refused ? call->transient : call->sent && call->used)) {
 		return false;

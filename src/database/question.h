@@ -11,6 +11,7 @@ typedef struct {
 	dlock_db_session *session;
 	dlock_db_call *call; /* owned by the question */
 	bool repeated;       /* the first call may be executed, too, even later */
+	bool lost;           /* a request was not answered: the database may execute it at any time */
 	dlock_nanos first_sent_at;
 } dlock_db_question;
 

@@ -155,7 +155,7 @@ void dlock_net_pool_begin_background(
 bool dlock_net_pool_is_at_rest(const dlock_net_pool *pool)
 {
 	for (const dlock_background *one = pool->background; one; one = one->next) {
-		if (one->adopted.process == dlock_process_current()) {
+		if (!one->rests && one->adopted.process == dlock_process_current()) {
 			return false;
 		}
 	}

@@ -65,7 +65,7 @@ typedef struct {
 	bool (*is_under_way)(const dlock_background *own);
 
 	/* The request was answered, or has failed. False: it is done. True: the pool sends it again at `due`, which is
-	 * after a pause unless this function sets it. */
+	 * after a pause unless this function sets it. It may also set `rests`. */
 	bool (*take)(dlock_background *own, dlock_nanos now);
 	void (*free)(dlock_background *own);
 } dlock_background_ops;
@@ -77,6 +77,7 @@ struct dlock_background {
 	dlock_background *next;
 	dlock_adopted adopted;
 	bool sent;
+	bool rests; /* the end of a request does not wait for it */
 	dlock_nanos due, useful_until;
 };
 
@@ -84,10 +85,10 @@ struct dlock_background {
 void dlock_net_pool_begin_background(
 	dlock_net_pool *pool, dlock_background *own, const dlock_background_ops *ops, dlock_nanos useful_until);
 
-/* Is no background request of this process left? */
+/* Has this process no background request left that the end of a request waits for? */
 bool dlock_net_pool_is_at_rest(const dlock_net_pool *pool);
 
-/* Waits until all background requests have ended, or until `deadline`. */
+/* Waits until the pool is at rest, or until `deadline`. */
 void dlock_net_pool_drain(dlock_net_pool *pool, dlock_nanos deadline);
 
 #endif

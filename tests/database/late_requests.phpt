@@ -1,5 +1,5 @@
 --TEST--
-PostgreSQL: a request that is executed after its caller has released the lock, or has given up, does not hold the lock
+PostgreSQL: a request that is executed long after its caller has released or dropped the lock, or has given up, does not hold the lock; the end of a process does not wait for it
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -19,15 +19,22 @@ $server = new PrivatePostgres();
 $other = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 100, renew: false);
 $other->isLocked('made');
 
-/** Stops the process of the server that has the first request of $do; the second one is sent over another session. */
-$test = function (string $timeout, callable $do) use ($server): void {
+/** A lock, and the process of the server that has its next request and is stopped. Its second one goes elsewhere. */
+$hang = function (string $timeout) use ($server): array {
     $before = $server->sessions();
     $lock = new DistributedLock($server->dsn("guard=300&connect_timeout=60&read_timeout=$timeout"), ttl: 100, renew: false);
     wait_for(fn () => thrown_by(fn () => $lock->isLocked('asked')) === null, 60, 'a session');
     [$backend] = array_values(array_diff($server->sessions(), $before));
     posix_kill($backend, SIGSTOP);
     wait_until_stopped($backend);
+    return [$lock, $backend];
+};
+$test = function (string $timeout, callable $do) use ($server, $hang): void {
+    [$lock, $backend] = $hang($timeout);
     $do($lock);
+    for ($until = now() + 0.5; now() < $until;) { // more releases in the background have their answers by then
+        thrown_by(fn () => $lock->isLocked('asked'));
+    }
     same(null, $server->token('Lock:r'), 'before that process goes on');
     posix_kill($backend, SIGCONT);
     wait_for(fn () => $server->token('Lock:r') !== null, 60, 'the late request to be executed');
@@ -37,11 +44,23 @@ $test = function (string $timeout, callable $do) use ($server): void {
 $test('3', function (DistributedLock $lock) {
     same(true, $lock->acquire('r', 0)->release(), 'acquired by the second request');
 });
+$test('3.2', function (DistributedLock $lock) {
+    $lease = $lock->acquire('r', 0);
+    unset($lease);
+});
 $lease = $other->acquire('r', 0);
 $test('3.1', function (DistributedLock $lock) use ($server) {
     same(null, $lock->tryAcquire('r', 1), 'the answer to the second request is no');
     $server->query('UPDATE dlock.locks SET expires = clock_timestamp()'); // no other lock of this process asks meanwhile
 });
+
+$child = fork_child(function () use ($hang) {
+    ini_set('dlock.shutdown_timeout', '300');
+    [$lock, $backend] = $hang('3.3');
+    $lock->lock('left', 0); // its end releases it
+    return $backend;
+});
+posix_kill($child->result(), SIGCONT); // after the end of the process
 echo "done\n";
 ?>
 --EXPECT--
