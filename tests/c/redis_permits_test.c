@@ -137,6 +137,46 @@ static void test_capacity_of_many_waiters(void)
 	client_free(&asking);
 }
 
+static long long pages_read(void)
+{
+	return server_info(&server, "commandstats", "cmdstat_zrangebyscore:calls");
+}
+
+/* A program with less capacity is deployed, and many of its processes wait. */
+static void test_capacity_that_becomes_lower(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
+	dlock_permits_attempt ten = attempt_of("old", 10, 10);
+	int64_t value;
+	char id[8];
+
+	begin();
+	check(request("holder", 1, 1, NULL) == DLOCK_OK, "a permit of one");
+	for (int i = 0; i < 500; i++) {
+		snprintf(id, sizeof id, "w%d", i);
+		request(id, 1, 1, &inbox);
+	}
+	ten.inbox = &inbox;
+	ten.number = 1;
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &ten)) == DLOCK_LOST
+			&& response.refusal.position == 500,
+		"behind 500 requests, one with a higher capacity waits");
+	ten.ticket = response.refusal.ticket;
+	check(server_do(&server, "ZADD Semaphore:a 10 $used"), "no permit is free for it");
+	long long pages = pages_read();
+	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &ten)) == DLOCK_LOST
+			&& pages_read() - pages < 6,
+		"its sign of life does not read the queue");
+	check(server_do(&server, "ZADD Semaphore:a 1 $used")
+			&& read_integer(dlock_request_permits_leave(pool, &ten), &value) == DLOCK_LOST
+			&& server_integer(&server, "ZSCORE Semaphore:a $most") == 1,
+		"when it leaves, the highest capacity of the others is found");
+	pages = pages_read();
+	check(read_integer(dlock_request_permits_leave(pool, &ten), &value) == DLOCK_LOST && pages_read() - pages < 6,
+		"the next script does not read the queue");
+	client_free(&asking);
+}
+
 /* WAIT confirms nothing of an answer that wrote nothing. */
 static void test_restoring_writes(void)
 {
@@ -219,8 +259,8 @@ static void test_other_key(void)
 
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters), TEST(restoring_writes),
-		TEST(read_write), TEST(old_server), TEST(other_key) };
+	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters),
+		TEST(capacity_that_becomes_lower), TEST(restoring_writes), TEST(read_write), TEST(old_server), TEST(other_key) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

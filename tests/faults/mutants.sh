@@ -97,7 +97,7 @@ all_mutants() {
 	mutant attach_without_removal Semaphore 60 "a client that attaches permits by a handle acquires them once more" \
 		src/redis/script/lua/permits/permits_exchange.lua 's/redis\.call\(.ZREM., pool, .h. \.\. ARGV\[1\], .w. \.\. ARGV\[1\]\)//'
 	mutant small_ones_overtake Semaphore 20 "a waiter whose permits fit is served, even if another waiter was there before" \
-		src/redis/script/lua/permits/permits_queue.lua 's/\t\tgoing = state\.queue > PHASES and state\.most > state\.blocked and state\.passed < PASSED and skip < FAR/\t\tgoing = true/' \
+		src/redis/script/lua/permits/permits_queue.lua 's/going = looks_further\(state, skip\)/going = true/' \
 		src/redis/script/lua/permits/permits_queue.lua 's/\tif tonumber\(capacity\) <= state\.blocked then/\tif false then/'
 	mutant readers_first ReadWriteLock 20 "readers are served before writers that have waited longer" \
 		src/redis/script/lua/permits/permits_queue.lua 's/(\tlocal writer = first\(ALONE)/\tlocal early = first(WAITS, string.format("(%.0f", ALONE), count)\n\tif #early > 0 then\n\t\treturn early, false\n\tend\n$1/'

@@ -35,7 +35,7 @@ $mistakes = [
     'a lease that is over and is taken back too early' => ['permits_queue.lua' => ['take_back(state, state.now, CHUNK)' => 'take_back(state, state.now + 20, CHUNK)']],
     'a lease that is swept before anybody needs its room' => ['permits_contend.lua' => ['take_back(state, now - GRACE, SWEPT)' => 'take_back(state, now - 20, SWEPT)']],
     'dead holders that are never swept' => ['permits_contend.lua' => ['if sweeps and take_back' => 'if false and take_back']],
-    'one that waits for a lower capacity keeps others waiting' => ['permits_queue.lua' => ['and state.most > state.blocked and skip' => 'and false and skip']],
+    'one that waits for a lower capacity keeps others waiting' => ['permits_queue.lua' => ['state.most > state.blocked and room' => 'false and room']],
     'one that does not wait is kept out by those that ask with a lower capacity' => ['permits_contend.lua' => [' or is_passing(state, capacity)) and' => ') and']],
     'overtaking of one that asks with the same capacity' => ['permits_queue.lua' => ['	if tonumber(capacity) <= state.blocked then' => '	if false then']],
     'leases that are over and are not all taken back' => ['permits_queue.lua' => ['state.reclaimed = count < CHUNK' => 'state.reclaimed = true']],

@@ -28,9 +28,9 @@
 	script(LEAVE, "leave", \
 		"8832a7d3a819434eb06d0d667b7ae1903397e52f", DLOCK_LUA_LEAVE) \
 	script(PERMITS_ACQUIRE, "permits_acquire", \
-		"5c6468d31e9e5c99bf1a84239b5ef72184d16b55", DLOCK_LUA_PERMITS_ACQUIRE) \
+		"ce77ffb2a70ec6d03fcfaa5ead18a08d9e1e90ea", DLOCK_LUA_PERMITS_ACQUIRE) \
 	script(PERMITS_ACQUIRE_REPLICATED, "permits_acquire_replicated", \
-		"59fd9b3109390d16bdb946c8819156704de6f828", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
+		"8241d941c00cc9c1a0f612dd54b37a73bab91c24", DLOCK_LUA_PERMITS_ACQUIRE_REPLICATED) \
 	script(PERMITS_BREAK, "permits_break", \
 		"8772027cad95b189240feb95ae0063be41503e64", DLOCK_LUA_PERMITS_BREAK) \
 	script(PERMITS_CHECK, "permits_check", \
@@ -38,35 +38,35 @@
 	script(PERMITS_COUNTS, "permits_counts", \
 		"ec676233dbd2ac64b3a748fb47c65572447ac3fd", DLOCK_LUA_PERMITS_COUNTS) \
 	script(PERMITS_DOWNGRADE, "permits_downgrade", \
-		"8fdc33cdf2fc2761ae32d8511ae04e197173a656", DLOCK_LUA_PERMITS_DOWNGRADE) \
+		"532bf3ed1980a89996c8a43103d66a405f157421", DLOCK_LUA_PERMITS_DOWNGRADE) \
 	script(PERMITS_DOWNGRADE_REPLICATED, "permits_downgrade_replicated", \
-		"c73696ef8c42ac1b461c01a80eda462f44269573", DLOCK_LUA_PERMITS_DOWNGRADE_REPLICATED) \
+		"b68dc46a8ef5506d4c149f2a068bad858ee70712", DLOCK_LUA_PERMITS_DOWNGRADE_REPLICATED) \
 	script(PERMITS_DROP, "permits_drop", \
 		"6ecfa8b182a28d1ca1871b34824c24235dd5f1ca", DLOCK_LUA_PERMITS_DROP) \
 	script(PERMITS_EXCHANGE, "permits_exchange", \
 		"73a05b56a2bd3cc7de559d3073bd3b21963a1658", DLOCK_LUA_PERMITS_EXCHANGE) \
 	script(PERMITS_EXCHANGE_REPLICATED, "permits_exchange_replicated", \
-		"6e64f29fa611a5293cb966bb676537ea5aeffb3e", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
+		"749258a40be36330cf7e9e3b7e0121654747e79a", DLOCK_LUA_PERMITS_EXCHANGE_REPLICATED) \
 	script(PERMITS_INSPECT, "permits_inspect", \
 		"97dc4b1abe4302e1d65ad6abf21f3bee571bd3dd", DLOCK_LUA_PERMITS_INSPECT) \
 	script(PERMITS_KEEP, "permits_keep", \
 		"7ecc5e5b2140e3ead89464ac234728b0f1e89797", DLOCK_LUA_PERMITS_KEEP) \
 	script(PERMITS_LEAVE, "permits_leave", \
-		"46e0d7a0f064647688d1012e0344c09bba4a5c20", DLOCK_LUA_PERMITS_LEAVE) \
+		"892de0d2d27863e4dbcf2cdbb72c2a82d94321d6", DLOCK_LUA_PERMITS_LEAVE) \
 	script(PERMITS_RELEASE, "permits_release", \
-		"f4b127ed3a641358c0d8b9f92599af1d1d501632", DLOCK_LUA_PERMITS_RELEASE) \
+		"1fbb51e66d3050f449838865608c4f4792b05d18", DLOCK_LUA_PERMITS_RELEASE) \
 	script(PERMITS_RELEASE_REPLICATED, "permits_release_replicated", \
-		"8b102fb7c89c80ed6b4eacf1f2596a48651efe7f", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
+		"2df096eba6dc476fa66068ef7c1f0cd41d24450c", DLOCK_LUA_PERMITS_RELEASE_REPLICATED) \
 	script(PERMITS_RENEW, "permits_renew", \
 		"eb246b48bf0424ea5925979d46844aea93703ff4", DLOCK_LUA_PERMITS_RENEW) \
 	script(PERMITS_RESTORE, "permits_restore", \
-		"587e24db03a3c84651b8b082204a9ab694f20c37", DLOCK_LUA_PERMITS_RESTORE) \
+		"27f8204c737f2172b738cb0879f4c1db9fb9d8c2", DLOCK_LUA_PERMITS_RESTORE) \
 	script(PERMITS_UNCHANGED, "permits_unchanged", \
 		"57733778d76dfaca8c5a4d49a7b6d85addd3e986", DLOCK_LUA_PERMITS_UNCHANGED) \
 	script(PERMITS_UPGRADE, "permits_upgrade", \
-		"3c635292776d70eb839af4d715cf78ab102d79c9", DLOCK_LUA_PERMITS_UPGRADE) \
+		"c03a76185cb794035cf563deda3a288d8c3abfc9", DLOCK_LUA_PERMITS_UPGRADE) \
 	script(PERMITS_UPGRADE_REPLICATED, "permits_upgrade_replicated", \
-		"287ee4759b38faa1a6ba4a788462f63efa6758ed", DLOCK_LUA_PERMITS_UPGRADE_REPLICATED) \
+		"57b799d21113b8d9d217b7c444ade10da8935334", DLOCK_LUA_PERMITS_UPGRADE_REPLICATED) \
 	script(PUBLISH, "publish", \
 		"1ceaff06537b0c06064de1d908f53807f12cbb1b", DLOCK_LUA_PUBLISH) \
 	script(RAISE, "raise", \
@@ -792,6 +792,15 @@
 	"else\n" \
 	"state.removed = state.removed + 1\nend\n" \
 	"return state.removed < MOST_REMOVED\nend\n" \
+	"local function looks_further(state, skip)\n" \
+	"return state.queue > PHASES and state.most > state.blocked and room(state, state.most) > 0 and state.passed " \
+	"< PASSED\n" \
+	"and skip < FAR\nend\n" \
+	"local function note_most(state)\n" \
+	"if state.blocked < state.most then\n" \
+	"redis.call('ZREM', state.pool, '$most')\n" \
+	"redis.call('ZADD', state.pool, state.blocked, '$most')\n" \
+	"state.most = state.blocked\nend\nend\n" \
 	"local function note_queue(state, empty)\n" \
 	"local queue = math.max(state.queue, PHASES)\n" \
 	"if empty then\n" \
@@ -818,11 +827,13 @@
 	"going, stays = serve_waiter(state, waiter, me, ttl)\n" \
 	"if stays then\n" \
 	"skip = skip + 1\n" \
-	"going = state.queue > PHASES and state.most > state.blocked and state.passed < PASSED and skip < FAR\nend\n" \
+	"going = looks_further(state, skip)\nend\n" \
 	"if not going then\n" \
 	"empty = false\n" \
 	"break\nend\nend\n" \
 	"count = 32\nend\n" \
+	"if empty and skip > 0 then\n" \
+	"note_most(state)\nend\n" \
 	"note_queue(state, empty and skip == 0)\n" \
 	"return state.grants > 0\nend\n"
 

@@ -11,7 +11,7 @@
 --   small          $used       the permits in use, with those of expired leases that no client has needed yet
 --                  $cap        on a server that fails over: the capacity at the last grant. More are in use only if
 --                              holders were restored
---                  $most       the highest capacity of all waiters since the queue was last empty
+--                  $most       no waiter asks with a higher capacity
 --                  w<id>       the permits of that holder, if they are not 1
 --   from HELD on   h<id>       a holder: when its lease ends, in ms
 --   from WAITS on  q<waiter>   a waiter: its ticket, in us

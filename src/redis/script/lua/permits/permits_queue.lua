@@ -194,6 +194,21 @@ local function serve_waiter(state, waiter, me, ttl)
 	return state.removed < MOST_REMOVED
 end
 
+-- May a waiter behind those that stay be served? Only if it asks with a higher capacity, which has room.
+local function looks_further(state, skip)
+	return state.queue > PHASES and state.most > state.blocked and room(state, state.most) > 0 and state.passed < PASSED
+		and skip < FAR
+end
+
+-- All waiters have been looked at, and none asks with more than state.blocked. ZREM goes first, as in drop().
+local function note_most(state)
+	if state.blocked < state.most then
+		redis.call('ZREM', state.pool, '$most')
+		redis.call('ZADD', state.pool, state.blocked, '$most')
+		state.most = state.blocked
+	end
+end
+
 -- Updates what the pool says about the queue.
 local function note_queue(state, empty)
 	local queue = math.max(state.queue, PHASES)
@@ -229,7 +244,7 @@ local function serve(state, me, ttl)
 			going, stays = serve_waiter(state, waiter, me, ttl)
 			if stays then
 				skip = skip + 1
-				going = state.queue > PHASES and state.most > state.blocked and state.passed < PASSED and skip < FAR
+				going = looks_further(state, skip)
 			end
 			if not going then
 				empty = false
@@ -237,6 +252,9 @@ local function serve(state, me, ttl)
 			end
 		end
 		count = 32 -- a release mostly serves one waiter; after two there may be many
+	end
+	if empty and skip > 0 then
+		note_most(state)
 	end
 	note_queue(state, empty and skip == 0)
 	return state.grants > 0
