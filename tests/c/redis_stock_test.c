@@ -204,6 +204,39 @@ static void test_queue_behind_those_that_want_more(void)
 	client_free(&asking);
 }
 
+/* A waiter that no order may pass dies behind sixteen others. */
+static void test_dead_waiter_behind_live_ones(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" }, dead = { .channel = "dlock:inbox:y" };
+	char id[16];
+
+	begin();
+	redisContext *listener = redisConnect("127.0.0.1", server.port);
+	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	restock(stocks[0], 30, "first");
+	check(reserve("ann/1", 28, 0, NULL, false) == DLOCK_RESERVE_HELD, "two units are free");
+	for (int i = 0; i < 17; i++) {
+		snprintf(id, sizeof id, "bob%02d/1", i);
+		reserve(id, 10, 0, &inbox, false);
+	}
+	check(reserve("cid/1", 10, 0, &dead, true) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 17,
+		"behind 17 orders, one that no other may pass waits, and its process dies");
+	check(reserve("dan/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD
+			&& server_integer(&server, "ZCOUNT Stock:{a}1 1e15 4e15") == 17,
+		"an order that does not wait passes it");
+	check(reserve("eve/1", 10, 0, &inbox, true) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 17
+			&& reserve("fay/1", 1, 0, &inbox, false) == DLOCK_RESERVE_SHORT,
+		"one whose process listens is not passed");
+	check(server_do(&server, "EVAL %s 0",
+			  "local waiter = 's10  s eve/1 dlock:inbox:x'\n"
+			  "redis.call('ZADD', 'Stock:{a}1', redis.call('ZSCORE', 'Stock:{a}1', waiter) + 3000000, waiter)")
+			&& restock(stocks[0], 1, "second") == 1 && server_integer(&server, "ZSCORE Stock:{a}1 hfay/1") > 0
+			&& server_integer(&server, "ZCOUNT Stock:{a}1 1e15 4e15") == 17,
+		"after three seconds without a sign of life, the order behind it is served");
+	redisFree(listener);
+	client_free(&asking);
+}
+
 /* A basket waits for the product that is short, and leaves the queues of both. */
 static void test_basket_waits(void)
 {
@@ -404,8 +437,8 @@ static void test_lineage_when_a_replica_attaches(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(queue_behind_those_that_want_more),
-		TEST(basket_waits), TEST(counts), TEST(clock_set_back_by_years), TEST(lineage_begins),
-		TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
+		TEST(dead_waiter_behind_live_ones), TEST(basket_waits), TEST(counts), TEST(clock_set_back_by_years),
+		TEST(lineage_begins), TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

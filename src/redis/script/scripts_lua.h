@@ -110,31 +110,31 @@
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
-		"b5529ad3ee404a2e540816b5f7663a368b5e86e4", DLOCK_LUA_STOCK_BASKET) \
+		"551ce2c1580a33da230acf0ad8170562badeeaf2", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"38f1cab76498b043bb903e7106b49212e458d4bd", DLOCK_LUA_STOCK_CANCEL) \
+		"9e0eeeaae349b4c3caa90205ec2be2fca83ad157", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
-		"7864305048dceaf6920b26e3b3a392bcf771c777", DLOCK_LUA_STOCK_CHANGE) \
+		"46bae07a22522b23701048dcedda110ff08bbd93", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
-		"0285e911f89e4f05ad1add4b30329ade91be2c50", DLOCK_LUA_STOCK_CONFIRM) \
+		"3723651f67e6b9ac4bb18ae7494d570effe24a1f", DLOCK_LUA_STOCK_CONFIRM) \
 	script(STOCK_COUNTS, "stock_counts", \
-		"35db29aaccef6f49d73de55da5afcd2d196471cf", DLOCK_LUA_STOCK_COUNTS) \
+		"286da46a7c5ac6bbd309fddfc2ee7cd980d61976", DLOCK_LUA_STOCK_COUNTS) \
 	script(STOCK_EXTEND, "stock_extend", \
-		"04a9e8fc414a408c5692cde07431d193e3d5b61f", DLOCK_LUA_STOCK_EXTEND) \
+		"d41c820265b1a71a4964f5b39359c4c97f15312f", DLOCK_LUA_STOCK_EXTEND) \
 	script(STOCK_LEAVE, "stock_leave", \
-		"b91e9c639feb6a8378af634094ca7c77c0c80da8", DLOCK_LUA_STOCK_LEAVE) \
+		"df2a8f19c469353595c39fb0afd458fe722bd279", DLOCK_LUA_STOCK_LEAVE) \
 	script(STOCK_LINEAGE, "stock_lineage", \
 		"5528ac6aac62edb4404445dae94407d50b2a46b3", DLOCK_LUA_STOCK_LINEAGE) \
 	script(STOCK_ORDERS, "stock_orders", \
 		"5b97d19e6d0b15ef7ab16fb7ffb31c2e52ddd39d", DLOCK_LUA_STOCK_ORDERS) \
 	script(STOCK_REFUND, "stock_refund", \
-		"57aa45a745ec64c745471f4b71b18ded20489102", DLOCK_LUA_STOCK_REFUND) \
+		"71d9db7163c40d76dcc99ae743b7368d7584f944", DLOCK_LUA_STOCK_REFUND) \
 	script(STOCK_RESERVE, "stock_reserve", \
-		"0fa8b4d7445b616aaa0fa0abc3c214fcf9d4b520", DLOCK_LUA_STOCK_RESERVE) \
+		"3ea90efbcf13d6fe1e9335c5821a6f3b423f6bb7", DLOCK_LUA_STOCK_RESERVE) \
 	script(STOCK_RESTOCK, "stock_restock", \
-		"fac394a59b6185f784925df5081350c41dfc3bcf", DLOCK_LUA_STOCK_RESTOCK) \
+		"3571c88685b996eeaf9c2731d5191a2d6beed15e", DLOCK_LUA_STOCK_RESTOCK) \
 	script(STOCK_SALE, "stock_sale", \
-		"0c0a1d5b038b966fe43aa5aa2cb208cc46911f3e", DLOCK_LUA_STOCK_SALE) \
+		"686cc57e09caa35bc1b858c31a9d809e9a619b4e", DLOCK_LUA_STOCK_SALE) \
 	script(STOCK_STATUS, "stock_status", \
 		"40694be62febc45b10ff3021bac6e3c605c4dc73", DLOCK_LUA_STOCK_STATUS) \
 	script(UNCHANGED, "unchanged", \
@@ -1163,6 +1163,8 @@
 	"local function ask_anew(stock, id, score)\n" \
 	"if score >= CANCELLED and is_settled(score) then\n" \
 	"redis.call('ZADD', stock.pool, string.format('%.7f', score + 1 / 128), 'h' .. id)\nend\nend\n" \
+	"local function gives_signs(stock, sign)\n" \
+	"return stock.now - math.floor(-(sign or 0) / 1000) < STALE\nend\n" \
 	"local function listens(inbox)\n" \
 	"local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)\n" \
 	"return listeners.err or listeners[2] > 0\nend\n" \
@@ -1177,7 +1179,7 @@
 	"if not ticket then\n" \
 	"return true\nend\n" \
 	"local mine, score = place == me, order_of(stock, id)\n" \
-	"local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE\n" \
+	"local live = mine or gives_signs(stock, sign)\n" \
 	"units, limit = tonumber(units), tonumber(limit)\n" \
 	"local may = live and not is_settled(score) and stock.closed == 0\n" \
 	"and units <= stock.all - stock.sold\n" \
@@ -1230,6 +1232,14 @@
 	"local last = first_strict(stock)\n" \
 	"local waiters = next_fitting(stock, last)\n" \
 	"return #waiters > 0 and waiters or fitting_by_units(stock, last)\nend\n" \
+	"local function drop_dead_strict(stock, me)\n" \
+	"for _, waiter in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'LIMIT', 0, stock.scan)) do\n" \
+	"local place, signs = names_of(waiter)\n" \
+	"if place == me or gives_signs(stock, redis.call('ZSCORE', stock.pool, signs))\n" \
+	"and listens(string.match(waiter, '(%S*)$')) then\n" \
+	"return\nend\n" \
+	"redis.call('ZREM', stock.pool, names_of(waiter))\n" \
+	"stock.left = true\nend\nend\n" \
 	"local function may_come(stock)\n" \
 	"return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1\n" \
 	"or stock.kept > 0 and GRACE or -1\nend\n" \
@@ -1247,8 +1257,11 @@
 	"local before = stock.left\n" \
 	"stock.left, stock.kept = false, 0\n" \
 	"local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)\n" \
-	"if not blocked and not stock.left and stock.kept == 0 and least(stock) <= stock.free then\n" \
-	"serve_all(stock, fitting(stock), me, ttl)\nend\n" \
+	"if not blocked then\n" \
+	"local left = stock.left\n" \
+	"drop_dead_strict(stock, me)\n" \
+	"if not left and stock.kept == 0 and least(stock) <= stock.free then\n" \
+	"serve_all(stock, fitting(stock), me, ttl)\nend\nend\n" \
 	"stock.left = stock.left or before\n" \
 	"if stock.left and stock.kept == 0 and least(stock) <= stock.free then\n" \
 	"local waiter = first_waiters(stock, 1)[1]\n" \

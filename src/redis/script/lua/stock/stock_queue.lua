@@ -48,6 +48,10 @@ local function ask_anew(stock, id, score)
 	end
 end
 
+local function gives_signs(stock, sign)
+	return stock.now - math.floor(-(sign or 0) / 1000) < STALE
+end
+
 -- Does its process listen? If the user may not ask, the waiter counts as alive for as long as it gives signs of life.
 local function listens(inbox)
 	local listeners = redis.pcall('PUBSUB', 'NUMSUB', inbox)
@@ -73,7 +77,7 @@ local function serve_waiter(stock, waiter, me, ttl)
 		return true
 	end
 	local mine, score = place == me, order_of(stock, id)
-	local live = mine or stock.now - math.floor(-(sign or 0) / 1000) < STALE
+	local live = mine or gives_signs(stock, sign)
 	units, limit = tonumber(units), tonumber(limit)
 	local may = live and not is_settled(score) and stock.closed == 0
 		and units <= stock.all - stock.sold
@@ -153,6 +157,19 @@ local function fitting(stock)
 	return #waiters > 0 and waiters or fitting_by_units(stock, last)
 end
 
+-- Removes dead strict waiters up to the first live one. Wherever they are, they would keep out all later orders.
+local function drop_dead_strict(stock, me)
+	for _, waiter in ipairs(redis.call('ZRANGEBYSCORE', stock.pool, STRICT, '+inf', 'LIMIT', 0, stock.scan)) do
+		local place, signs = names_of(waiter)
+		if place == me or gives_signs(stock, redis.call('ZSCORE', stock.pool, signs))
+			and listens(string.match(waiter, '(%S*)$')) then
+			return
+		end
+		redis.call('ZREM', stock.pool, names_of(waiter))
+		stock.left = true
+	end
+end
+
 -- In how many ms may units come, from a reservation that expires, or from what is kept for another waiter? -1: never.
 local function may_come(stock)
 	return reserved_units(stock) > 0 and stock.next and math.max(0, stock.next - stock.now) + 1
@@ -179,14 +196,17 @@ local function serve(stock, tells, me, ttl)
 		local from = stock.closed > 0 and WANTS or WANTS + stock.all - stock.sold + 1
 		serve_all(stock, redis.call('ZRANGEBYSCORE', stock.pool, from, WANTS + 1e9, 'LIMIT', 0, stock.scan))
 	end
-	-- A strict waiter that is dead would keep out all later orders.
 	if least(stock) <= stock.free or stock.free > 0 and first_strict(stock) < math.huge then
 		local before = stock.left
 		stock.left, stock.kept = false, 0
 		local blocked = serve_all(stock, first_waiters(stock, stock.scan), me, ttl)
-		-- They are enough for none of the first waiters
-		if not blocked and not stock.left and stock.kept == 0 and least(stock) <= stock.free then
-			serve_all(stock, fitting(stock), me, ttl)
+		if not blocked then
+			local left = stock.left
+			drop_dead_strict(stock, me)
+			-- They are enough for none of the first waiters
+			if not left and stock.kept == 0 and least(stock) <= stock.free then
+				serve_all(stock, fitting(stock), me, ttl)
+			end
 		end
 		stock.left = stock.left or before
 		if stock.left and stock.kept == 0 and least(stock) <= stock.free then
