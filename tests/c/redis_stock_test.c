@@ -237,6 +237,43 @@ static void test_dead_waiter_behind_live_ones(void)
 	client_free(&asking);
 }
 
+static void test_withdrawn_behind_many(void)
+{
+	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
+	dlock_stock_attempt again = { .id = "bob/1", .units = 1, .ttl = 20 * DLOCK_SECOND, .inbox = &inbox, .number = 2 };
+	dlock_order_ref bob = order_of("bob/1", 1);
+	char id[16];
+
+	begin();
+	redisContext *listener = redisConnect("127.0.0.1", server.port);
+	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	restock(stocks[0], 2, "first");
+	check(reserve("bob/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD
+			&& order_says(dlock_request_stock_confirm(stocks, 1, &bob, 0)) == 1
+			&& order_says(dlock_request_stock_refund(stocks, 1, &bob, true, 0, "")) == 1,
+		"an order is sold and refunded");
+	check(reserve("ann/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD, "one unit is left");
+	for (int i = 0; i < 100; i++) {
+		snprintf(id, sizeof id, "c%d/1", i);
+		reserve(id, 2, 0, &inbox, false);
+	}
+	check(reserve("dan/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD
+			&& reserve("bob/1", 1, 0, &inbox, false) == DLOCK_RESERVE_SHORT && reserved.refusal.position == 100,
+		"its name waits behind 100 orders");
+	again.ticket = reserved.refusal.ticket;
+	check(order_says(dlock_request_stock_cancel(stocks, 1, &bob)) == 2, "cancel() does not find it there");
+	check(restock(stocks[0], 1, "second") == 1 && server_integer(&server, "ZCOUNT Stock:{a}1 1e11 1e13") == 2
+			&& server_integer(&server, "ZSCORE Stock:{a}1 hbob/1") >= 40000000000000,
+		"but units that come are not reserved for it, and it stays refunded");
+	dlock_call *call = dlock_request_stock_reserve(stocks[0], &again);
+	check(dlock_read_stock_reserve(call, ask(call), &reserved, &problem) == DLOCK_OK
+			&& reserved.result == DLOCK_RESERVE_CANCELLED,
+		"its next request learns that it was withdrawn");
+	dlock_call_release(call);
+	redisFree(listener);
+	client_free(&asking);
+}
+
 /* A basket waits for the product that is short, and leaves the queues of both. */
 static void test_basket_waits(void)
 {
@@ -437,8 +474,9 @@ static void test_lineage_when_a_replica_attaches(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(orders), TEST(queue), TEST(queue_behind_those_that_want_more),
-		TEST(dead_waiter_behind_live_ones), TEST(basket_waits), TEST(counts), TEST(clock_set_back_by_years),
-		TEST(lineage_begins), TEST(lineage_of_a_new_master), TEST(lineage_when_a_replica_attaches) };
+		TEST(dead_waiter_behind_live_ones), TEST(withdrawn_behind_many), TEST(basket_waits), TEST(counts),
+		TEST(clock_set_back_by_years), TEST(lineage_begins), TEST(lineage_of_a_new_master),
+		TEST(lineage_when_a_replica_attaches) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

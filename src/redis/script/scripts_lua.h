@@ -112,7 +112,7 @@
 	script(STOCK_BASKET, "stock_basket", \
 		"551ce2c1580a33da230acf0ad8170562badeeaf2", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
-		"9e0eeeaae349b4c3caa90205ec2be2fca83ad157", DLOCK_LUA_STOCK_CANCEL) \
+		"c28faeee382a16a99749bcee058798c0bc52fb5b", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
 		"46bae07a22522b23701048dcedda110ff08bbd93", DLOCK_LUA_STOCK_CHANGE) \
 	script(STOCK_CONFIRM, "stock_confirm", \
@@ -2319,7 +2319,9 @@
 	"else\n" \
 	"ago = math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
 	"if found or score >= CANCELLED and score < REFUNDED and (stock.queue or not is_settled(score)) then\n" \
-	"redis.call('ZADD', stock.pool, state, 'h' .. id)\nend\n" \
+	"redis.call('ZADD', stock.pool, state, 'h' .. id)\n" \
+	"elseif score >= REFUNDED and not is_settled(score) then\n" \
+	"redis.call('ZADD', stock.pool, string.format('%.6f', score - 1 / 128), 'h' .. id)\nend\n" \
 	"serve(stock)\n" \
 	"if stock.left then\n" \
 	"note_queue(stock)\nend\nend\n" \

@@ -67,6 +67,8 @@ for _, stock in ipairs(stocks) do
 	end
 	if found or score >= CANCELLED and score < REFUNDED and (stock.queue or not is_settled(score)) then
 		redis.call('ZADD', stock.pool, state, 'h' .. id)
+	elseif score >= REFUNDED and not is_settled(score) then -- a waiter behind the first ones looks at that
+		redis.call('ZADD', stock.pool, string.format('%.6f', score - 1 / 128), 'h' .. id)
 	end
 	serve(stock)
 	if stock.left then
