@@ -260,7 +260,8 @@ static void test_other_key(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = { TEST(semaphore), TEST(capacity_of_many_waiters),
-		TEST(capacity_that_becomes_lower), TEST(restoring_writes), TEST(read_write), TEST(old_server), TEST(other_key) };
+		TEST(capacity_that_becomes_lower), TEST(restoring_writes), TEST(read_write), TEST(old_server),
+		TEST(other_key) };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &one_server);
 }

@@ -262,8 +262,9 @@ ZEND_METHOD(Dlock_Reservation, refund)
 		RETURN_THROWS();
 	}
 	dlock_stock *stock = reservation->stock->stock;
-	dlock_status status = stock->ops->refund(stock, &reservation->order->order, !restock || Z_TYPE_P(restock) == IS_TRUE,
-		all ? 0 : quantity, all ? (dlock_arg){ "", 0 } : dlock_arg_of(change), &answer, &error);
+	dlock_status status = stock->ops->refund(stock, &reservation->order->order,
+		!restock || Z_TYPE_P(restock) == IS_TRUE, all ? 0 : quantity, all ? (dlock_arg){ "", 0 } : dlock_arg_of(change),
+		&answer, &error);
 	if (status == DLOCK_OK && answer.outcome == DLOCK_STOCK_REFUSED
 			&& (answer.reason == DLOCK_ORDER_NOT_SOLD || answer.reason == DLOCK_ORDER_SMALLER)) {
 		dlock_stock_throw_conflict(reservation->order, &answer);
