@@ -205,6 +205,92 @@ static void test_straggler_behind_extension(void)
 	relay_end(&relay);
 }
 
+/* The last server is reached over a new connection. What was held up on the earlier one stays held up. */
+static void connect_again(relay *relay, client *c)
+{
+	check(eventually(is_stopped, relay), "a request is held up");
+	dlock_conn_close(client_conn(c, SERVERS - 1));
+	atomic_store(&relay->stop, "no request has this word");
+}
+
+/* Without the first two servers, a majority needs the last one. */
+static void freeze_two(bool freezes)
+{
+	(freezes ? server_freeze : server_thaw)(&servers[0]);
+	(freezes ? server_freeze : server_thaw)(&servers[1]);
+}
+
+static bool has_short_time(void *most)
+{
+	long long left = server_integer(&servers[SERVERS - 1], "PTTL " PREFIX "late");
+
+	return left > 0 && left <= *(const long *) most;
+}
+
+/* The last server may execute a request for a shorter lease time after the longer one, over another connection. */
+static void test_shorter_time_comes_late(void)
+{
+	static const char *ways[] = { "an extension", "the acquire", "an extension, before a check" };
+	enum { SHORT = 60000, LONG = 600000 };
+	long most = SHORT;
+	relay relay;
+
+	for (int way = 0; way < 3; way++) {
+		client c = client_by_relay(&relay, NULL);
+		dlock_claim *claim = claim_on(&c, "late", way == 1 ? SHORT : LONG);
+		check(way == 1 || (acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("late")), "held everywhere");
+		atomic_store(&relay.stop,
+			way == 1 ? dlock_scripts[DLOCK_SCRIPT_ACQUIRE].sha1 : dlock_scripts[DLOCK_SCRIPT_EXTEND].source);
+		check((way == 1 ? acquire(&c, claim, 0) : extend(&c, claim, SHORT)) == DLOCK_OK, "%s: a majority answers",
+			ways[way]);
+		connect_again(&relay, &c);
+		if (way == 1) { /* as a repair */
+			server_do(&servers[SERVERS - 1], "SET " PREFIX "late %s PX %d", claim->token, LONG);
+		}
+		for (int i = 0; way == 2 && i < SERVERS; i++) { /* as an extension of which the client has no answer */
+			server_do(&servers[i], "PEXPIRE " PREFIX "late %d", LONG);
+		}
+		freeze_two(true);
+		check((way == 2 ? dlock_claim_check(claim, &c.error) : extend(&c, claim, LONG)) == DLOCK_OK,
+			"%s: then a majority with the last server: %s", ways[way], c.error.message);
+		freeze_two(false);
+		atomic_store(&relay.stop, NULL);
+		check(eventually(has_short_time, &most), "%s: it comes late", ways[way]);
+		check(left_ms(claim) <= SHORT, "%s: the holder relies on no more (%ld ms)", ways[way], left_ms(claim));
+		client_drain(&c);
+		server_freeze(&servers[SERVERS - 1]);
+		check(extend(&c, claim, LONG) == DLOCK_OK && left_ms(claim) > SHORT,
+			"%s: it relies on other servers for longer (%ld ms)", ways[way], left_ms(claim));
+		server_thaw(&servers[SERVERS - 1]);
+		check(let_go(&c, claim), "released");
+		client_free(&c);
+		relay_end(&relay);
+	}
+}
+
+/* Over one connection, the server executes the requests in their order. But the renewal thread has its own. */
+static void test_shorter_time_in_front(void)
+{
+	enum { SHORT = 60000, LONG = 600000 };
+	client c = client_quorum(servers, SERVERS, 30 * DLOCK_SECOND);
+	dlock_claim *claim = claim_on(&c, "front", LONG);
+
+	check(warm_all(&c) && acquire(&c, claim, 0) == DLOCK_OK && is_everywhere("front"), "held everywhere");
+	client_drain(&c);
+	server_freeze(&servers[SERVERS - 1]);
+	check(extend(&c, claim, SHORT) == DLOCK_OK && extend(&c, claim, LONG) == DLOCK_OK, "a shorter time, and a longer");
+	check(left_ms(claim) > SHORT, "the holder relies on the longer one (%ld ms)", left_ms(claim));
+	check(claim->unacknowledged_ttl == SHORT * DLOCK_MS, "while a server has not answered, renewals request no more");
+	server_thaw(&servers[SERVERS - 1]);
+	client_drain(&c);
+	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > SHORT, "nor do checks shorten it");
+	client_drain(&c);
+	check(extend(&c, claim, LONG) == DLOCK_OK && claim->unacknowledged_ttl == 0,
+		"when it has answered, they request all of it");
+	check(let_go(&c, claim), "released");
+	client_free(&c);
+}
+
 typedef struct {
 	const char *dsns[SERVERS];
 	bool acquired, released;
@@ -405,9 +491,9 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(straggler), TEST(straggler_asked_again), TEST(straggler_behind_leave), TEST(unconnected_straggler),
-		TEST(extension_not_repeated), TEST(straggler_behind_extension), TEST(release_repeated),
-		TEST(late_without_script), TEST(never_heard_in_time), TEST(straggler_of_none), TEST(late_tickets),
-		TEST(slow_votes), TEST(slow_connections),
+		TEST(extension_not_repeated), TEST(straggler_behind_extension), TEST(shorter_time_comes_late),
+		TEST(shorter_time_in_front), TEST(release_repeated), TEST(late_without_script), TEST(never_heard_in_time),
+		TEST(straggler_of_none), TEST(late_tickets), TEST(slow_votes), TEST(slow_connections),
 	};
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &quorum_servers);

@@ -153,7 +153,7 @@ static bool look(client *client, holding *mine)
 static void work(client *client, dlock_backend *backend, holding *mine, nanos length)
 {
 	stream *random = &client->random;
-	nanos until = now + length;
+	nanos until = now + length, again = NEVER;
 
 	while (now < until) {
 		nanos left = until - now, slice = 1 * MS + draw_below(random, 500 * MS);
@@ -161,8 +161,10 @@ static void work(client *client, dlock_backend *backend, holding *mine, nanos le
 		if (!look(client, mine)) {
 			return;
 		}
-		if (draw_chance(random, 0.05)) {
+		if (now >= again || draw_chance(random, 0.05)) {
 			extend(client, mine);
+			again = again == NEVER && draw_chance(random, 0.5) ? now + SECOND + draw_below(random, SECOND) : NEVER;
+			until = again != NEVER && again + 2 * SECOND > until ? again + 2 * SECOND : until;
 		}
 		if (client->depth < DEPTH && options.work == &locks && mine->resource + 1 < options.resources
 			&& draw_chance(random, 0.05)) {

@@ -29,6 +29,13 @@ all_mutants() {
 	# data every 12 s.
 	local rolled_back
 	rolled_back=$(printf ' fault=roll-back,0,0,%d,0.5' {20..950..12})
+	# A server executes late what each client has sent to it, while two others do not hear of later requests.
+	local held='' second client
+	for second in {20..950..6}; do
+		for client in 0 1 2 3; do
+			held+=" fault=hold-packets,$client,2,$second,3.5 fault=cut,$client,0,$((second + 1)),3 fault=cut,$client,4,$((second + 1)),3"
+		done
+	done
 	# ---- one Redis ----
 	mutant upgrade_beside_readers "single work=rwlocks" "a reader becomes the writer while other clients read" \
 		src/redis/script/lua/read_write/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
@@ -239,6 +246,10 @@ all_mutants() {
 		src/redis/redlock/quorum_acquire.c 's/claim->ticket = claim->next_ticket;/claim->ticket = dlock_quorum_propose(quorum_backend_of(claim));/'
 	mutant repair_takes_anything c:renewal_quorum "a holder's repair overwrites the key of another holder" \
 		src/redis/script/lua/lock/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
+	mutant late_extension_forgotten "quorum clients=4 resources=4 faults=0 pauses=0$held" "a client relies on a server that may yet execute its earlier request for a shorter lease time" \
+		src/redis/redlock/quorum_stragglers.c 's/claim->late_ttls\[i\] = shorter\(.*?\);/(void) follows;/'
+	mutant renewal_beside_straggler c:quorum_stragglers "renewals request more than a request that a server has not answered, and may execute after them" \
+		src/redis/redlock/quorum.c 's/shortest < claim->base\.ttl \? shortest : 0/shortest * 0/'
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
 	# ---- several locks at once with RedLock ----

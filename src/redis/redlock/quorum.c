@@ -30,7 +30,6 @@ typedef struct {
 	quorum_claim *claim;
 	enum { EXTEND, CHECK, RELEASE } what;
 	dlock_nanos ttl, started, until;
-	bool unanswered; /* a server that has not answered may have executed the request */
 	dlock_task task;
 	dlock_ballot votes;
 	dlock_voter voters[DLOCK_MOST_SERVERS];
@@ -64,18 +63,22 @@ static dlock_call *request(const asking *own, dlock_conn *conn)
 	return call;
 }
 
-/* For how long a majority says that it has the lock, as far as servers have answered. A majority must have said yes. */
-static dlock_nanos majority_left(const dlock_ballot *votes)
+/* For how long a majority keeps the lock, as far as servers have answered. A majority must have said yes. A server that
+ * may yet execute an earlier request for a shorter lease time is relied on for no more than that. */
+static dlock_nanos majority_left(const asking *own)
 {
+	const dlock_ballot *votes = &own->votes;
 	int64_t left[DLOCK_MOST_SERVERS];
 	int holders = 0;
 
 	for (int i = 0; i < votes->count; i++) {
 		if (votes->voters[i].vote == DLOCK_VOTE_YES) {
-			left[holders++] = votes->voters[i].response.value;
+			dlock_nanos late = own->claim->late_ttls[i],
+						has = own->what == EXTEND ? own->ttl : dlock_lease_left(votes->voters[i].response.value);
+			left[holders++] = late > 0 && late < has ? late : has;
 		}
 	}
-	return dlock_lease_left(dlock_quorum_last(left, holders, votes->quorum));
+	return dlock_quorum_last(left, holders, votes->quorum);
 }
 
 static void ask_holders(asking *own)
@@ -97,18 +100,25 @@ static void ask_holders(asking *own)
 	}
 }
 
-/* Until when the task waits for the remaining servers; 0: it does not. After a check that leaves less than the holder
- * relies on, the first servers may have missed the last renewals, and the remaining ones not. After a release, the next
- * holder may need all servers. */
+/* Until when the task waits for the remaining servers; 0: it does not. If a majority leaves less than the holder relies
+ * on, the first servers may have missed the last renewals, and the remaining ones not. If it leaves less than was
+ * requested, the remaining ones may leave more. After a release, the next holder may need all servers. */
 static dlock_nanos rest_wanted_until(const asking *own, dlock_nanos now)
 {
 	const dlock_ballot *votes = &own->votes;
 
-	if (own->what == CHECK) {
-		bool ends_early = votes->yes >= votes->quorum && now + majority_left(votes) < own->claim->base.deadline;
-		return ends_early ? DLOCK_FOREVER : 0;
+	if (own->what == RELEASE) {
+		return own->claim->needed > votes->quorum ? now + DLOCK_REST_OF_VOTES : 0;
 	}
-	return own->what == RELEASE && own->claim->needed > votes->quorum ? now + DLOCK_REST_OF_VOTES : 0;
+	if (votes->yes < votes->quorum) {
+		return 0;
+	}
+	dlock_quorum_review_stragglers(own->claim, votes, 0);
+	dlock_nanos left = majority_left(own);
+	if (own->what == EXTEND) {
+		return left < own->ttl ? now + DLOCK_REST_OF_VOTES : 0;
+	}
+	return now + left < own->claim->base.deadline ? DLOCK_FOREVER : 0;
 }
 
 /* A release must also reach a server that is late. A late extension could shorten what a later one has lengthened. */
@@ -116,7 +126,6 @@ static void end_holder_calls(asking *own, dlock_nanos now)
 {
 	for (int i = 0; i < own->votes.count; i++) {
 		dlock_call *call = own->voters[i].call;
-		own->unanswered |= call && call->sent && call->state != DLOCK_CALL_ANSWERED;
 		if (call && call->state == DLOCK_CALL_PENDING) {
 			if (own->what == RELEASE) {
 				dlock_call_to_background(call, dlock_after(now, own->claim->base.ttl));
@@ -124,6 +133,9 @@ static void end_holder_calls(asking *own, dlock_nanos now)
 				dlock_call_cancel(call);
 			}
 		}
+	}
+	if (own->what != RELEASE) {
+		dlock_quorum_review_stragglers(own->claim, &own->votes, own->ttl);
 	}
 	dlock_ballot_end(&own->votes);
 }
@@ -151,22 +163,33 @@ static void ask(asking *own, dlock_claim *base, int what, dlock_nanos ttl)
 	own->what = what;
 	own->ttl = ttl;
 	own->task.at = 0;
-	own->unanswered = false;
 	dlock_loop_run(quorum_backend_of(own->claim)->loop, ask_step, own, DLOCK_FOREVER, NULL);
 }
 
-/* If the lease ended before the answers came, it stays lost: see update() in lock/renewal_list.c. */
-static void set_deadline(dlock_claim *base, dlock_nanos deadline)
+/* A majority has said yes. If the lease ended before the answers came, it stays lost: see update() in
+ * lock/renewal_list.c. */
+static void keep_holding(asking *own)
 {
+	dlock_claim *base = &own->claim->base;
+	dlock_nanos ttl = majority_left(own);
+
 	if (!dlock_claim_expire_if_due(base)) {
-		base->deadline = deadline;
+		base->deadline = own->started + ttl - dlock_drift(ttl);
 	}
+	dlock_claim_move(base, DLOCK_CLAIM_HELD);
+}
+
+/* The renewal thread has connections of its own, so a straggler may follow a renewal that the server has answered. */
+static void note_unacknowledged(quorum_claim *claim)
+{
+	dlock_nanos shortest = dlock_quorum_shortest_straggler(claim);
+
+	claim->base.unacknowledged_ttl = shortest < claim->base.ttl ? shortest : 0;
 }
 
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)
 {
 	quorum_claim *claim = (quorum_claim *) base;
-	dlock_nanos guaranteed = dlock_claim_guaranteed_ttl(base, ttl);
 	asking own;
 
 	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
@@ -176,16 +199,11 @@ static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_erro
 	dlock_status status = dlock_ballot_outcome(&own.votes, error);
 	if (status == DLOCK_OK) {
 		base->ttl = ttl;
-		set_deadline(base, own.started + guaranteed - dlock_drift(guaranteed));
-		dlock_claim_move(base, DLOCK_CLAIM_HELD);
-	} else {
-		if (own.started + ttl - dlock_drift(ttl) < base->deadline) {
-			base->deadline = own.started + ttl - dlock_drift(ttl); /* some servers may have set the shorter lease */
-		}
-		if (own.unanswered) {
-			dlock_claim_add_unacknowledged_ttl(base, ttl);
-		}
+		keep_holding(&own);
+	} else if (own.started + ttl - dlock_drift(ttl) < base->deadline) {
+		base->deadline = own.started + ttl - dlock_drift(ttl); /* some servers may have set the shorter lease */
 	}
+	note_unacknowledged(claim);
 	if (status == DLOCK_LOST) { /* a minority may have it, and was just asked to extend it */
 		dlock_quorum_roll_back(claim, dlock_now());
 	}
@@ -199,10 +217,9 @@ static dlock_status quorum_check(dlock_claim *base, dlock_error *error)
 	ask(&own, base, CHECK, 0);
 	dlock_status status = dlock_ballot_outcome(&own.votes, error);
 	if (status == DLOCK_OK) {
-		dlock_nanos ttl = dlock_claim_guaranteed_ttl(base, majority_left(&own.votes));
-		set_deadline(base, own.started + ttl - dlock_drift(ttl));
-		dlock_claim_move(base, DLOCK_CLAIM_HELD);
+		keep_holding(&own);
 	}
+	note_unacknowledged(own.claim);
 	return status;
 }
 

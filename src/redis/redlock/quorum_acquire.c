@@ -190,9 +190,7 @@ static dlock_nanos note_holders(quorum_claim *claim, const dlock_ballot *votes)
 		if (may_hold(claim, voter)) {
 			claim->holders |= UINT64_C(1) << i;
 		}
-		if (call && call->state == DLOCK_CALL_PENDING) {
-			claim->stragglers[i] = dlock_call_retain(call);
-		}
+		dlock_quorum_keep_straggler(claim, i, call, claim->base.ttl);
 		first = gives(voter) && call->first_sent_at < first ? call->first_sent_at : first;
 	}
 	return first;

@@ -8,13 +8,14 @@
 
 /* What the files of the quorum back end share:
  *
- *   quorum.c          the back end itself, and what a holder does with its lease
- *   quorum_acquire.c  acquires a lock: attempts, the queues, waiting
- *   quorum_attach.c   attaches a lease by its token
- *   quorum_inspect.c  what is seen of a lock from outside
- *   quorum_requests.c what one of the servers is asked about a lock, or about several at once
- *   quorum_votes.c    for all of these: asks all servers, agrees on the fencing token, rolls back
- *   quorum_renewal.c  the rounds of the renewal thread */
+ *   quorum.c             the back end itself, and what a holder does with its lease
+ *   quorum_acquire.c     acquires a lock: attempts, the queues, waiting
+ *   quorum_attach.c      attaches a lease by its token
+ *   quorum_inspect.c     what is seen of a lock from outside
+ *   quorum_requests.c    what one of the servers is asked about a lock, or about several at once
+ *   quorum_votes.c       for all of these: asks all servers, agrees on the fencing token, rolls back
+ *   quorum_stragglers.c  what servers have not answered, and may execute late
+ *   quorum_renewal.c     the rounds of the renewal thread */
 
 typedef struct {
 	dlock_conn *conn; /* belongs to the pool */
@@ -52,9 +53,15 @@ typedef struct {
 	char waiter[DLOCK_TOKEN_MAX + 2];
 	int64_t ticket;      /* 0: the claim is in no queue */
 	int64_t next_ticket; /* with which the claim would queue; 0: not known */
-	/* Acquires that were unanswered when the quorum was reached. A yes may still come, and makes the lock safer. The
-	 * claim cancels them before a release, so that none is sent again after it. */
+	/* The last request for a lease time that the server has not answered, or that was sent twice: an acquire or an
+	 * extension. A late yes to an acquire makes the lock safer. The claim cancels them before a release, so that none
+	 * is sent again after it. */
 	dlock_call *stragglers[DLOCK_MOST_SERVERS];
+	/* The shortest lease time of the straggler and of the unanswered ones in front of it on its connection. */
+	dlock_nanos straggler_ttls[DLOCK_MOST_SERVERS];
+	/* The shortest lease time that the server may set after requests that it has answered since: the system or a proxy
+	 * may hold the bytes of an earlier connection. 0: none. */
+	dlock_nanos late_ttls[DLOCK_MOST_SERVERS];
 	struct dlock_quorum_acquiring *acquiring; /* the call under way; its strand may be suspended for good */
 	dlock_several_keys *several; /* the keys of more than one resource; see dlock_quorum_prepare() */
 } quorum_claim;
@@ -114,23 +121,37 @@ int64_t dlock_quorum_last(int64_t *ends, int count, int quorum);
 /* Sends the call without waiting, and again over new connections for as long as the lease may last. */
 void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call, dlock_nanos now);
 
-/* A server that is about to finish its login is given this time to grant the lock, too. True: no such server is
- * left. */
-#define DLOCK_LOGIN_TIME (10 * DLOCK_MS)
-bool dlock_quorum_has_logged_in(const quorum_claim *claim, dlock_nanos now);
-
-void dlock_quorum_cancel_stragglers(quorum_claim *claim);
-
-/* Keeps a straggler from being sent again, over a new connection or because its script is unknown: another request
- * follows it. */
-void dlock_quorum_send_straggler_once(quorum_claim *claim, int server);
-
 /* Releases the lock on every server that may have it, without waiting. If the claim stays in the queues, no server
  * notifies it of its own release. */
 void dlock_quorum_roll_back(quorum_claim *claim, dlock_nanos now);
 
 /* Leaves the queues of the servers that are not in `except`, without waiting. */
 void dlock_quorum_leave(quorum_claim *claim, server_set except, dlock_nanos now);
+
+/* ---- quorum_stragglers.c ---- */
+
+/* Keeps the call until it is known that the server cannot execute it after later requests. `ttl`: the lease time that
+ * it requests. */
+void dlock_quorum_keep_straggler(quorum_claim *claim, int server, dlock_call *call, dlock_nanos ttl);
+
+/* To be called after a question to the holders. Notes which stragglers may follow it. `ttl`: the lease time that it
+ * requested, so that its unanswered calls become stragglers; 0: none. */
+void dlock_quorum_review_stragglers(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos ttl);
+
+/* The shortest lease time that a server may set after requests over other connections; 0: none. */
+dlock_nanos dlock_quorum_shortest_straggler(const quorum_claim *claim);
+
+/* Cancels and forgets them: no later request has their token. */
+void dlock_quorum_cancel_stragglers(quorum_claim *claim);
+
+/* Keeps a straggler from being sent again, over a new connection or because its script is unknown: another request
+ * follows it. */
+void dlock_quorum_send_straggler_once(quorum_claim *claim, int server);
+
+/* A server that is about to finish its login is given this time to grant the lock, too. True: no such server is
+ * left. */
+#define DLOCK_LOGIN_TIME (10 * DLOCK_MS)
+bool dlock_quorum_has_logged_in(const quorum_claim *claim, dlock_nanos now);
 
 /* ---- operations of the back end ---- */
 

@@ -179,55 +179,6 @@ int64_t dlock_quorum_last(int64_t *ends, int count, int quorum)
 	return ends[quorum - 1];
 }
 
-/* ---- stragglers ---- */
-
-void dlock_quorum_cancel_stragglers(quorum_claim *claim)
-{
-	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
-		if (claim->stragglers[i]) {
-			dlock_call_cancel(claim->stragglers[i]);
-			dlock_call_release(claim->stragglers[i]);
-			claim->stragglers[i] = NULL;
-		}
-	}
-}
-
-/* A straggler that still waits for its connection goes as text. */
-void dlock_quorum_send_straggler_once(quorum_claim *claim, int server)
-{
-	dlock_call *call = claim->stragglers[server];
-
-	if (call && call->script && !call->sent) {
-		dlock_call_use_source(call);
-	}
-	if (call) {
-		call->once = true;
-	}
-}
-
-/* If a connection takes longer than this, the claim does not wait for it. */
-#define EXPECTED (100 * DLOCK_MS)
-
-/* This happens with a new connection only. The server is there, but the client was not connected or logged in when the
- * other servers had voted. */
-static bool is_logging_in(const dlock_conn *conn, dlock_nanos now)
-{
-	bool is_accepted = conn->channel.stage >= DLOCK_CHANNEL_SECURING;
-
-	return is_accepted ? conn->state != DLOCK_CONN_READY
-		: conn->state == DLOCK_CONN_CONNECTING && now < dlock_after(conn->channel.dial.begun, EXPECTED);
-}
-
-bool dlock_quorum_has_logged_in(const quorum_claim *claim, dlock_nanos now)
-{
-	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
-		if (claim->stragglers[i] && is_logging_in(quorum_backend_of(claim)->members[i].conn, now)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* ---- rolling back ---- */
 
 void dlock_quorum_send_background(const quorum_claim *claim, int server, dlock_call *call, dlock_nanos now)
