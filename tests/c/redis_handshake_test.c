@@ -83,7 +83,7 @@ static dlock_uptime read_uptime(int type, const char *text)
 	dlock_uptime uptime = { .problem = "" };
 
 	dlock_endpoint *asked = test_server_at("redis://:" SECRET "@127.0.0.1");
-	dlock_uptime_read(&uptime, &reply, 1000 * DLOCK_SECOND, asked);
+	dlock_uptime_read(&uptime, &reply, 900 * DLOCK_SECOND, 1000 * DLOCK_SECOND, asked);
 	dlock_endpoint_release(asked);
 	return uptime;
 }
@@ -115,6 +115,8 @@ static void test_answers(void)
 		check(cases[i].started == -1 ? unknown && *uptime.problem
 									 : uptime.started == cases[i].started * DLOCK_SECOND && !*uptime.problem,
 			"answer %zu: %s", i, uptime.problem);
+		check(unknown || uptime.started_from == uptime.started - 100 * DLOCK_SECOND,
+			"answer %zu: the server may have been started before the question took its time", i);
 	}
 	dlock_uptime refused = read_uptime(REDIS_REPLY_ERROR, "NOPERM this user has no permissions to run it");
 	check(refused.started == DLOCK_START_UNKNOWN
@@ -180,6 +182,25 @@ static void test_among_others(void)
 	dlock_conn_free(conn);
 }
 
+/* The answer stays unread, as in a process that rests. */
+static void test_read_late(void)
+{
+	dlock_conn *conn = conn_by("", "");
+	const dlock_uptime *uptime = &conn->handshake.uptime;
+
+	check(passes_once(conn, false, false), "connected");
+	dlock_call *call = send_call(conn, 1, true);
+	conn->handshake.asked -= 10 * DLOCK_SECOND;
+	check(gets_reply(conn, call, 1, true) && uptime->started - uptime->started_from >= 10 * DLOCK_SECOND,
+		"the server may have been started ten seconds earlier than it seems");
+	dlock_nanos started = uptime->started;
+	check(questions() == 1 && passes_once(conn, true, true) && questions() == 1, "the next call asks again");
+	check(uptime->started <= started && uptime->started_from > started - 10 * DLOCK_SECOND,
+		"and both answers together say more");
+	check(conn->handshake.late || (passes_once(conn, true, true) && questions() == 0), "the connection knows it now");
+	dlock_conn_free(conn);
+}
+
 static void test_refused(void)
 {
 	dlock_conn *conn = conn_by("locks:" SECRET "@", "");
@@ -211,7 +232,7 @@ static void begin(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		TEST(new_connection), TEST(among_others), TEST(refused), TEST(answers),
+		TEST(new_connection), TEST(among_others), TEST(read_late), TEST(refused), TEST(answers),
 	};
 	static const tap_setting setting = { begin, reset };
 

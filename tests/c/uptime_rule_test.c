@@ -14,7 +14,7 @@ enum { SERVERS = 5, MAJORITY = 3 };
 
 /* Each test has its own servers. All are started at the beginning, because servers need time until they are old. */
 static test_server forgetful[SERVERS], minority[3], set[3], quiet[3], silent[3], repeated[3], killed[3], stepwise[3],
-	refusing[3], handles[3];
+	refusing[3], handles[3], unread[3];
 
 #define TTL   5000 /* ms */
 #define GUARD (TTL * DLOCK_MS)
@@ -101,24 +101,29 @@ static void test_new_sets(void)
 	static const struct {
 		const char *text;
 		int ages[3]; /* s; -1: unknown */
+		int late;    /* s between the question and the reading of the answer */
 		bool expected;
 	} cases[] = {
-		{ "all fresh, together", { 4, 8, 9 }, true },
-		{ "all fresh, but not together", { 3, 8, 9 }, false },
-		{ "one eligible", { 1, 8, 11 }, false },
-		{ "only one fresh", { 1, 30, 30 }, false },
-		{ "together, and one eligible", { 9, 8, 11 }, true },
-		{ "together, but one fresh", { 9, 11, 13 }, true },
-		{ "not together", { 9, 11, 15 }, false },
-		{ "one does not report its uptime", { 1, 2, -1 }, false },
+		{ "all fresh, together", { 4, 8, 9 }, 0, true },
+		{ "all fresh, but not together", { 3, 8, 9 }, 0, false },
+		{ "one eligible", { 1, 8, 11 }, 0, false },
+		{ "only one fresh", { 1, 30, 30 }, 0, false },
+		{ "together, and one eligible", { 9, 8, 11 }, 0, true },
+		{ "together, but one fresh", { 9, 11, 13 }, 0, true },
+		{ "not together", { 9, 11, 15 }, 0, false },
+		{ "one does not report its uptime", { 1, 2, -1 }, 0, false },
+		{ "together, but the answers were read late", { 1, 1, 1 }, 6, false },
+		{ "together, however late", { 1, 2, 2 }, 4, true },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		dlock_uptime_rule guard;
 		dlock_uptime_rule_begin(&guard, 10 * DLOCK_SECOND, DLOCK_SECOND);
 		for (int k = 0; k < 3; k++) {
+			dlock_nanos started = now - cases[i].ages[k] * DLOCK_SECOND;
 			dlock_call call = { .state = DLOCK_CALL_ANSWERED,
-				.server_started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : now - cases[i].ages[k] * DLOCK_SECOND };
+				.server_started = cases[i].ages[k] < 0 ? DLOCK_START_UNKNOWN : started,
+				.server_started_from = started - cases[i].late * DLOCK_SECOND };
 			dlock_nanos eligible_at = dlock_uptime_rule_note(&guard, &call);
 			check(cases[i].ages[k] < 0 ? eligible_at == DLOCK_FOREVER
 									   : eligible_at == call.server_started + 10 * DLOCK_SECOND,
@@ -528,6 +533,44 @@ static void test_handles(void)
 	client_free(&c);
 }
 
+static bool knows_uptime(const client *c, int server)
+{
+	return client_conn(c, server)->handshake.uptime.started != DLOCK_START_UNKNOWN;
+}
+
+/* A client reads with its next lock how long the third server has been up, seconds after the server has said it. By
+ * then the other servers have been restarted. */
+static void test_unread(void)
+{
+	relay relay;
+
+	wait_until_old(unread, 3);
+	server_restart(&unread[2]);
+	client c = guarded(unread, 3),
+		   thief = client_guarded_by_relays(unread, 3, &relay, 2, 1, "?read_timeout=30", GUARD);
+	dlock_claim *claim = claim_on(&c, "unread", TTL), *stolen = claim_on(&thief, "unread", TTL);
+	atomic_store(&relay.delay_ms, 1000);
+	check(passes_briefly(&thief, "first", 0) && knows_uptime(&thief, 0) && !knows_uptime(&thief, 2),
+		"a lock is acquired and released before the third server answers: %s", thief.error.message);
+	wait_until_old(unread, 3);
+	atomic_store(&relay.delay_ms, 0);
+	check(acquire(&c, claim, 0) == DLOCK_OK, "another client holds a lock: %s", c.error.message);
+	client_drain(&c);
+	server_do(&unread[2], "DEL " PREFIX "unread"); /* it had not answered in time */
+	restart_all(unread, 2);
+	dlock_status status = acquire(&thief, stolen, 0);
+	check(status == DLOCK_QUORUM && (is_called_ineligible(&thief, 0) || is_called_ineligible(&thief, 1)),
+		"the old server does not pass as one of a new set (status %d, held %d)", status,
+		look(claim) == DLOCK_CLAIM_HELD);
+	check(!*reason(&thief, 2), "and has its vote: %s", reason(&thief, 2));
+	dlock_claim_free(stolen);
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	client_free(&c);
+	client_free(&thief);
+	relay_end(&relay);
+}
+
 static void test_killed(void)
 {
 	client c = guarded(killed, 3);
@@ -562,6 +605,7 @@ int main(int argc, char **argv)
 		{ "killed", test_killed, killed, 3 },
 		{ "repeated", test_repeated, repeated, 3 },
 		{ "handles", test_handles, handles, 3 },
+		{ "unread", test_unread, unread, 3 },
 		{ "minority", test_minority, minority, 3 },
 		{ "set", test_set, set, 3 },
 		{ "refusing", test_refusing, refusing, 3 },

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(reply.str, data + 1, size - 1);
 		reply.str[size - 1] = '\0';
 	}
-	dlock_uptime_read(&uptime, &reply, now, &server);
+	dlock_uptime_read(&uptime, &reply, now - DLOCK_SECOND, now, &server);
 	MUST(memchr(uptime.problem, '\0', sizeof uptime.problem));
 	MUST(!strstr(uptime.problem, SECRET));
 	if (uptime.started == DLOCK_START_UNKNOWN) {
@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else {
 		MUST(reply.type == REDIS_REPLY_STRING && strstr(reply.str, "uptime_in_seconds:"));
 		MUST(uptime.started <= now && uptime.started > now - longest && !*uptime.problem);
+		MUST(uptime.started_from < uptime.started && uptime.started_from > INT64_MIN / 2);
 	}
 	free(reply.str);
 	return 0;

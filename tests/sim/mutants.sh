@@ -36,6 +36,15 @@ all_mutants() {
 			held+=" fault=hold-packets,$client,2,$second,3.5 fault=cut,$client,0,$((second + 1)),3 fault=cut,$client,4,$((second + 1)),3"
 		done
 	done
+	# One of three servers restarts, and 8 s later both others. Clients 0 and 1 do not reach the first then. Clients 2 and
+	# 3 are stopped meanwhile, often before they have read how long it has been up.
+	local restarted=''
+	for second in {30..980..25}; do
+		restarted+=" fault=kill-server,2,1,$second,0.3"
+		restarted+=" fault=cut,0,2,$((second + 3)),6.5 fault=cut,1,2,$((second + 3)),6.5"
+		restarted+=" fault=stop-client,2,0,$second.8,6 fault=stop-client,3,0,$second.8,6"
+		restarted+=" fault=kill-server,0,1,$((second + 8)).5,0.05 fault=kill-server,1,1,$((second + 8)).5,0.05"
+	done
 	# ---- one Redis ----
 	mutant upgrade_beside_readers "single work=rwlocks" "a reader becomes the writer while other clients read" \
 		src/redis/script/lua/read_write/permits_become_writer.lua 's/elseif make_room\(state, ALL - 1, ALL\) then/elseif true then/'
@@ -238,6 +247,11 @@ all_mutants() {
 		src/redis/redlock/ballot.c 's/ballot->no == 0 && is_together/is_together/'
 	mutant no_restart_guard quorum "a server that has just been started votes" \
 		src/redis/redlock/uptime_rule.c 's/(void dlock_uptime_rule_begin\(.*\n\{\n)/$1\tsetting = 0; ttl = 0;\n/'
+	mutant uptime_from_reading "quorum clients=4 resources=1 faults=0 pauses=0$restarted" "a server seems to have been started just before a client reads how long it has been up" \
+		src/redis/wire/handshake.c 's/reply, handshake->asked, now/reply, now, now/' \
+		src/redis/wire/handshake.c 's/ && !handshake->late\)/)/'
+	mutant late_uptime_kept c:uptime_rule "a client that has read late how long a server has been up does not ask again" \
+		src/redis/wire/handshake.c 's/ && !handshake->late\)/)/'
 	mutant attach_without_exchange_at_quorum quorum "a client that attaches by a handle keeps the old token" \
 		src/redis/redlock/quorum_attach.c 's/(static void ask_for_exchange\(.*\n\{\n)/$1\tstrcpy(own->claim->base.token, own->token);\n/'
 	mutant no_second_look_at_quorum quorum "a waiter does not look again by itself" \

@@ -23,8 +23,8 @@ dlock_nanos dlock_uptime_rule_note(dlock_uptime_rule *guard, const dlock_call *c
 	if (!call || call->state != DLOCK_CALL_ANSWERED || call->server_started == DLOCK_START_UNKNOWN) {
 		return DLOCK_FOREVER;
 	}
-	if (guard->known == 0 || call->server_started < guard->first) {
-		guard->first = call->server_started;
+	if (guard->known == 0 || call->server_started_from < guard->first) {
+		guard->first = call->server_started_from;
 	}
 	if (guard->known == 0 || call->server_started > guard->last) {
 		guard->last = call->server_started;

@@ -21,7 +21,7 @@ typedef struct {
 	dlock_nanos min_uptime;  /* ns; 0: any server is eligible */
 	bool by_ttl;             /* that is the lease time asked for, not the setting */
 	int known;               /* number of servers that have reported their uptime */
-	dlock_nanos first, last; /* when the first and the last of these were started */
+	dlock_nanos first, last; /* the first of these was not started before, and the last one not after */
 } dlock_uptime_rule;
 
 /* Begins an attempt. The longer of the setting and the lease time asked for counts; a setting of 0 disables the

@@ -48,6 +48,7 @@ typedef struct dlock_call {
 	unsigned long generation;   /* of the connection that it was last sent over */
 	unsigned long sequence;     /* its place among all calls sent over that connection */
 	dlock_nanos server_started; /* of an answered call: its server was started then or before; see info.h */
+	dlock_nanos server_started_from; /* and then or after */
 	redisReply *reply;
 	const dlock_script *script; /* NULL: sent as text, or no script */
 	const dlock_script *origin; /* NULL: no script */

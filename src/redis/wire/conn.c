@@ -324,6 +324,7 @@ static void take_answer(dlock_conn *conn, redisReply *reply)
 	} else {
 		conn->unknown = is_unknown ? call->script : conn->unknown;
 		call->server_started = conn->handshake.uptime.started;
+		call->server_started_from = conn->handshake.uptime.started_from;
 		dlock_call_answer(call, reply);
 	}
 	dlock_call_release(call);

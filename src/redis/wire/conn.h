@@ -70,7 +70,7 @@ void dlock_conn_expect(dlock_conn *conn, dlock_endpoint *server);
 /* Queues the call, and sends it as soon as the connection is ready; opens one if needed. A connection is replaced if it
  * died while idle, or if its server has owed a reply for longer than the read timeout. False, with the call failed:
  * that is not possible. If the call needs the server's uptime, the handshake asks for it ahead of the call, in the same
- * round trip. It asks once, and again while the server refuses to tell it. */
+ * round trip. It asks once, and again while the server refuses to tell it, or if the answer was read late. */
 bool dlock_conn_send(dlock_conn *conn, dlock_call *call);
 
 /* Sends a call that no caller waits for, over any number of connections while it is useful. A second new connection is

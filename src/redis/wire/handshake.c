@@ -5,10 +5,13 @@
 
 #include "resp.h"
 
+/* If an uptime was read later than this after the question, the next call that needs it asks again. */
+#define PROMPT DLOCK_SECOND
+
 void dlock_handshake_reset(dlock_handshake *handshake)
 {
 	handshake->logins = 0;
-	handshake->asks_uptime = false;
+	handshake->asks_uptime = handshake->late = false;
 	handshake->ahead = 0;
 	*handshake->uptime.run_id = '\0';
 	handshake->uptime.started = DLOCK_START_UNKNOWN; /* `problem` stays, because it may explain a vote */
@@ -56,10 +59,11 @@ static dlock_status check_node(const redisReply *reply, const dlock_endpoint *se
 
 bool dlock_handshake_ask_uptime(dlock_handshake *handshake, dlock_channel *channel, size_t ahead)
 {
-	if (handshake->asks_uptime || handshake->uptime.started != DLOCK_START_UNKNOWN) {
+	if (handshake->asks_uptime || (handshake->uptime.started != DLOCK_START_UNKNOWN && !handshake->late)) {
 		return true;
 	}
 	handshake->asks_uptime = true;
+	handshake->asked = dlock_now();
 	handshake->ahead = ahead;
 	return append(channel, "INFO", "server", NULL);
 }
@@ -81,14 +85,28 @@ void dlock_handshake_pass(dlock_handshake *handshake)
 	}
 }
 
+/* All replies over this connection come from one start of the server. */
+static void take_uptime(dlock_handshake *handshake, const redisReply *reply, const dlock_endpoint *server)
+{
+	dlock_uptime *uptime = &handshake->uptime;
+	dlock_nanos now = dlock_now(), started = uptime->started, from = uptime->started_from;
+
+	handshake->asks_uptime = false;
+	handshake->late = now - handshake->asked > PROMPT;
+	dlock_uptime_read(uptime, reply, handshake->asked, now, server);
+	if (started != DLOCK_START_UNKNOWN && uptime->started != DLOCK_START_UNKNOWN) {
+		uptime->started = started < uptime->started ? started : uptime->started;
+		uptime->started_from = from > uptime->started_from ? from : uptime->started_from;
+	}
+}
+
 dlock_status dlock_handshake_take(
 	dlock_handshake *handshake, const redisReply *reply, const dlock_endpoint *server, dlock_error *error)
 {
 	char reason[200];
 
 	if (handshake->logins == 0) {
-		handshake->asks_uptime = false;
-		dlock_uptime_read(&handshake->uptime, reply, dlock_now(), server);
+		take_uptime(handshake, reply, server);
 		return DLOCK_OK;
 	}
 	handshake->logins--;

@@ -9,9 +9,11 @@
  * before those of its calls. So this question takes no round trip of its own. Only INFO can be sent again later. */
 
 typedef struct {
-	int logins;       /* replies to AUTH, SELECT and CLUSTER MYID that are still to come */
-	bool asks_uptime; /* the reply to INFO is still to come */
-	size_t ahead;     /* the number of replies to calls that come before INFO's */
+	int logins;        /* replies to AUTH, SELECT and CLUSTER MYID that are still to come */
+	bool asks_uptime;  /* the reply to INFO is still to come */
+	bool late;         /* the last one was read so late that it says little */
+	size_t ahead;      /* the number of replies to calls that come before INFO's */
+	dlock_nanos asked; /* when INFO was appended */
 	dlock_uptime uptime;
 } dlock_handshake;
 
@@ -21,8 +23,9 @@ void dlock_handshake_reset(dlock_handshake *handshake);
 /* Appends AUTH, SELECT and CLUSTER MYID, as needed, to the channel's output. False when out of memory. */
 bool dlock_handshake_begin(dlock_handshake *handshake, dlock_channel *channel, const dlock_endpoint *server);
 
-/* Asks for the uptime, unless it is known or was already asked for. `ahead`: the number of replies that come first.
- * False when out of memory. */
+/* Asks for the uptime, unless it is known or was already asked for. It asks again if the reply was read late: a process
+ * that rests after a lock reads it with the next one. `ahead`: the number of replies that come first. False when out of
+ * memory. */
 bool dlock_handshake_ask_uptime(dlock_handshake *handshake, dlock_channel *channel, size_t ahead);
 
 /* May calls be sent? */

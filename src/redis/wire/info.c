@@ -68,7 +68,8 @@ static int64_t find_uptime(const char *info)
 	return *at == '\r' || *at == '\n' || *at == '\0' ? seconds : -1;
 }
 
-void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_endpoint *server)
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos asked, dlock_nanos now,
+	const dlock_endpoint *server)
 {
 	const char *info = reply->type == REDIS_REPLY_STRING ? reply->str : "", *id = dlock_info_find(info, "run_id");
 	size_t len = id ? strcspn(id, "\r\n") : 0;
@@ -78,7 +79,9 @@ void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nano
 	if (seconds >= 0) {
 		/* The uptime is the difference of two times in whole seconds: it may exceed the time between them by up to one
 		 * second. */
-		uptime->started = now - (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
+		dlock_nanos least = (seconds > 0 ? seconds - 1 : 0) * DLOCK_SECOND;
+		uptime->started = now - least;
+		uptime->started_from = asked - least;
 		return;
 	}
 	uptime->started = DLOCK_START_UNKNOWN;

@@ -25,12 +25,15 @@ void dlock_info_text(const char *info, const char *field, char *out, size_t size
 #define DLOCK_START_UNKNOWN DLOCK_FOREVER
 
 typedef struct {
-	dlock_nanos started; /* the server was started then or before; DLOCK_START_UNKNOWN: it has not said when */
-	char problem[128];   /* why the start is unknown */
-	char run_id[64];     /* no other server has it, at any address; "": the server has not said it */
+	dlock_nanos started;      /* the server was started then or before; DLOCK_START_UNKNOWN: it has not said when */
+	dlock_nanos started_from; /* and then or after, to within two seconds */
+	char problem[128];        /* why the start is unknown */
+	char run_id[64];          /* no other server has it, at any address; "": the server has not said it */
 } dlock_uptime;
 
-/* Reads the reply to INFO, which came at `now`. If it has no uptime, the start is unknown, and `problem` says why. */
-void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos now, const dlock_endpoint *server);
+/* Reads the reply to INFO. This process asked at `asked` or later, and reads the reply at `now`, perhaps long after it
+ * came. If the reply has no uptime, the start is unknown, and `problem` says why. */
+void dlock_uptime_read(dlock_uptime *uptime, const redisReply *reply, dlock_nanos asked, dlock_nanos now,
+	const dlock_endpoint *server);
 
 #endif
