@@ -1,8 +1,12 @@
-/* Which nodes prove that they have followed no other master (src/redis/wire/survey.c). */
+/* Which nodes prove that they have followed no other master (src/redis/wire/survey.c), and which are asked. */
+#include <stdio.h>
 #include <string.h>
 
+#include "../../src/redis/route/surveying.h"
 #include "../../src/redis/wire/info.h"
-#include "../../src/redis/wire/survey.h"
+#include "helpers.h"
+#include "hostile.h"
+#include "redis_client.h"
 #include "tap.h"
 
 #define GUARD (10 * DLOCK_SECOND)
@@ -74,10 +78,103 @@ static void test_young(void)
 	check(survey.first == -1 && survey.ready == 7000, "a node that does not report its uptime does not count");
 }
 
+/* ---- which replicas are asked ---- */
+
+/* What a master says of its replicas, which are all at its own address, and of tools that copy its data. */
+static struct {
+	int port, tools, replicas, last_port; /* of the last replica; 0: the master's */
+} said;
+
+static text bulk(const char *text_of_reply)
+{
+	static char reply[8192];
+
+	return (text) { reply,
+		(size_t) snprintf(reply, sizeof reply, "$%zu\r\n%s\r\n", strlen(text_of_reply), text_of_reply) };
+}
+
+static text say_replicas(void)
+{
+	char info[6000] = "master_replid:m\r\n";
+	size_t used = strlen(info);
+	int count = said.tools + said.replicas;
+
+	for (int i = 0; i < count; i++) {
+		int port = i < said.tools ? 0 : i == count - 1 && said.last_port ? said.last_port : said.port;
+		used += (size_t) snprintf(info + used, sizeof info - used, "slave%d:ip=127.0.0.1,port=%d,state=online\r\n", i,
+			port);
+	}
+	return bulk(info);
+}
+
+static text say(const hostile *way, const char *request, size_t len, int nth)
+{
+	(void) way;
+	(void) nth;
+	return memmem(request, len, "replication", 11) ? say_replicas()
+		: memmem(request, len, "server", 6)        ? bulk("run_id:m\r\nuptime_in_seconds:100\r\n")
+		: memmem(request, len, "stats", 5)         ? bulk("sync_full:1\r\nsync_partial_ok:1\r\n")
+												   : (text) TEXT("*2\r\n$1\r\n1\r\n$1\r\n1\r\n");
+}
+
+static dlock_status step(void *task, dlock_loop *loop, dlock_nanos now)
+{
+	return dlock_surveying_step(task, loop, now);
+}
+
+/* -1: how far the clocks are apart is not known. */
+static int64_t skew_of_said(void)
+{
+	static const hostile any;
+	char dsn[64];
+	pid_t pid = hostile_start(&said.port, &any, say, "\r\n*");
+
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", said.port);
+	client c = client_at(dsn);
+	dlock_endpoint *master = test_server_at(dsn);
+	dlock_masters masters = { c.pool, dlock_pool_topology(c.pool, master), 0, NULL };
+	dlock_surveying own = {
+		.masters = &masters, .master = master, .enough = 1, .guard = GUARD, .until = DLOCK_FOREVER
+	};
+	dlock_loop_run(dlock_pool_loop(c.pool), step, &own, DLOCK_FOREVER, NULL);
+	check(!strcmp(own.survey.replid, "m"), "the master has answered");
+	dlock_endpoint_release(master);
+	client_free(&c);
+	end_child(pid);
+	return own.survey.skew;
+}
+
+/* The clock of a replica that is not asked may be wrong. */
+static void test_all(void)
+{
+	static const struct {
+		const char *text;
+		int tools, replicas, last_port;
+		bool known;
+	} cases[] = {
+		{ "as many replicas as are asked", 0, DLOCK_NODES_MAX - 1, 0, true },
+		{ "one more", 0, DLOCK_NODES_MAX, 0, false },
+		{ "a replica behind many tools", 4 * DLOCK_NODES_MAX - 1, 1, 0, true },
+		{ "a replica behind more tools than are looked at", 4 * DLOCK_NODES_MAX, 1, 0, false },
+		{ "a replica at no address", 0, 2, 70000, false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		said.tools = cases[i].tools;
+		said.replicas = cases[i].replicas;
+		said.last_port = cases[i].last_port;
+		int64_t skew = skew_of_said();
+		for (int more = 20; skew < 0 && cases[i].known && more > 0; more--) { /* the master may have been too slow */
+			skew = skew_of_said();
+		}
+		check((skew >= 0) == cases[i].known, "%s: the clocks of all are%s known (%lld)", cases[i].text,
+			cases[i].known ? "" : " not", (long long) skew);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	static const tap_test tests[] = { TEST(info), TEST(enough), TEST(who_counts), TEST(young) };
-
+	static const tap_test tests[] = { TEST(info), TEST(enough), TEST(who_counts), TEST(young), TEST(all) };
 	static const tap_setting setting = { NULL };
 
 	return tap_main(argc, argv, tests, sizeof tests / sizeof *tests, &setting);

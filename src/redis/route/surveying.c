@@ -101,10 +101,14 @@ static void ask_replicas(dlock_surveying *own, dlock_nanos now)
 	const char *info = own->asked[0].replication->reply->str;
 	char address[256];
 
-	for (int i = 0; i < MOST_NAMED && own->count < DLOCK_NODES_MAX && find_replica(info, i, address, sizeof address);
-		 i++) {
+	for (int i = 0; find_replica(info, i, address, sizeof address); i++) {
+		if (i == MOST_NAMED || (*address && own->count == DLOCK_NODES_MAX)) {
+			own->all = false;
+			break;
+		}
 		dlock_endpoint *server = *address
 			? dlock_topology_server_at(masters->topology, address, own->master) : NULL;
+		own->all &= server || !*address;
 		if (server) {
 			ask(own, dlock_pool_capped_conn(masters->pool, server, LIMIT), now);
 			dlock_endpoint_release(server);
