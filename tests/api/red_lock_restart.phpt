@@ -16,7 +16,7 @@ use Dlock\QuorumException;
 $own = [redis_private(), redis_private(), redis_private()];
 $red = new RedLock(array_map(fn ($server) => $server->dsn(), $own), 1, 2);
 $resource = unique();
-$young = 'has been up for only \d s, so it may have lost locks; it votes again after 5 s \(dlock\.restart_guard\)';
+$young = 'has been up for only \d s, so it may have lost locks; it votes once it has been up for 5 s \(dlock\.restart_guard\)';
 $reasons = function (?Throwable $e, string $what, array $expected) use ($young) {
     same(QuorumException::class, get_debug_type($e), $what);
     $errors = $e instanceof QuorumException ? $e->getServerErrors() : [];

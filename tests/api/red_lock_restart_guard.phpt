@@ -33,7 +33,7 @@ foreach ([
     $reasons = array_diff_key($e?->getServerErrors() ?? [], [$dead => '']);
     holds($reasons !== [], "$what: a reason");
     foreach ($reasons as $reason) {
-        holds(str_ends_with($reason, "it votes again after $text"), "$what: the reason", $reason);
+        holds(str_ends_with($reason, "it votes once it has been up for $text"), "$what: the reason", $reason);
     }
 }
 $off = $red('0', 3600);
