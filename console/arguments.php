@@ -147,7 +147,7 @@ final class Arguments
                 'DistributedLock' => new \DistributedLock($servers[0], $prefix),
                 'RedLock' => new \RedLock($servers, prefix: $prefix),
                 'ZkLock' => class_exists('ZkLock', false) ? new \ZkLock($servers[0], $this->text('root', '/locks'), auth: $this->options['auth'] ?? null)
-                    : throw new Misuse('this build of the extension has no ZkLock'),
+                    : throw new Misuse('this build of the extension has no ZkLock, which a server without a scheme is taken for; a Redis server is redis://host:port'),
                 'Semaphore' => new \Dlock\Semaphore($this->whole('capacity', 1, 1, 999999999), $servers[0], $prefix),
                 'ReadWriteLock' => (new \Dlock\ReadWriteLock($servers[0], $prefix))->writeLock(),
                 default => throw new Misuse('--class must be DistributedLock, RedLock, ZkLock, Semaphore or ReadWriteLock'),

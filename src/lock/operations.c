@@ -73,7 +73,7 @@ dlock_status dlock_claim_extend(dlock_claim *claim, dlock_nanos ttl, dlock_error
 	dlock_renewal_wait_idle(claim, ttl);
 	dlock_status status = apply_answer(claim, claim->backend->ops->extend(claim, ttl, error), error);
 	if (!claim->backend->ops->session_lease) {
-		dlock_renewal_change_ttl(claim, dlock_claim_guaranteed_ttl(claim, ttl), status == DLOCK_OK);
+		dlock_renewal_change_ttl(claim, ttl, status == DLOCK_OK);
 	}
 	if (status == DLOCK_OK) {
 		atomic_store(&claim->short_lease, false);

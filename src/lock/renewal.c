@@ -30,11 +30,11 @@ static bool is_the_threads(const dlock_renewal *renewal)
 /* An upkeep that goes on keeps its limit, and its round: the lease may rest on a repair that the round has sent. */
 static void change(dlock_renewal *renewal, const dlock_upkeep *upkeep, dlock_nanos now)
 {
-	if (upkeep->renew && !renewal->renew) {
-		renewal->renew = true;
+	if (upkeep->renew && renewal->until == 0) {
 		renewal->endless = upkeep->most == 0;
 		renewal->until = upkeep->most > 0 ? dlock_after(now, upkeep->most) : DLOCK_FOREVER;
 	}
+	renewal->renew |= upkeep->renew;
 	renewal->lost = upkeep->lost;
 	renewal->context = upkeep->context;
 	renewal->due = dlock_earlier(renewal->due, dlock_renewal_next_wake(renewal, now));
@@ -49,7 +49,10 @@ static bool add(
 	if (!dlock_renewal_thread_add_renewer(round)) {
 		return false;
 	}
-	renewal->round = round ? round : renewal->round;
+	if (round) {
+		renewal->round = round;
+		renewal->ttl = dlock_renewal_ttl_to_request(renewal, claim->ttl);
+	}
 	change(renewal, upkeep, dlock_now());
 	claim->renewed |= upkeep->renew;
 	if (!claim->renewal) {
@@ -117,7 +120,7 @@ bool dlock_renewal_is_used_up(const dlock_claim *claim)
 
 	if (claim->renewal) {
 		dlock_renewal_thread_lock();
-		used_up = claim->renewal->renew && claim->renewal->until <= dlock_now();
+		used_up = claim->renewal->until != 0 && claim->renewal->until <= dlock_now();
 		dlock_renewal_thread_unlock();
 	}
 	return used_up;
@@ -182,6 +185,9 @@ void dlock_renewal_resume(dlock_claim *claim)
 	if (renewal) {
 		dlock_renewal_thread_lock();
 		dlock_nanos due = dlock_renewal_next_due(renewal, dlock_now());
+		if (renewal->round && renewal->round->ops->note_late) {
+			renewal->round->ops->note_late(renewal->round, claim);
+		}
 		renewal->paused = false;
 		renewal->due = renewal->incomplete && renewal->due < due ? renewal->due : due;
 		wake_for(renewal);
@@ -226,6 +232,7 @@ void dlock_renewal_change_ttl(dlock_claim *claim, dlock_nanos ttl, bool answered
 
 	if (renewal) {
 		dlock_renewal_thread_lock();
+		ttl = dlock_renewal_ttl_to_request(renewal, ttl);
 		renewal->ttl = answered || ttl < renewal->ttl ? ttl : renewal->ttl;
 		renewal->full = answered ? 0 : renewal->full;
 		dlock_renewal_thread_unlock();

@@ -19,7 +19,7 @@ dlock_renewal *dlock_renewal_new(dlock_claim *claim)
 	}
 	renewal->claim = claim;
 	renewal->process = claim->process;
-	renewal->ttl = claim->ttl;
+	renewal->ttl = dlock_renewal_ttl_to_request(renewal, claim->ttl);
 	renewal->due = DLOCK_FOREVER;
 	renewal->full = atomic_load(&claim->short_lease) ? dlock_now() + claim->ttl : 0;
 	renewal->incomplete = claim->incomplete || claim->unanswered;
@@ -55,6 +55,13 @@ void dlock_renewal_list_remove(dlock_renewal_list *list, dlock_renewal *renewal)
 		renewal->next->previous = renewal->previous;
 	}
 	dlock_renewal_free(renewal);
+}
+
+dlock_nanos dlock_renewal_ttl_to_request(const dlock_renewal *renewal, dlock_nanos ttl)
+{
+	const dlock_renewal_round *round = renewal->round;
+
+	return round && round->ops->guaranteed ? ttl : dlock_claim_guaranteed_ttl(renewal->claim, ttl);
 }
 
 /* ---- states ---- */
@@ -178,8 +185,10 @@ static void apply_kept(dlock_renewal_list *list, dlock_renewal *renewal)
 	}
 	bool lives = atomic_load(&claim->deadline) != DLOCK_OVER;
 	if (renewal->state == DLOCK_RENEWAL_EXTENDING) {
-		lives = dlock_claim_raise_deadline(claim,
-			round->started + renewal->asked_ttl - dlock_set_aside(claim->backend, renewal->asked_ttl) - round->late);
+		dlock_nanos ttl = renewal->asked_ttl;
+		ttl = round->ops->guaranteed ? round->ops->guaranteed(round, ttl) : ttl;
+		lives = dlock_claim_raise_deadline(
+			claim, round->started + ttl - dlock_set_aside(claim->backend, ttl) - round->late);
 		atomic_store(&claim->uncertain, false);
 		atomic_store(&claim->short_lease, false);
 		renewal->full = 0;

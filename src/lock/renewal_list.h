@@ -64,6 +64,10 @@ typedef struct {
 dlock_renewal *dlock_renewal_new(dlock_claim *claim);
 void dlock_renewal_free(dlock_renewal *renewal);
 
+/* The lease time to request, if the holder's is `ttl`: the shortest one that a server may yet set, unless the round
+ * counts such servers itself. */
+dlock_nanos dlock_renewal_ttl_to_request(const dlock_renewal *renewal, dlock_nanos ttl);
+
 void dlock_renewal_list_add(dlock_renewal_list *list, dlock_renewal *renewal);
 void dlock_renewal_list_remove(dlock_renewal_list *list, dlock_renewal *renewal); /* and frees it */
 

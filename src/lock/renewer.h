@@ -16,6 +16,7 @@
  * The thread calls no function here that waits. It alone calls the functions that send, without the mutex of the
  * leases. A function that is called under that mutex returns at once. */
 
+typedef struct dlock_claim dlock_claim;
 typedef struct dlock_renewer dlock_renewer;
 typedef struct dlock_renewal_round dlock_renewal_round;
 
@@ -74,6 +75,13 @@ typedef struct {
 
 	/* Under the mutex. */
 	dlock_round_result (*result)(const dlock_renewal_round *round);
+
+	/* Optional, like the next one, and under the mutex: notes which servers may yet execute a request for a shorter
+	 * lease time that the holder sent. */
+	void (*note_late)(dlock_renewal_round *round, const dlock_claim *claim);
+
+	/* The part of `ttl` that is guaranteed by the answers, if such requests are executed after them. */
+	dlock_nanos (*guaranteed)(const dlock_renewal_round *round, dlock_nanos ttl);
 
 	/* Optional: a round that its last answer decides has nothing more to collect. Under the mutex, like the next two.
 	 * Reads the answers. Returns true while a request is under way. Once the lease is `released`, an answer no longer

@@ -101,6 +101,16 @@ static void test_asked_ttl(void)
 		is_about(asked_for(60, 58, -1), 58), "a short lease whose renewal has ended: the rest of its first lease time");
 }
 
+/* An upkeep that begins while a server may still set a shorter lease time. */
+static void test_unacknowledged(void)
+{
+	dlock_claim claim = { .ttl = 60 * DLOCK_SECOND, .unacknowledged_ttl = 5 * DLOCK_SECOND };
+	dlock_renewal *renewal = dlock_renewal_new(&claim);
+
+	check(renewal && renewal->ttl == 5 * DLOCK_SECOND, "a new upkeep requests no more than that, either");
+	dlock_renewal_free(renewal);
+}
+
 /* Its holder has found the lease expired meanwhile. */
 static void test_over(void)
 {
@@ -119,6 +129,7 @@ int main(void)
 	test_moves();
 	test_discard_answer();
 	test_asked_ttl();
+	test_unacknowledged();
 	test_over();
 	return tap_end();
 }

@@ -43,7 +43,8 @@ static const char *reason(const client *c, int server)
 
 static bool is_called_ineligible_for(const client *c, int server, const char *time)
 {
-	return strstr(reason(c, server), "has been up for ") && strstr(reason(c, server), "it votes once it has been up for ")
+	return strstr(reason(c, server), "has been up for only ")
+		&& strstr(reason(c, server), "it votes once it has been up for ")
 		&& strstr(reason(c, server), time);
 }
 

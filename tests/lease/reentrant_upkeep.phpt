@@ -49,6 +49,13 @@ foreach ($kinds as $name => $make) {
     within(200, $outer->remaining(), 300, "$name: a lease time that is asked for counts after the limit, too");
     same([true, true, true], [$asked->release(), $inner->release(), $outer->release()], "$name: released");
 }
+// expire() ends a renewal; the next one does not begin the time anew.
+[$locks, $longer] = [$kinds['DistributedLock'](ttl: 60, reentrant: true), $kinds['DistributedLock'](ttl: 90, reentrant: true)];
+same([true, true], [$locks->lock($resource = unique('expire')), $locks->expire($resource, 30)], 'expire()');
+nap(0.6);
+$inner = $longer->acquire($resource, 0);
+within(0, $inner->remaining(), 30, 'after expire() and the limit');
+same([true, true], [$inner->release(), $locks->release($resource)], 'expire(): released');
 echo "done\n";
 ?>
 --EXPECT--

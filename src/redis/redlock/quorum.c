@@ -179,12 +179,16 @@ static void keep_holding(asking *own)
 	dlock_claim_move(base, DLOCK_CLAIM_HELD);
 }
 
-/* The renewal thread has connections of its own, so a straggler may follow a renewal that the server has answered. */
+/* For a process that attaches the lease: it knows nothing of the requests that servers have not answered. */
 static void note_unacknowledged(quorum_claim *claim)
 {
-	dlock_nanos shortest = dlock_quorum_shortest_straggler(claim);
-
-	claim->base.unacknowledged_ttl = shortest < claim->base.ttl ? shortest : 0;
+	claim->base.unacknowledged_ttl = 0;
+	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
+		dlock_nanos ttl = dlock_quorum_late_ttl(claim, i);
+		if (ttl > 0 && ttl < claim->base.ttl) {
+			dlock_claim_add_unacknowledged_ttl(&claim->base, ttl);
+		}
+	}
 }
 
 static dlock_status quorum_extend(dlock_claim *base, dlock_nanos ttl, dlock_error *error)

@@ -138,8 +138,8 @@ void dlock_quorum_keep_straggler(quorum_claim *claim, int server, dlock_call *ca
  * requested, so that its unanswered calls become stragglers; 0: none. */
 void dlock_quorum_review_stragglers(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos ttl);
 
-/* The shortest lease time that a server may set after requests over other connections; 0: none. */
-dlock_nanos dlock_quorum_shortest_straggler(const quorum_claim *claim);
+/* The shortest lease time that the server may set after requests over other connections; 0: none. */
+dlock_nanos dlock_quorum_late_ttl(const quorum_claim *claim, int server);
 
 /* Cancels and forgets them: no later request has their token. */
 void dlock_quorum_cancel_stragglers(quorum_claim *claim);

@@ -13,6 +13,7 @@ typedef struct {
 	dlock_call *repair;
 	bool unanswered; /* a repair was sent and not answered: it may yet set the key */
 	bool counted;    /* it had the key when it last answered: the lease may rest upon it */
+	dlock_nanos late; /* the shortest lease time that it may yet set after an answer; 0: none */
 } round_server;
 
 typedef struct {
@@ -136,6 +137,30 @@ static dlock_round_result result(const dlock_renewal_round *base)
 		: votes->yes >= votes->quorum                 ? DLOCK_ROUND_KEPT
 		: votes->no > votes->count - votes->quorum ? DLOCK_ROUND_GONE
 													  : DLOCK_ROUND_FAILED;
+}
+
+static void note_late(dlock_renewal_round *base, const dlock_claim *claim)
+{
+	quorum_round *round = round_of(base);
+
+	for (int i = 0; i < round->votes.count; i++) {
+		round->servers[i].late = dlock_quorum_late_ttl((const quorum_claim *) claim, i);
+	}
+}
+
+static dlock_nanos guaranteed(const dlock_renewal_round *base, dlock_nanos ttl)
+{
+	const quorum_round *round = round_of(base);
+	int64_t left[DLOCK_MOST_SERVERS];
+	int holders = 0;
+
+	for (int i = 0; i < round->votes.count; i++) {
+		if (round->voters[i].vote == DLOCK_VOTE_YES) {
+			dlock_nanos late = round->servers[i].late;
+			left[holders++] = late > 0 && late < ttl ? late : ttl;
+		}
+	}
+	return dlock_quorum_last(left, holders, round->votes.quorum);
 }
 
 static bool is_gap(const quorum_round *round, int server)
@@ -277,6 +302,8 @@ static const dlock_renewal_round_ops ops = {
 	.give_back = give_back,
 	.begin = begin,
 	.result = result,
+	.note_late = note_late,
+	.guaranteed = guaranteed,
 	.collect = collect,
 	.cancel = cancel,
 	.has_calls = has_calls,
@@ -320,5 +347,6 @@ dlock_renewal_round *dlock_quorum_new_round(const dlock_claim *base)
 	for (size_t i = 0; i < count; i++) {
 		round->servers[i].server = dlock_endpoint_retain(backend->members[i].conn->server);
 	}
+	note_late(&round->base, base);
 	return &round->base;
 }

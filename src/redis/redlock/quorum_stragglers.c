@@ -47,7 +47,9 @@ void dlock_quorum_review_stragglers(quorum_claim *claim, const dlock_ballot *vot
 		if (follows) {
 			claim->late_ttls[i] = shorter(claim->late_ttls[i], claim->straggler_ttls[i]);
 		}
-		if (call && (follows || is_over(call) || (later && later->state == DLOCK_CALL_ANSWERED))) {
+		/* A pending call may still be sent again: it is kept, so that a release cancels it. */
+		bool is_settled = follows || (later && later->state == DLOCK_CALL_ANSWERED);
+		if (call && (is_over(call) || (is_settled && call->state != DLOCK_CALL_PENDING))) {
 			forget_straggler(claim, i);
 		}
 		if (ttl > 0) {
@@ -56,14 +58,9 @@ void dlock_quorum_review_stragglers(quorum_claim *claim, const dlock_ballot *vot
 	}
 }
 
-dlock_nanos dlock_quorum_shortest_straggler(const quorum_claim *claim)
+dlock_nanos dlock_quorum_late_ttl(const quorum_claim *claim, int server)
 {
-	dlock_nanos shortest = 0;
-
-	for (int i = 0; i < quorum_backend_of(claim)->count; i++) {
-		shortest = shorter(shortest, shorter(claim->straggler_ttls[i], claim->late_ttls[i]));
-	}
-	return shortest;
+	return shorter(claim->straggler_ttls[server], claim->late_ttls[server]);
 }
 
 void dlock_quorum_cancel_stragglers(quorum_claim *claim)

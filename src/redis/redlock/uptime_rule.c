@@ -50,7 +50,8 @@ void dlock_uptime_rule_explain(
 	}
 	dlock_nanos uptime = guard->begun - (eligible_at - guard->min_uptime); /* as the rule has judged it */
 	dlock_fail(error, DLOCK_CONNECTION,
-		"Redis at %s: has been up for only %lld s, so it may have lost locks; it votes once it has been up for %.6g s (%s)",
+		"Redis at %s: has been up for only %lld s, so it may have lost locks; it votes once it has been up for %.6g s "
+		"(%s)",
 		conn->server->label, (long long) (uptime > 0 ? uptime / DLOCK_SECOND : 0),
 		(double) guard->min_uptime / DLOCK_SECOND, guard->by_ttl ? "the lease time asked for" : "dlock.restart_guard");
 }

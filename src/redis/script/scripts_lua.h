@@ -110,7 +110,7 @@
 	script(SEVERAL_UNCHANGED, "several_unchanged", \
 		"e9d834a23ce806565a8b3a49d9109c1edb7fcaf3", DLOCK_LUA_SEVERAL_UNCHANGED) \
 	script(STOCK_BASKET, "stock_basket", \
-		"551ce2c1580a33da230acf0ad8170562badeeaf2", DLOCK_LUA_STOCK_BASKET) \
+		"4531a72161ac4a746fc8add9bc39cd8d322ebb6e", DLOCK_LUA_STOCK_BASKET) \
 	script(STOCK_CANCEL, "stock_cancel", \
 		"c28faeee382a16a99749bcee058798c0bc52fb5b", DLOCK_LUA_STOCK_CANCEL) \
 	script(STOCK_CHANGE, "stock_change", \
@@ -2245,7 +2245,7 @@
 	"reserved, left = reserved + 1, math.min(left, math.floor(score) - stock.now)\n" \
 	"else\n" \
 	"bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))\nend\n" \
-	"elseif waits and ticket > 0 and is_settled(score) then\n" \
+	"elseif ticket > 0 and is_settled(score) then\n" \
 	"return leave({-3})\nend\n" \
 	"if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then\n" \
 	"was = score\nend\nend\n" \

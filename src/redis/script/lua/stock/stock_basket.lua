@@ -127,7 +127,7 @@ for i, stock in ipairs(stocks) do
 		else
 			bought, ago = bought + 1, math.max(ago, stock.now - math.floor(score % 1e13))
 		end
-	elseif waits and ticket > 0 and is_settled(score) then
+	elseif ticket > 0 and is_settled(score) then
 		return leave({-3})
 	end
 	if score > 0 and (was == 0 or generation_of(score) > generation_of(was)) then
