@@ -67,7 +67,7 @@ all_mutants() {
 		src/lock/claim.c 's/if \(deadline <= now\)/if (deadline < 0)/' \
 		src/lock/claim.c 's/dlock_now\(\) >= deadline/dlock_now() < 0/'
 	mutant renewal_from_reply single "a renewal counts from its answer" \
-		src/lock/renewal_list.c 's/round->started \+ renewal->asked_ttl/dlock_now() + renewal->asked_ttl/'
+		src/lock/renewal_list.c 's/claim, round->started \+ ttl/claim, dlock_now() + ttl/'
 	mutant renew_any single "a renewal extends the lock without comparing its token" src/redis/script/lua/lock/renew.lua "s/~= ARGV\[1\] then/== '' then/"
 	mutant +renewed_late single "a lease is renewed only shortly before it expires" \
 		src/lock/renewal_list.c 's|(earlier\(time_left\(renewal, now\), renewal->ttl\)) / 3;|$1 * 99 / 100;|'
@@ -262,7 +262,7 @@ all_mutants() {
 		src/redis/script/lua/lock/repair.lua "s/if not redis\.call\('SET', KEYS\[1\], ARGV\[1\], 'NX', 'PX', ARGV\[2\]\) and redis\.call\('GET', KEYS\[1\]\) ~= ARGV\[1\] then/if not redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) then/"
 	mutant late_extension_forgotten "quorum clients=4 resources=4 faults=0 pauses=0$held" "a client relies on a server that may yet execute its earlier request for a shorter lease time" \
 		src/redis/redlock/quorum_stragglers.c 's/claim->late_ttls\[i\] = shorter\(.*?\);/(void) follows;/'
-	mutant renewal_beside_straggler c:quorum_stragglers "renewals request more than a request that a server has not answered, and may execute after them" \
+	mutant renewal_beside_straggler c:quorum_stragglers "a renewal relies on a server that may yet execute an earlier request for a shorter lease time" \
 		src/redis/redlock/quorum_renewal.c 's/left\[holders\+\+\] = late > 0 && late < ttl \? late : ttl/(void) late, left[holders++] = ttl/'
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
