@@ -252,7 +252,7 @@ static void set_tls(MYSQL *mysql, const dlock_endpoint *server)
 	}
 }
 
-/* A program that PHP starts must not keep the session alive. The library does not see to that. */
+/* A program that PHP starts must not keep the session alive. The library does not prevent it. */
 static void close_on_exec(const my_link *link)
 {
 	int fd = mysql_get_socket(link->mysql);
