@@ -242,7 +242,7 @@ run_phpt() {
 	sed -e 's/error_may_be_retried(\$test, \$output)/false/' -e 's/usort(\$test_files, .*//' -e 's/\$maxBatchSize = .*/$maxBatchSize = 0;/' \
 		"$build/run-tests.php" > "$run/run-tests.php"
 	# shellcheck disable=SC2046 # the paths have no blanks: phpize refuses such directories
-	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-180} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
+	NO_COLOR=1 TEST_TIMEOUT=${TEST_TIMEOUT:-600} TEST_PHP_EXECUTABLE=$php TEST_PHP_SRCDIR=$build "$php" -n "$run/run-tests.php" -n -q --show-diff --no-progress \
 		-j"${DLOCK_TEST_JOBS:-16}" -W "$run/results" "${options[@]}" $(cat "$run/files") 2>&1 < /dev/null |
 		tee "$run/phpt.log" | progress 20 "of $files .phpt tests" || true
 	count_phpt "$files"
