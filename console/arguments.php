@@ -95,7 +95,12 @@ final class Arguments
 
     public function server(): string|array
     {
-        return count($this->servers) > 1 ? throw new Misuse("$this->command takes one --server") : $this->servers[0] ?? (string) ini_get('dlock.server');
+        return count($this->servers) > 1 ? throw new Misuse("$this->command takes one --server") : $this->first();
+    }
+
+    private function first(): string|array
+    {
+        return $this->servers[0] ?? (string) ini_get('dlock.server');
     }
 
     /** Each server of a RedLock by itself, where its locks are ordinary ones. @return list<\DistributedLock> */
@@ -106,9 +111,9 @@ final class Arguments
 
     private function class(): string
     {
-        $first = $this->servers[0] ?? (string) ini_get('dlock.server');
+        $first = $this->first();
         return $this->options['class'] ?? match (true) {
-            $this->is_taken_for_zookeeper() => 'ZkLock',
+            is_string($first) && !str_contains($first, '://') => 'ZkLock',
             is_string($first) && str_starts_with($first, 'zookeeper://') => 'Semaphore',
             count($this->servers) > 1 => 'RedLock',
             default => 'DistributedLock',
@@ -120,11 +125,10 @@ final class Arguments
         return $this->options['prefix'] ?? ['DistributedLock' => 'Lock:', 'Semaphore' => 'Semaphore:', 'ReadWriteLock' => 'ReadWriteLock:'][$this->class()] ?? '';
     }
 
-    /** A server without a scheme is a ZooKeeper, because ZkLock's have none. */
-    public function is_taken_for_zookeeper(): bool
+    /** For errors: a server without a scheme was taken for a ZooKeeper, and may be a Redis. */
+    public function hint(): string
     {
-        $first = $this->servers[0] ?? (string) ini_get('dlock.server');
-        return !isset($this->options['class']) && is_string($first) && !str_contains($first, '://');
+        return !isset($this->options['class']) && $this->class() === 'ZkLock' ? '. (A Redis server is given as redis://host:port.)' : '';
     }
 
     /** Which locks these are, for messages. */
@@ -136,24 +140,24 @@ final class Arguments
     /** The object that has these locks. */
     public function locks(): \Dlock\LockManager|\Dlock\Semaphore
     {
-        $servers = $this->servers ?: [ini_get('dlock.server')];
+        $server = $this->first();
         $class = $this->class();
-        if ($class !== 'RedLock' && count($servers) > 1) {
+        if ($class !== 'RedLock' && count($this->servers) > 1) {
             throw new Misuse("$class takes one --server" . ($class === 'ZkLock' ? ', with commas between hosts' : ''));
         }
         $prefix = $this->prefix();
         try {
             return match ($class) {
-                'DistributedLock' => new \DistributedLock($servers[0], $prefix),
-                'RedLock' => new \RedLock($servers, prefix: $prefix),
-                'ZkLock' => class_exists('ZkLock', false) ? new \ZkLock($servers[0], $this->text('root', '/locks'), auth: $this->options['auth'] ?? null)
-                    : throw new Misuse('this build of the extension has no ZkLock, which a server without a scheme is taken for; a Redis server is redis://host:port'),
-                'Semaphore' => new \Dlock\Semaphore($this->whole('capacity', 1, 1, 999999999), $servers[0], $prefix),
-                'ReadWriteLock' => (new \Dlock\ReadWriteLock($servers[0], $prefix))->writeLock(),
+                'DistributedLock' => new \DistributedLock($server, $prefix),
+                'RedLock' => new \RedLock($this->servers ?: [$server], prefix: $prefix),
+                'ZkLock' => class_exists('ZkLock', false) ? new \ZkLock($server, $this->text('root', '/locks'), auth: $this->options['auth'] ?? null)
+                    : throw new Misuse('this build of the extension has no ZkLock' . $this->hint()),
+                'Semaphore' => new \Dlock\Semaphore($this->whole('capacity', 1, 1, 999999999), $server, $prefix),
+                'ReadWriteLock' => (new \Dlock\ReadWriteLock($server, $prefix))->writeLock(),
                 default => throw new Misuse('--class must be DistributedLock, RedLock, ZkLock, Semaphore or ReadWriteLock'),
             };
         } catch (\ValueError | \TypeError $e) {
-            throw new Misuse($e->getMessage());
+            throw new Misuse($e->getMessage() . $this->hint());
         }
     }
 }

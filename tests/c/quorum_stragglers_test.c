@@ -361,8 +361,7 @@ static void test_shorter_time_in_front(void)
 	client_drain(&c);
 	check(dlock_claim_check(claim, &c.error) == DLOCK_OK && left_ms(claim) > SHORT, "nor do checks shorten it");
 	client_drain(&c);
-	check(extend(&c, claim, LONG) == DLOCK_OK && claim->unacknowledged_ttl == 0,
-		"it has answered");
+	check(extend(&c, claim, LONG) == DLOCK_OK && claim->unacknowledged_ttl == 0, "it has answered");
 	check(let_go(&c, claim), "released");
 	client_free(&c);
 }

@@ -177,6 +177,14 @@ static void test_queue(void)
 	client_free(&asking);
 }
 
+static redisContext *listen_to(const dlock_inbox *inbox)
+{
+	redisContext *listener = redisConnect("127.0.0.1", server.port);
+
+	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox->channel));
+	return listener;
+}
+
 /* Sixteen waiters in front want more. */
 static void test_queue_behind_those_that_want_more(void)
 {
@@ -184,8 +192,7 @@ static void test_queue_behind_those_that_want_more(void)
 	char id[16];
 
 	begin();
-	redisContext *listener = redisConnect("127.0.0.1", server.port);
-	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	redisContext *listener = listen_to(&inbox);
 	restock(stocks[0], 3, "first");
 	check(reserve("ann/1", 3, 0, NULL, false) == DLOCK_RESERVE_HELD, "all is reserved");
 	for (int i = 0; i < 16; i++) {
@@ -211,8 +218,7 @@ static void test_dead_waiter_behind_live_ones(void)
 	char id[16];
 
 	begin();
-	redisContext *listener = redisConnect("127.0.0.1", server.port);
-	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	redisContext *listener = listen_to(&inbox);
 	restock(stocks[0], 30, "first");
 	check(reserve("ann/1", 28, 0, NULL, false) == DLOCK_RESERVE_HELD, "two units are free");
 	for (int i = 0; i < 17; i++) {
@@ -245,8 +251,7 @@ static void test_withdrawn_behind_many(void)
 	char id[16];
 
 	begin();
-	redisContext *listener = redisConnect("127.0.0.1", server.port);
-	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
+	redisContext *listener = listen_to(&inbox);
 	restock(stocks[0], 2, "first");
 	check(reserve("bob/1", 1, 0, NULL, false) == DLOCK_RESERVE_HELD
 			&& order_says(dlock_request_stock_confirm(stocks, 1, &bob, 0)) == 1

@@ -263,7 +263,7 @@ all_mutants() {
 	mutant late_extension_forgotten "quorum clients=4 resources=4 faults=0 pauses=0$held" "a client relies on a server that may yet execute its earlier request for a shorter lease time" \
 		src/redis/redlock/quorum_stragglers.c 's/claim->late_ttls\[i\] = shorter\(.*?\);/(void) follows;/'
 	mutant renewal_beside_straggler c:quorum_stragglers "a renewal relies on a server that may yet execute an earlier request for a shorter lease time" \
-		src/redis/redlock/quorum_renewal.c 's/left\[holders\+\+\] = late > 0 && late < ttl \? late : ttl/(void) late, left[holders++] = ttl/'
+		src/redis/redlock/quorum_renewal.c 's/dlock_quorum_left_if\(round->servers\[i\]\.late, ttl\)/ttl/'
 	mutant raise_unconfirmed c:quorum_faults "a slow attempt does not ask its voters again" \
 		src/redis/redlock/quorum_votes.c 's/ && now - own->asked < QUICK/ \&\& now > 0/'
 	# ---- several locks at once with RedLock ----

@@ -73,9 +73,8 @@ static dlock_nanos majority_left(const asking *own)
 
 	for (int i = 0; i < votes->count; i++) {
 		if (votes->voters[i].vote == DLOCK_VOTE_YES) {
-			dlock_nanos late = own->claim->late_ttls[i],
-						has = own->what == EXTEND ? own->ttl : dlock_lease_left(votes->voters[i].response.value);
-			left[holders++] = late > 0 && late < has ? late : has;
+			dlock_nanos has = own->what == EXTEND ? own->ttl : dlock_lease_left(votes->voters[i].response.value);
+			left[holders++] = dlock_quorum_left_if(own->claim->late_ttls[i], has);
 		}
 	}
 	return dlock_quorum_last(left, holders, votes->quorum);

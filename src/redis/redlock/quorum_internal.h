@@ -138,6 +138,12 @@ void dlock_quorum_keep_straggler(quorum_claim *claim, int server, dlock_call *ca
  * requested, so that its unanswered calls become stragglers; 0: none. */
 void dlock_quorum_review_stragglers(quorum_claim *claim, const dlock_ballot *votes, dlock_nanos ttl);
 
+/* The part of the lease time `ttl` that is left if the server sets `late` after it; 0: it sets none. */
+static inline dlock_nanos dlock_quorum_left_if(dlock_nanos late, dlock_nanos ttl)
+{
+	return late > 0 && late < ttl ? late : ttl;
+}
+
 /* The shortest lease time that the server may set after requests over other connections; 0: none. */
 dlock_nanos dlock_quorum_late_ttl(const quorum_claim *claim, int server);
 

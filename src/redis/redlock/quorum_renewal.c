@@ -11,8 +11,8 @@
 typedef struct {
 	dlock_endpoint *server;
 	dlock_call *repair;
-	bool unanswered; /* a repair was sent and not answered: it may yet set the key */
-	bool counted;    /* it had the key when it last answered: the lease may rest upon it */
+	bool unanswered;  /* a repair was sent and not answered: it may yet set the key */
+	bool counted;     /* it had the key when it last answered: the lease may rest upon it */
 	dlock_nanos late; /* the shortest lease time that it may yet set after an answer; 0: none */
 } round_server;
 
@@ -156,8 +156,7 @@ static dlock_nanos guaranteed(const dlock_renewal_round *base, dlock_nanos ttl)
 
 	for (int i = 0; i < round->votes.count; i++) {
 		if (round->voters[i].vote == DLOCK_VOTE_YES) {
-			dlock_nanos late = round->servers[i].late;
-			left[holders++] = late > 0 && late < ttl ? late : ttl;
+			left[holders++] = dlock_quorum_left_if(round->servers[i].late, ttl);
 		}
 	}
 	return dlock_quorum_last(left, holders, round->votes.quorum);

@@ -95,7 +95,7 @@ static void take_uptime(dlock_handshake *handshake, const redisReply *reply, con
 	handshake->late = now - handshake->asked > PROMPT;
 	dlock_uptime_read(uptime, reply, handshake->asked, now, server);
 	if (started != DLOCK_START_UNKNOWN && uptime->started != DLOCK_START_UNKNOWN) {
-		uptime->started = started < uptime->started ? started : uptime->started;
+		uptime->started = dlock_earlier(started, uptime->started);
 		uptime->started_from = from > uptime->started_from ? from : uptime->started_from;
 	}
 }
