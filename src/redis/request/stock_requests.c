@@ -38,6 +38,24 @@ bool dlock_stock_is_unfinished(const dlock_call *call)
 		&& dlock_integer_at(call->reply, 0, &first) && first == DLOCK_RESERVE_AGAIN;
 }
 
+bool dlock_stock_finds_nothing(const dlock_call *call)
+{
+	bool reserves = call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
+		|| call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_BASKET];
+	const redisReply *reply = call->reply;
+	int64_t first, why;
+
+	if (reply->type == REDIS_REPLY_INTEGER) {
+		return call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_SALE] && reply->integer == 3;
+	}
+	if (reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 && reply->element[0]->type == REDIS_REPLY_ARRAY) {
+		reply = reply->element[0]; /* counts, or states: the stocks of a call are at one server */
+		return dlock_integer_at(reply, 0, &first) && first == 0;
+	}
+	return dlock_integer_at(reply, 0, &first) && first == (reserves ? DLOCK_RESERVE_CLOSED : 0)
+		&& dlock_integer_at(reply, reserves ? 1 : 2, &why) && why == 0;
+}
+
 /* {1, fencing token, units, ms left, generation} or {2, fencing token, units, ms ago, generation} */
 static dlock_status read_held(
 	const redisReply *reply, const dlock_conn *conn, dlock_reserve_response *response, dlock_error *error)

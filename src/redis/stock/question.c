@@ -38,14 +38,25 @@ static bool is_to_be_asked_again(const dlock_stock_question *own)
 		&& (route->repeated || dlock_request_may_take_effect(route->call));
 }
 
+static void send_again(dlock_stock_question *own)
+{
+	dlock_route_send(&own->route, dlock_call_again(own->route.call), lineage_call(own, 0));
+}
+
 static void ask_again(dlock_stock_question *own, dlock_nanos now)
 {
 	dlock_route *route = &own->route;
 	dlock_nanos until = route->conn ? dlock_after(now, route->conn->server->read_timeout) : route->until;
 
 	route->until = until > route->until ? until : route->until;
-	dlock_route_send(route, dlock_call_again(route->call), lineage_call(own, 0));
+	send_again(own);
 	route->repeated = true;
+}
+
+/* A slot's keys may be moved back, and a redirected request then finds nothing at the node that they have just left. */
+static bool may_be_elsewhere(const dlock_stock_question *own)
+{
+	return own->said == DLOCK_OK && own->route.asks && dlock_stock_finds_nothing(own->route.call);
 }
 
 /* A reservation that may wait asks again by itself. */
@@ -72,8 +83,12 @@ dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, d
 		ask_again(own, now);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	}
+	if (may_be_elsewhere(own)) {
+		send_again(own);
+		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
+	}
 	while (is_unfinished(own) && now < own->route.until) {
-		dlock_route_send(&own->route, dlock_call_again(own->route.call), lineage_call(own, 0));
+		send_again(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	}
 	if (is_unfinished(own)) {
