@@ -337,6 +337,8 @@ all_mutants() {
 	# ---- stocks ----
 	mutant +sold_twice 'single work=stocks' "sold units stay available" \
 		src/redis/script/lua/stock/stock_confirm.lua "s/sold = \(sold or 0\) \+ \(units or 1\)/\$&; redis.call('ZINCRBY', pool, units or 1, '\\\$free')/"
+	mutant stock_moved_back 'cluster work=stocks hours=8 seed=1100215' "a redirected request that finds nothing is not asked again" \
+		src/redis/stock/question.c 's/own->route\.asks && dlock_stock_finds/false && dlock_stock_finds/'
 	mutant bought_and_reserved 'single work=stocks' "bought units stay reserved" \
 		src/redis/script/lua/stock/stock_confirm.lua 's/sold = \(sold or 0\) \+ \(units or 1\)/sold = tonumber(sold or 0)/'
 	mutant bought_twice 'single work=stocks' "a repeated purchase counts twice" \
