@@ -209,6 +209,7 @@ static void let_go(client *client, dlock_claim *claim, int resource, bool may_pa
 	} else if (draw_chance(&client->random, 0.05)) {
 		say(name, "gives permits of hall:%d back at the end of its request", resource);
 		dlock_claim_abandon(claim);
+		connections_drain(permits_of(client)->connections); /* it may have to connect anew */
 		note_permits_gone(client, claim, resource, false);
 	} else {
 		say(name, "releases hall:%d", resource);
