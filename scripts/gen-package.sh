@@ -10,7 +10,7 @@ role_of() {
 	case $1 in
 		bench/*) echo src ;; # not installed
 		tests/*) echo test ;;
-		console/* | *.sql) echo data ;;
+		console/*.php | *.sql) echo data ;;
 		*.c | *.h | *.lua | config.m4 | config.w32 | *.stub.php) echo src ;;
 		*) echo doc ;;
 	esac
