@@ -50,6 +50,7 @@ typedef struct {
 static const char *const setup[] = {
 	"SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 	"SET autocommit = 1, time_zone = '+00:00', sql_mode = '', innodb_lock_wait_timeout = 1",
+	"DO 0", /* a node that has lost its Galera cluster lets clients in, and refuses this */
 	/* mysql.sql creates dlock_assert() last. Each statement of it is a transaction, so it may have been cut short. */
 	("SELECT @@global.read_only, (SELECT COUNT(*) FROM information_schema.routines WHERE routine_schema = DATABASE()"
 	 " AND routine_name = 'dlock_assert')"),
@@ -59,12 +60,15 @@ enum { SETUPS = sizeof setup / sizeof *setup };
 
 /* ---- messages ---- */
 
-/* True if the problem may end soon: the server starts or stops, another transaction was in the way, or the statement
- * was woken or took too long (max_statement_time). The last two may come after the COMMIT: since the call is repeated,
- * it counts as one that may have been executed. */
+enum { NOT_IN_GALERA_CLUSTER = 1047 };
+
+/* True if the problem may end soon: the server starts or stops, its Galera cluster has no majority, another transaction
+ * was in the way, or the statement was woken or took too long (max_statement_time). The last two may come after the
+ * COMMIT: since the call is repeated, it counts as one that may have been executed. */
 static bool is_transient(unsigned code)
 {
-	return code == 1053 || code == 1205 || code == 1213 || code == 1317 || code == 1927 || code == 1062 || code == 1969;
+	return code == 1053 || code == 1205 || code == 1213 || code == 1317 || code == 1927 || code == 1062 || code == 1969
+		|| code == NOT_IN_GALERA_CLUSTER;
 }
 
 static const char *advice(unsigned code)
@@ -76,6 +80,8 @@ static const char *advice(unsigned code)
 		return ": GRANT EXECUTE on the database to the user, or let the owner run mysql.sql";
 	case 1290: case 1836: case 1792:
 		return ": it is read-only (read_only, or a replica); name all hosts in the address";
+	case NOT_IN_GALERA_CLUSTER:
+		return ": name all nodes of its cluster in the address";
 	case 1040: case 1203: case 1226:
 		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or "
 			"it waits";
@@ -450,9 +456,9 @@ static bool is_of_server(unsigned code)
 }
 
 /* True if the call can succeed only over another session: one with the server that takes writes now. */
-static bool is_read_only(unsigned code)
+static bool is_elsewhere(unsigned code)
 {
-	return code == 1290 || code == 1836 || code == 1792;
+	return code == 1290 || code == 1836 || code == 1792 || code == NOT_IN_GALERA_CLUSTER;
 }
 
 static void note_refusal(my_link *link, my_outcome outcome)
@@ -482,7 +488,7 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 	}
 	my_outcome outcome = advance_statement(link);
 	unsigned code = outcome == REFUSED ? mysql_errno(link->mysql) : 0;
-	if (link->stage == MY_CALLING && outcome == REFUSED && (!is_of_server(code) || is_read_only(code))) {
+	if (link->stage == MY_CALLING && outcome == REFUSED && (!is_of_server(code) || is_elsewhere(code))) {
 		return broke(link);
 	}
 	bool failed = link->stage == MY_CALLING && outcome != GOES_ON && (outcome == REFUSED || !link->call->seen);
