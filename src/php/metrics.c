@@ -78,6 +78,17 @@ static bool is_number(const char *word, size_t len, bool follows)
 	return has_digit && (len >= 8 || follows);
 }
 
+/* A ULID has 26 digits and letters (no I, L, O and U), and does not exceed 128 bits. */
+static bool is_ulid(const char *word, size_t len)
+{
+	bool is_one = len == 26 && *word >= '0' && *word <= '7';
+
+	for (size_t i = 0; i < len && is_one; i++) {
+		is_one = !strchr("ILOUilou", word[i]);
+	}
+	return is_one;
+}
+
 static size_t put(char *out, size_t used, size_t room, char c)
 {
 	bool again = c == '*' && used > 0 && out[used - 1] == '*';
@@ -105,7 +116,8 @@ static size_t fold(char *out, size_t room, const char *text, size_t len)
 		if (end == at) {
 			used = put(out, used, room, text[at] > ' ' && text[at] < 0x7f ? text[at] : '?');
 			at++;
-		} else if (is_number(text + at, end - at, used > 1 && out[used - 1] == '-' && out[used - 2] == '*')) {
+		} else if (is_ulid(text + at, end - at)
+			|| is_number(text + at, end - at, used > 1 && out[used - 1] == '-' && out[used - 2] == '*')) {
 			used = put(out, used, room, '*');
 			at = end;
 		} else {

@@ -77,6 +77,16 @@ $samples = open_metrics(Dlock\metrics());
 same([0.0, 0.0, 1.0], [$samples['dlock_waiting'], $samples['dlock_held'], $of('dlock_handovers_total')], 'in the end');
 
 // Names are few: numbers are left out, and beyond the maximum there is one name for all.
+$folded = [
+    'order:42' => 'order:*', 'cart-6f1c2ab09d' => 'cart-*', '9b2f8c1e-7d4a-4e6b-8c0f-1a2b3c4d5e6f:x' => '*:x', // a UUID
+    'order-01J9ZK6W3M8Q4V7T2R5XNHBCDE' => 'order-*', '01j9zk6w3m8q4v7t2r5xnhbcde' => '*', // a ULID
+    'order-81J9ZK6W3M8Q4V7T2R5XNHBCDE' => 'order-*J*ZK*W*M*Q*V*T*R*XNHBCDE', '01J9ZK6W3M8Q4V7T2R5XNHBCDU' => '*J*ZK*W*M*Q*V*T*R*XNHBCDU', // no ULIDs
+    'beefcake' => 'beefcake',
+];
+foreach ($folded as $name => $label) {
+    $locks()->acquire((string) $name, 0, 30)->release();
+    holds(isset(open_metrics(Dlock\metrics())["dlock_acquisitions_total{class=\"single\",name=\"$label\"}"]), "the label of $name");
+}
 for ($i = 0; $i < 80; $i++) {
     $locks()->acquire("$run-" . str_repeat('x', $i), 0, 30)->release();
 }
