@@ -7,7 +7,8 @@
 
 declare(strict_types=1);
 
-const TOKEN = '0123456789abcdef0123456789abcdef';
+const TOKEN = '0123456789abcdef0123456789abcdef0123456789ab';
+const PLAIN_TOKEN = '0123456789abcdef0123456789abcdef'; // of older versions
 
 function encode(string $raw): string
 {
@@ -19,7 +20,22 @@ function seal(string $payload): string
 	return encode(substr(hash('sha256', "dlock1.$payload", true), 0, 16) . $payload);
 }
 
-/** Not the extension's way: one expression for the payload. */
+/** Are these 2 to 64 names in the order of their bytes, each with its length and a colon in front? */
+function areNames(string $text): bool
+{
+	$names = [];
+	while (preg_match('/\A(\d{1,17}):/', $text, $match) === 1) {
+		[$begin, $len] = [strlen($match[0]), (int) $match[1]];
+		if ($len < 1 || $len > 1024 || $len > strlen($text) - $begin || ($names && strcmp(end($names), substr($text, $begin, $len)) >= 0)) {
+			return false;
+		}
+		$names[] = substr($text, $begin, $len);
+		$text = substr($text, $begin + $len);
+	}
+	return $text === '' && count($names) > 1 && count($names) <= 64;
+}
+
+/** Not the extension's way: one expression for all but the names of several locks. */
 function isGood(string $handle): bool
 {
 	if (!str_starts_with($handle, 'dlock1.')) {
@@ -29,14 +45,14 @@ function isGood(string $handle): bool
 	if ($raw === false || strlen($raw) < 17 || seal(substr($raw, 16)) !== $handle) {
 		return false;
 	}
-	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}[01]\|(?:9999999999:)?[0-9a-f]{32}\|.{1,1024}\z/Ds', substr($raw, 16), $match) === 1
-		&& (int) $match[1] <= 31536000000;
+	return preg_match('/\Asingle\|(?!0+\|)(\d{1,17})\|0{0,16}([0-3])\|(?:9999999999:)?(?:[0-9a-f]{12})?[0-9a-f]{32}\|(.+)\z/Ds', substr($raw, 16), $match) === 1
+		&& (int) $match[1] <= 31536000000 && ($match[2] < 2 ? strlen($match[3]) <= 1024 : areNames($match[3]));
 }
 
 function mutate(string $text): string
 {
 	static $pieces = ['|', '||', '0', '1', '00', '-1', '+1', ' ', "\0", "\n", '=', '.', 'dlock1.', 'single', 'quorum', 'zookeeper', '9223372036854',
-		'9223372036855', '99999999999999999', '31536000000', '31536000001', '9007199254740991', '9007199254740992', '100000000000000000', '18446744073709551616', TOKEN, '9999999999:', "\xff", '%s%n'];
+		'9223372036855', '99999999999999999', '31536000000', '31536000001', '9007199254740991', '9007199254740992', '100000000000000000', '18446744073709551616', TOKEN, PLAIN_TOKEN, '9999999999:', '1:a', '01:a', '2:ab', '65:', "\xff", '%s%n'];
 
 	for ($times = mt_rand(1, 3); $times > 0; $times--) {
 		$at = mt_rand(0, strlen($text));
@@ -56,7 +72,11 @@ function mutate(string $text): string
 function invent(): string
 {
 	static $kinds = ['single', 'single', 'single', 'quorum', 'zookeeper', 'singl', ''];
-	$payload = implode('|', [$kinds[array_rand($kinds)], mt_rand(1, 100000), mt_rand(0, 2), TOKEN, str_repeat('r', mt_rand(1, 30))]);
+	$several = mt_rand(0, 2) === 0;
+	$names = array_map(fn (int $i) => str_repeat('r', mt_rand(1, 30)) . $i, range(1, mt_rand(1, 70)));
+	sort($names, SORT_STRING);
+	$payload = implode('|', [$kinds[array_rand($kinds)], mt_rand(1, 100000), ($several ? 2 : 0) + mt_rand(0, 1), mt_rand(0, 3) > 0 ? TOKEN : PLAIN_TOKEN,
+		$several ? implode('', array_map(fn (string $name) => strlen($name) . ":$name", $names)) : $names[0]]);
 
 	return match (mt_rand(0, 4)) {
 		0 => mutate(seal($payload)),
