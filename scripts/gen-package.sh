@@ -55,6 +55,15 @@ changelog_has_version() {
 		{ echo "CHANGELOG.md does not begin with version $(version), which php_dlock.h has" >&2; return 1; }
 }
 
+# pecl does not write the version into the commands.
+commands_have_version() {
+	local command
+	for command in bin/dlock bin/dlock-doctor; do
+		grep -qxF "const VERSION = '$(version)';" "$command" ||
+			{ echo "$command does not have version $(version), which php_dlock.h has" >&2; return 1; }
+	done
+}
+
 # Compares the options by their names: with-zookeeper, enable-dlock-tls. PIE itself enables the extension.
 composer_has_options() {
 	diff <(sed -nE 's/^PHP_ARG_(WITH|ENABLE)\(\[([a-z-]+)\],$/\L\1\E-\2/p' config.m4 | grep -vx enable-dlock | sort) \
@@ -72,6 +81,7 @@ if [ "${1-}" = --check ]; then
 	generate | diff -u package.xml - || { echo "package.xml does not have the version and the files there are: run scripts/gen-package.sh" >&2; exit 1; }
 	generate_debian | diff -u packages/debian/changelog - || { echo "packages/debian/changelog does not have the version and the date there are: run scripts/gen-package.sh" >&2; exit 1; }
 	changelog_has_version
+	commands_have_version
 	composer_has_options
 	composer_requires_little
 else

@@ -84,12 +84,15 @@ inside_install() {
 	. /srv/enable.sh
 	grep -q '^extension=dlock.so' /etc/php/*/cli/conf.d/20-dlock.ini
 	php -r 'foreach ([DistributedLock::class, RedLock::class, ZkLock::class, Dlock\Lease::class] as $class) { class_exists($class) || exit(1); }'
-	[ "$(command -v dlock-doctor)" = "$(dirname "$(command -v pecl)")/dlock-doctor" ]
-	[ "$(head -n 1 "$(command -v dlock-doctor)")" = "#!$(pecl config-get php_bin)" ]
+	for command in dlock dlock-doctor; do
+		[ "$(command -v "$command")" = "$(dirname "$(command -v pecl)")/$command" ]
+		[ "$(head -n 1 "$(command -v "$command")")" = "#!$(pecl config-get php_bin)" ]
+	done
 }
 
 inside_version() {
 	[ "$(php -r 'echo phpversion("dlock");')" = "$1" ]
+	[ "$(dlock --version)" = "dlock $1" ]
 	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
 	[ "$(pecl list | awk '$1 == "dlock" { print $2 }')" = "$1" ]
 }
@@ -130,6 +133,7 @@ inside_uninstall() {
 	pecl uninstall dlock
 	[ ! -e "$(pecl config-get test_dir)/dlock" ]
 	[ ! -e "$(pecl config-get data_dir)/dlock" ]
+	[ ! -e "$(pecl config-get bin_dir)/dlock" ]
 	[ ! -e "$(pecl config-get bin_dir)/dlock-doctor" ]
 	diff -r "/srv/before/$(basename "$(php-config --extension-dir)")" "$(php-config --extension-dir)"
 }
@@ -148,6 +152,7 @@ inside_by_hand() {
 	. /srv/by-hand.sh
 	php=$(php -r 'printf("%d.%d", PHP_MAJOR_VERSION, PHP_MINOR_VERSION);')
 	"php-fpm$php" -m | grep -x dlock
+	[ "$(dlock --version)" = "dlock $1" ]
 	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
 	# shellcheck disable=SC1091
 	. /srv/removal.sh
@@ -169,6 +174,7 @@ inside_docker() {
 	php --ri dlock | tee /srv/ri
 	grep -q '^ZooKeeper client => built with ' /srv/ri
 	grep -q '^TLS .* => built with ' /srv/ri
+	[ "$(dlock --version)" = "dlock $1" ]
 	[ "$(dlock-doctor --version)" = "dlock-doctor $1" ]
 	[ ! -e /usr/src/dlock ]
 }
@@ -204,6 +210,7 @@ inside_debian_install() {
 	php=$(php -r 'printf("%d.%d", PHP_MAJOR_VERSION, PHP_MINOR_VERSION);')
 	"php-fpm$php" -m | tee /srv/modules
 	grep -qx dlock /srv/modules
+	[ "$(dlock --version)" = "dlock $version" ]
 	[ "$(dlock-doctor --version)" = "dlock-doctor $version" ]
 	[ "$(dpkg-query -W -f '${Provides}' php-dlock)" = "php$php-dlock" ]
 	[ -s /usr/share/doc/php-dlock/docs/leases.md ]
