@@ -64,7 +64,7 @@ function examine_mysql_settings(MysqlServer $server): void
     }
     if ($server->ask("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", column: 1) === 'ON') {
         $server->note('galera', 'is a node of a Galera cluster.', 'Locks that are acquired at two nodes exclude each other only when transactions are certified, and waiters at another node are not woken.',
-            'Give the address of one node for all writes.');
+            'Name all nodes in the address, in the same order for all clients.');
     }
     $wrong = abs((float) $server->ask('SELECT UNIX_TIMESTAMP(SYSDATE(6))') - microtime(true));
     if ($wrong > WRONG_CLOCK) {
@@ -87,7 +87,7 @@ function examine_mysql_owner(MysqlServer $server, string $definer): void
         return;
     }
     if (!preg_match('/\b(ALL PRIVILEGES|SUPER|CONNECTION[ _]ADMIN)\b.* ON \*\.\*/', implode("\n", $grants))) {
-        $server->warning('wakes', "has procedures of dlock whose owner, $definer, may not wake sessions of other users.", 'Waiters learn up to 2 s late that a lock is free.',
+        $server->warning('wakes', "has procedures of dlock whose owner, $definer, may not wake sessions of other users.", 'Waiters learn up to 2.5 s late that a lock is free.',
             "GRANT CONNECTION ADMIN ON *.* TO the owner (MySQL: CONNECTION_ADMIN).");
     }
 }

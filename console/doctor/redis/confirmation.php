@@ -66,7 +66,7 @@ function examine_fail_over(RedisService $service): void
         $service->warning('down-after', $label,
             sprintf('a master counts as down after %s (%s), and leases last %s.', seconds($service->detection), $service->setting, seconds($ttl)),
             'Leases end before that (two thirds of their time are left at worst): holders lose their locks in a failover. No other process gets them too early.',
-            sprintf('Set %s to 1 to 5 s, or the lease time (and guard) to %s or more.', $service->setting, seconds(ceil(($service->detection + PROMOTION) * 1.5))));
+            sprintf('Set %s to 2 to 5 s, or the lease time (and guard) to %s or more.', $service->setting, seconds(ceil(($service->detection + PROMOTION) * 1.5))));
     }
 }
 

@@ -34,7 +34,7 @@ function count_members(int $n, int $named, Report $report): void
     $all = 'the ensemble';
     if ($n <= 1) {
         $report->add(Severity::Note, 'standalone', $all, 'is a single server.',
-            'While it is down no lock can be had; locks are kept on its disk.', 'Three go on while one is down.');
+            'While it is down, no lock can be acquired; locks are kept on its disk.', 'Three continue while one is down.');
     } elseif ($n === 2) {
         $report->add(Severity::Warning, 'few-servers', $all, 'has just two voting servers.',
             'Both have to live, so it is down more often than a single one.', 'Use three or five.');
@@ -45,7 +45,7 @@ function count_members(int $n, int $named, Report $report): void
     }
     if ($named === 1 && $n > 1) {
         $report->add(Severity::Warning, 'one-of-many', $all, "has $n servers, of which the specification names one.",
-            'While that one is down no lock can be had, though the others live.',
+            'While that one is down, no lock can be acquired, although the others live.',
             'Name all of them.');
     }
 }

@@ -24,7 +24,7 @@ final class ZooKeeperServer extends Server
             $this->openSession();
         } catch (Trouble $e) {
             $this->unusable('unreachable', "no session there: {$e->getMessage()}.",
-                'Locks cannot be had from it.',
+                'No lock can be acquired there.',
                 'Is it running? Does its ensemble have a majority? Are there too many connections from this host (maxClientCnxns)? '
                 . '(A Redis server is given as redis://host:port.)');
             return;

@@ -4,7 +4,7 @@
 --
 -- Procedures wake waiters by KILL QUERY. So their owner needs the right to do that to sessions of the application. If
 -- the application has another user: GRANT CONNECTION ADMIN ON *.* (MariaDB) or CONNECTION_ADMIN (MySQL). Without it,
--- waiters look every 2 s.
+-- waiters look every 2 to 2.5 s.
 --
 -- Times are in microseconds since 1970, by the server's clock. The session's time zone is UTC, and its isolation level
 -- is READ COMMITTED.
