@@ -694,7 +694,8 @@ namespace Dlock {
          * @return Reservation|null null: too few units are available, the sale is closed or has ended, or the order was
          *         cancelled while it waited. An order that is already sold is returned as well
          * @throws LimitExceededException the buyer would have more than $perBuyer units
-         * @throws OrderConflictException an order of this name exists, for other products or quantities
+         * @throws OrderConflictException an order of this name exists for one of these products, with other quantities
+         *         or other products
          * @throws ConnectionException the outcome is unknown; repeat the call with the same $order
          *
          * @example

@@ -213,15 +213,14 @@ function sql(string $code): string
     $process = proc_open(['env', '-u', 'LD_PRELOAD', '/usr/bin/python3', '-c', '
 import sqlite3, sys
 db = sqlite3.connect(":memory:")
-db.execute("CREATE TABLE goods (id INT, stock INT, fence " + sys.argv[1] + ")")
-db.execute("INSERT INTO goods (id, stock) VALUES (42, 10), (43, 10)")
-for stock, token in (9, 5), (8, 7), (7, 7), (6, 6), (5, 8):
-    print(db.execute(sys.argv[2], {"stock": stock, "token": token, "id": 42}).rowcount, end=" ")
-    print(*db.execute("SELECT stock, fence FROM goods ORDER BY id").fetchall(), sep=" ")
+db.execute("CREATE TABLE goods (id INT, fence " + sys.argv[1] + ")")
+db.execute("INSERT INTO goods (id) VALUES (42), (43)")
+for token in 5, 7, 7, 6, 8:
+    print(db.execute(sys.argv[2], {"token": token, "id": 42}).rowcount, *db.execute("SELECT fence FROM goods ORDER BY id").fetchall())
 ', $type[1], $code], [['file', '/dev/null', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
     $output = stream_get_contents($pipes[1]);
     proc_close($process);
-    $expected = "1 (9, 5) (10, 0)\n1 (8, 7) (10, 0)\n1 (7, 7) (10, 0)\n0 (7, 7) (10, 0)\n1 (5, 8) (10, 0)\n";
+    $expected = "1 (5,) (0,)\n1 (7,) (0,)\n1 (7,) (0,)\n0 (7,) (0,)\n1 (8,) (0,)\n";
     return $output === $expected ? '' : "rows written, and what is there then:\n$output";
 }
 
