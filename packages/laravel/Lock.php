@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Dlock\Laravel;
 
-use Closure;
 use Dlock\Lease;
 use Dlock\LeaseLostException;
 use Dlock\LockManager;
@@ -13,6 +12,8 @@ use Illuminate\Contracts\Cache\LockTimeoutException;
 use InvalidArgumentException;
 use LogicException;
 use ValueError;
+
+use function Dlock\break_lock;
 
 /**
  * A lock of LockProvider.
@@ -46,7 +47,7 @@ final class Lock extends LaravelLock
      * @param int         $seconds
      * @param string|null $owner
      */
-    public function __construct(private LockManager $locks, private ?Closure $forceRelease, private HeldLocks $held, $name, $seconds, $owner = null)
+    public function __construct(private LockManager $locks, private HeldLocks $held, $name, $seconds, $owner = null)
     {
         parent::__construct($name, $seconds, $owner);
     }
@@ -87,16 +88,18 @@ final class Lock extends LaravelLock
         return $lease !== null && $lease->release();
     }
 
+    /** Also if another process holds the lock, which may still rely on it for a while. */
     public function forceRelease(): void
     {
-        if ($this->release() || !$this->locks->isLocked($this->name)) {
+        if ($this->release()) {
             return;
         }
-        if ($this->forceRelease === null) {
-            throw new LogicException("Another process holds the lock \"$this->name\". To release it anyway, give the cache store a lock_connection, or "
-                . 'LockProvider a $forceRelease that deletes its key.');
+        foreach ($this->locks->inspect($this->name, 0)->holders as $holder) {
+            if ($holder->id === '') {
+                throw new LogicException("The lock \"$this->name\" is held by another program than dlock, and only that can release it.");
+            }
+            break_lock($this->locks, $this->name, $holder->id, 'forceRelease()', true);
         }
-        ($this->forceRelease)($this->name);
     }
 
     /** For later versions of Laravel. @param string|null $owner */

@@ -4,7 +4,6 @@ declare(strict_types=1);
 
 namespace Dlock\Laravel;
 
-use Closure;
 use Dlock\LockManager;
 use Illuminate\Contracts\Cache\LockProvider as LockProviderContract;
 use InvalidArgumentException;
@@ -14,11 +13,7 @@ final class LockProvider implements LockProviderContract
 {
     private HeldLocks $held;
 
-    /**
-     * @param Closure|null $forceRelease fn (string $name): deletes the key of the lock, even if another process
-     *                                   holds it. For Lock::forceRelease(), because LockManager has no method for it
-     */
-    public function __construct(private LockManager $locks, private ?Closure $forceRelease = null)
+    public function __construct(private LockManager $locks)
     {
         $this->held = new HeldLocks();
     }
@@ -33,7 +28,7 @@ final class LockProvider implements LockProviderContract
         if ($owner !== null && !str_starts_with($owner, 'dlock')) {
             throw new InvalidArgumentException('The owner of a lock is what owner() returns after the acquisition (not with ZkLock). It cannot be chosen.');
         }
-        return new Lock($this->locks, $this->forceRelease, $this->held, $name, $seconds, $owner);
+        return new Lock($this->locks, $this->held, $name, $seconds, $owner);
     }
 
     /**

@@ -1135,7 +1135,7 @@ namespace Dlock {
 
     /**
      * Breaks a lock: ends the holder's lease. For the command dlock, which asks and warns before it does
-     * (docs/operations.md).
+     * (docs/operations.md), and for forceRelease() of packages/laravel.
      *
      * @internal
      * @param object $locks A LockManager or Semaphore

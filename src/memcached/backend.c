@@ -243,6 +243,10 @@ struct waiter {
 
 static void end_attempt(waiter *own)
 {
+	dlock_memcached_conn *conn = backend_of(&own->claim->base)->conn;
+
+	dlock_memcached_cancel(conn, own->add); /* otherwise it could be sent, and set the key, once nothing deletes that */
+	dlock_memcached_cancel(conn, own->counted);
 	dlock_memcached_release(own->add);
 	dlock_memcached_release(own->counted);
 	own->add = own->counted = NULL;

@@ -193,6 +193,26 @@ void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_reque
 	}
 }
 
+void dlock_memcached_cancel(dlock_memcached_conn *conn, dlock_memcached_request *request)
+{
+	dlock_memcached_request *before = NULL, *at = conn->first;
+
+	if (!request || request->sent || request->state != DLOCK_MEMCACHED_PENDING) {
+		return;
+	}
+	for (; at && at != request; at = at->next) {
+		before = at;
+	}
+	if (!at) {
+		return;
+	}
+	*(before ? &before->next : &conn->first) = request->next;
+	conn->last = conn->last == request ? before : conn->last;
+	conn->unsent = conn->unsent == request ? request->next : conn->unsent;
+	request->state = DLOCK_MEMCACHED_FAILED;
+	dlock_memcached_release(request);
+}
+
 /* ---- the handshake ---- */
 
 /* The request for the version precedes all waiting requests. */

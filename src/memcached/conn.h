@@ -48,6 +48,9 @@ void dlock_memcached_send(dlock_memcached_conn *conn, dlock_memcached_request *r
  * closed, its state is FAILED and it is not sent. */
 void dlock_memcached_send_over(dlock_memcached_conn *conn, dlock_memcached_request *request, unsigned long opened);
 
+/* No caller needs the answer any more. If the request was not sent yet, it is not sent at all. Accepts NULL. */
+void dlock_memcached_cancel(dlock_memcached_conn *conn, dlock_memcached_request *request);
+
 /* Are requests of this process under way? */
 bool dlock_memcached_is_busy(const dlock_memcached_conn *conn);
 

@@ -193,6 +193,31 @@ static void test_fork_discards(void)
 	memcached_client_free(&c);
 }
 
+static dlock_suspension cancel(void *context, const dlock_wakeup *bell, int fd, dlock_nanos until)
+{
+	(void) context, (void) bell, (void) fd, (void) until;
+	return DLOCK_SUSPENSION_CANCELLED;
+}
+
+/* A strand's wait is canceled while the connection is being opened. The process then rests for longer than the lease. */
+static void test_canceled_unsent(void)
+{
+	memcached_client c = memcached_client_at(server.port, 600000);
+	dlock_claim *claim = memcached_claim_on(&c, "unsent", 30000);
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted, .suspend = cancel };
+
+	memcached_freeze(&server);
+	check(dlock_claim_acquire(claim, &wait, &c.error) == DLOCK_INTERRUPTED, "canceled");
+	dlock_claim_abandon(claim);
+	dlock_claim_free(claim);
+	dlock_clock_travel(60 * DLOCK_SECOND);
+	memcached_thaw(&server);
+	check(memcached_passes(&c, "another", 60000), "another lock, over the same connection");
+	memcached_client_drain(&c);
+	check(memcached_left(&server, "Lock:unsent") == -2, "the lock whose wait was canceled is free");
+	memcached_client_free(&c);
+}
+
 static void reset(void)
 {
 	memcached_ask(&server, "flush_all");
@@ -213,6 +238,7 @@ int main(int argc, char **argv)
 		TEST(closed_idle),
 		TEST(fork),
 		TEST(fork_discards),
+		TEST(canceled_unsent),
 	};
 	static const tap_setting setting = { begin, reset };
 

@@ -327,6 +327,8 @@ all_mutants() {
 		src/memcached/server_clock.c 's/clock->end = clock->sent \+ left \+ TICK/clock->end = sent + left + TICK/'
 	mutant clock_not_handed_on c:memcached_renewal "the renewal thread does not know the holder's reading of the server's clock" \
 		src/memcached/renewal.c 's/\t\tconn->clock = round->clock;\n//'
+	mutant unsent_add_kept c:memcached_peers "a canceled wait leaves its request in the queue of a connection that is being opened" \
+		src/memcached/backend.c 's/\tdlock_memcached_cancel\(conn, own->add\);/\t(void) conn;/'
 	mutant clock_not_read_without_memory "memcached clients=2 resources=2 hours=0.01 faults=0 pauses=0 seed=202 fault=pause-server,0,0,21.54,2.9 fault=fail-call,1,3,23.48,0" \
 		"without memory for a reading of the server's clock, the last reading counts" src/memcached/conn.c 's/if \(request->timed && !reading\)/if (false)/'
 	mutant shorter_from_request c:memcached "a shorter lease without an answer counts from its request" src/memcached/backend.c \

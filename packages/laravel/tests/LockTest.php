@@ -8,7 +8,6 @@ use DistributedLock;
 use Dlock\Laravel\LockProvider;
 use Illuminate\Contracts\Cache\LockTimeoutException;
 use InvalidArgumentException;
-use LogicException;
 use PHPUnit\Framework\TestCase;
 
 final class LockTest extends TestCase
@@ -19,7 +18,7 @@ final class LockTest extends TestCase
     protected function setUp(): void
     {
         $this->dlock = new DistributedLock('memory://' . bin2hex(random_bytes(8)));
-        $this->locks = new LockProvider($this->dlock, fn (string $name) => null);
+        $this->locks = new LockProvider($this->dlock);
     }
 
     public function testOneHolder(): void
@@ -62,11 +61,12 @@ final class LockTest extends TestCase
         $this->locks->lock('x', 30, 'me');
     }
 
-    public function testForceReleaseNeedsAClosure(): void
+    public function testForceRelease(): void
     {
-        $lock = (new LockProvider($this->dlock))->lock('x', 30);
+        $lock = $this->locks->lock('x', 30);
         $lock->get();
-        $this->expectException(LogicException::class);
         (new LockProvider($this->dlock))->lock('x', 30)->forceRelease();
+        self::assertFalse($this->dlock->isLocked('x'));
+        self::assertFalse($lock->release());
     }
 }
