@@ -199,7 +199,7 @@ static dlock_suspension cancel(void *context, const dlock_wakeup *bell, int fd, 
 	return DLOCK_SUSPENSION_CANCELLED;
 }
 
-/* A strand's wait is canceled while the connection is being opened. The process then rests for longer than the lease. */
+/* A strand's wait is canceled while the connection is opened. The process then rests for longer than the lease. */
 static void test_canceled_unsent(void)
 {
 	memcached_client c = memcached_client_at(server.port, 600000);
