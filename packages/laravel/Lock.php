@@ -94,12 +94,25 @@ final class Lock extends LaravelLock
         if ($this->release()) {
             return;
         }
-        foreach ($this->locks->inspect($this->name, 0)->holders as $holder) {
+        $locks = $this->locks;
+        while (method_exists($locks, 'inner')) { // such as Dlock\OpenTelemetry\TracedLocks
+            $locks = $locks->inner();
+        }
+        for ($tries = 3; $tries > 0 && $this->break($locks); $tries--) {
+        }
+    }
+
+    /** Returns true if it has to be tried again: an owner() that was used meanwhile has given its lease another token. */
+    private function break(LockManager $locks): bool
+    {
+        $again = false;
+        foreach ($locks->inspect($this->name, 0)->holders as $holder) {
             if ($holder->id === '') {
                 throw new LogicException("The lock \"$this->name\" is held by another program than dlock, and only that can release it.");
             }
-            break_lock($this->locks, $this->name, $holder->id, 'forceRelease()', true);
+            $again = break_lock($locks, $this->name, $holder->id, 'forceRelease()', true) === null || $again;
         }
+        return $again;
     }
 
     /** For later versions of Laravel. @param string|null $owner */

@@ -27,6 +27,11 @@ final class TracedLocks implements LockManager
         $this->tracer = $tracer ?? Globals::tracerProvider()->getTracer('dlock', phpversion('dlock') ?: null);
     }
 
+    public function inner(): LockManager
+    {
+        return $this->locks;
+    }
+
     #[\NoDiscard]
     public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): Lease
     {

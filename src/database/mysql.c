@@ -81,7 +81,7 @@ static const char *advice(unsigned code)
 	case 1290: case 1836: case 1792:
 		return ": it is read-only (read_only, or a replica); name all hosts in the address";
 	case NOT_IN_GALERA_CLUSTER:
-		return ": name all nodes of its cluster in the address";
+		return ": its Galera cluster has no majority";
 	case 1040: case 1203: case 1226:
 		return ": raise max_connections; each process that locks has one, and one more while leases are renewed or "
 			"it waits";
@@ -492,7 +492,7 @@ static bool my_receive(dlock_db_link *base, dlock_db_session *session)
 		return broke(link);
 	}
 	bool failed = link->stage == MY_CALLING && outcome != GOES_ON && (outcome == REFUSED || !link->call->seen);
-	bool woken = link->stage == MY_UNDOING && outcome == REFUSED && is_transient(code);
+	bool woken = link->stage == MY_UNDOING && outcome == REFUSED && is_transient(code) && !is_elsewhere(code);
 	if (failed) {
 		note_refusal(link, outcome);
 		link->stage = MY_UNDOING;

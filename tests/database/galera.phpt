@@ -1,5 +1,5 @@
 --TEST--
-MariaDB: a node that has no majority of its Galera cluster is left for the next host, by those who ask, who wait and who hold; a lone one is waited for
+MariaDB: a node that has no majority of its Galera cluster is left for the next host, by those who ask, who wait and who hold, also in mid-call; a lone one is waited for
 --EXTENSIONS--
 pdo
 mysqlnd
@@ -33,13 +33,23 @@ $waiter = database_holder($dsn, 'held', 100, 120);
 wait_for(fn () => $node->waiters('Lock:held') !== [], 60, 'the waiter to be in the queue');
 same([], $other->sessions(), 'sessions with the other host');
 
-$node->query('SET GLOBAL wsrep_reject_queries = ALL'); // a node without a majority refuses statements by the same error
+// A call waits for a row for a second and is refused. Its ROLLBACK is refused by the error that a node without a majority has.
+$pdo = $node->pdo();
+$pdo->beginTransaction();
+same(1, count($pdo->query("SELECT name FROM dlock_locks WHERE name = 'Lock:alone' FOR UPDATE")->fetchAll()), 'a row that is locked');
+$rejecting = fork_child(function () use ($node) {
+    wait_for(fn () => $node->query("SELECT trx_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") !== [], 60, 'the call');
+    $node->query('SET GLOBAL wsrep_reject_queries = ALL');
+});
+same(true, $lock->acquire('alone', 60)->release(), 'in mid-call');
+$rejecting->result();
 same(true, $lock->acquire('next', 0)->release(), 'meanwhile');
 holds($other->sessions() !== [], 'the other host is asked');
 holds($waiter->hear() > 0, 'the waiter has the lock on the other host');
 $waiter->say(null);
 same(true, $waiter->result(), 'its release()');
-fails(ConnectionException::class, "*{$node->address()}: WSREP has not yet prepared node for application use: name all nodes of its cluster in the address",
+fails(Dlock\LeaseLostException::class, '*', fn () => $held->refresh(), 'the other host, which is not of the cluster, has no such lease');
+fails(ConnectionException::class, "*{$node->address()}: WSREP has not yet prepared node for application use: its Galera cluster has no majority",
     fn () => $alone->acquire('alone-2', 0), 'the node alone');
 fails(ConnectionException::class, '*WSREP*', fn () => (new DistributedLock($node->dsn('connect_timeout=61')))->lock('new', 0), 'a new session with the node alone');
 

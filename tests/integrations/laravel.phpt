@@ -23,6 +23,22 @@ use Illuminate\Contracts\Cache\Lock as LockContract;
 use Illuminate\Contracts\Cache\LockProvider as LockProviderContract;
 use Illuminate\Contracts\Cache\LockTimeoutException;
 
+/** As an application may wrap it, for example in Dlock\OpenTelemetry\TracedLocks. */
+function wrapped(Dlock\LockManager $locks): Dlock\LockManager
+{
+    return new class($locks) implements Dlock\LockManager {
+        public function __construct(private Dlock\LockManager $locks) {}
+        public function inner(): Dlock\LockManager { return $this->locks; }
+        public function acquire(string|array $resource, ?float $timeout = null, ?float $ttl = null): Dlock\Lease { return $this->locks->acquire($resource, $timeout, $ttl); }
+        public function tryAcquire(string|array $resource, float $timeout = 0.0, ?float $ttl = null): ?Dlock\Lease { return $this->locks->tryAcquire($resource, $timeout, $ttl); }
+        public function synchronized(string|array $resource, callable $section, ?float $timeout = null, ?float $ttl = null): mixed { return $this->locks->synchronized($resource, $section, $timeout, $ttl); }
+        public function attach(string $handle): Dlock\Lease { return $this->locks->attach($handle); }
+        public function isLocked(string $resource): bool { return $this->locks->isLocked($resource); }
+        public function inspect(string $resource, int $waiters = 100): Dlock\Inspection { return $this->locks->inspect($resource, $waiters); }
+        public function inspectAll(int $limit = 100): array { return $this->locks->inspectAll($limit); }
+    };
+}
+
 foreach (managers() as $name => [$manager, $waitUntilWaiting]) {
     $locks = new LockProvider($manager());
     holds($locks instanceof LockProviderContract && $locks->lock('x') instanceof LockContract, "$name: the framework's interfaces");
@@ -156,10 +172,10 @@ foreach (['DistributedLock', 'RedLock'] as $name) {
     $child->kill();
     same('result', $locks->lock("$resource-0")->block(20, fn () => 'result'), "$name: a killed callback");
 
-    // Another process ends a lock that nothing renews.
+    // Another process ends a lock that nothing renews. Its manager is wrapped.
     $other = $locks->lock("$resource-0", 100);
     $other->get();
-    fork_child(fn () => (new LockProvider($manager()))->lock("$resource-0")->forceRelease())->result();
+    fork_child(fn () => (new LockProvider(wrapped($manager())))->lock("$resource-0")->forceRelease())->result();
     same(true, $lock->get(), "$name: get() after forceRelease()");
     same(false, $other->release(), "$name: release() after forceRelease()");
     same(true, $lock->release(), "$name: release() in the end");

@@ -139,6 +139,7 @@ namespace {
 
     $inner = new DistributedLock(redis_server());
     $locks = new Dlock\OpenTelemetry\TracedLocks($inner);
+    same($inner, $locks->inner(), "inner()");
     same([['dlock', phpversion('dlock')]], $tracers, 'the tracer');
     $resource = unique();
     $wait = fn (int|array|string $of, string $outcome, array $more = []) => ['name' => 'lock wait', 'in' => null, 'kind' => 1, 'dlock.resource' => $of, 'dlock.outcome' => $outcome] + $more;

@@ -63,8 +63,8 @@ function examine_mysql_settings(MysqlServer $server): void
             'Set it to 1.');
     }
     if ($server->ask("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'", column: 1) === 'ON') {
-        $server->note('galera', 'is a node of a Galera cluster.', 'Locks that are acquired at two nodes exclude each other only when transactions are certified, and waiters at another node are not woken.',
-            'Name all nodes in the address, in the same order for all clients.');
+        $server->note('galera', 'is a node of a Galera cluster.', 'While sessions use different nodes, no lock is granted.',
+            'Name one node, or a proxy that ends connections to the old writer when it turns to another.');
     }
     $wrong = abs((float) $server->ask('SELECT UNIX_TIMESTAMP(SYSDATE(6))') - microtime(true));
     if ($wrong > WRONG_CLOCK) {

@@ -48,6 +48,9 @@ bool dlock_stock_finds_nothing(const dlock_call *call)
 	if (reply->type == REDIS_REPLY_INTEGER) {
 		return call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_SALE] && reply->integer == 3;
 	}
+	if (call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_ORDERS]) {
+		return reply->type == REDIS_REPLY_ARRAY && reply->elements == 0;
+	}
 	if (reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 && reply->element[0]->type == REDIS_REPLY_ARRAY) {
 		reply = reply->element[0]; /* counts, or states: the stocks of a call are at one server */
 		return dlock_integer_at(reply, 0, &first) && first == 0;

@@ -79,12 +79,12 @@ dlock_status dlock_stock_ask_step(dlock_stock_question *own, dlock_loop *loop, d
 {
 	DLOCK_BEGIN(&own->task);
 	DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
-	if (is_to_be_asked_again(own)) {
-		ask_again(own, now);
+	if (may_be_elsewhere(own) && now < own->route.until) {
+		send_again(own);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	}
-	if (may_be_elsewhere(own)) {
-		send_again(own);
+	if (is_to_be_asked_again(own)) {
+		ask_again(own, now);
 		DLOCK_JOIN(&own->task, own->said, dlock_route_step(&own->route, loop, now));
 	}
 	while (is_unfinished(own) && now < own->route.until) {
