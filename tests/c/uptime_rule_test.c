@@ -344,30 +344,45 @@ static void test_refusing(void)
 }
 
 /* The first server restarts a guard before the lock is acquired, the others after that. Uptimes are whole seconds, so
- * all servers may still seem too young to vote. */
-static void test_stepwise(void)
+ * all servers may still seem too young to vote. Returns false if the restarts took longer than the lease lasts, as on a
+ * busy machine. */
+static bool acquire_stepwise(client *c, client *thief, dlock_nanos guard)
 {
-	const dlock_nanos guard = 8 * DLOCK_SECOND;
+	dlock_claim *claim = claim_on(c, "stepwise", TTL), *stolen = claim_on(thief, "stepwise", TTL);
 
 	wait_until_old(stepwise, 3);
-	client c = client_guarded(stepwise, 3, 10 * DLOCK_SECOND, guard),
-		   thief = client_guarded(stepwise, 3, 10 * DLOCK_SECOND, guard);
-	dlock_claim *claim = claim_on(&c, "stepwise", TTL), *stolen = claim_on(&thief, "stepwise", TTL);
 	server_restart(&stepwise[0]);
-	dlock_nanos restarted = dlock_now();
 	sleep_ms((int) (guard / DLOCK_MS) + 200);
-	check(acquire(&c, claim, 2000) == DLOCK_OK, "the two old servers have it: %s", c.error.message);
-	client_drain(&c);
+	dlock_status acquired = acquire(c, claim, 2000);
+	client_drain(c);
 	server_do(&stepwise[0], "DEL " PREFIX "stepwise"); /* it had not answered in time */
 	server_restart(&stepwise[1]);
 	server_restart(&stepwise[2]);
-	dlock_status status = acquire(&thief, stolen, 0);
-	check(status == DLOCK_QUORUM && look(claim) == DLOCK_CLAIM_HELD,
-		"there is no second holder after %.1f s (status %d)", (double) (dlock_now() - restarted) / DLOCK_SECOND,
-		status);
-	dlock_claim_free(stolen);
+	dlock_status status = acquire(thief, stolen, 0);
+	bool in_time = acquired != DLOCK_OK || look(claim) == DLOCK_CLAIM_HELD;
+	if (in_time) {
+		check(acquired == DLOCK_OK, "the two old servers have it: %s", c->error.message);
+		check(status == DLOCK_QUORUM, "there is no second holder (status %d)", status);
+	}
 	dlock_claim_abandon(claim);
+	dlock_claim_abandon(stolen);
+	client_drain(c);
+	client_drain(thief);
 	dlock_claim_free(claim);
+	dlock_claim_free(stolen);
+	return in_time;
+}
+
+static void test_stepwise(void)
+{
+	const dlock_nanos guard = 8 * DLOCK_SECOND;
+	client c = client_guarded(stepwise, 3, 10 * DLOCK_SECOND, guard),
+		   thief = client_guarded(stepwise, 3, 10 * DLOCK_SECOND, guard);
+	int tries = 0;
+
+	while (!acquire_stepwise(&c, &thief, guard) && ++tries < 10) {
+	}
+	check(tries < 10, "the machine is not too busy for that");
 	client_free(&c);
 	client_free(&thief);
 }
