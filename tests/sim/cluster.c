@@ -98,18 +98,21 @@ static void follow(cluster_node *n, cluster_node *master)
 	redis_replicate(n->server, master->server);
 }
 
-/* A master announces its slots. A node that knows a newer configuration of a slot ignores that. */
-static void hear(cluster_node *n, cluster_node *from)
+/* A master announces its slots. A node that knows a newer configuration of a slot ignores that. Returns false if it has
+ * to hear of them again, because it imports one of them and ignores that for now. */
+static bool hear(cluster_node *n, cluster_node *from)
 {
 	cluster_node *master = is_master(n) ? n : node_of(redis_master_of(n->server));
 	int before = n->slots_of[master->number], taken = 0;
+	bool ignored = false;
 
 	n->epoch = from->epoch > n->epoch ? from->epoch : n->epoch;
 	n->config_epoch[from->number] = from->config_epoch[from->number];
 	for (int slot = 0; slot < DLOCK_SLOTS; slot++) {
 		int owner = n->owner[slot];
-		bool claimed = from->owner[slot] == from->number && owner != from->number && slot != n->importing_slot;
-		if (claimed && (owner == NOBODY || n->config_epoch[owner] < n->config_epoch[from->number])) {
+		bool claimed = from->owner[slot] == from->number && owner != from->number, ignores = slot == n->importing_slot;
+		ignored |= claimed && ignores;
+		if (claimed && !ignores && (owner == NOBODY || n->config_epoch[owner] < n->config_epoch[from->number])) {
 			taken += owner == master->number;
 			set_owner(n, slot, from->number);
 			n->migrating_slot = n->migrating_slot == slot ? NOBODY : n->migrating_slot;
@@ -121,6 +124,7 @@ static void hear(cluster_node *n, cluster_node *from)
 	if (from != master && taken > 0 && before == taken) {
 		follow(n, from);
 	}
+	return !ignored;
 }
 
 static void gossip(cluster_node *n)
@@ -129,8 +133,7 @@ static void gossip(cluster_node *n)
 		bool new = n->told[i] < n->version;
 		bool speaks = i != n->number && is_master(n) && n->slots_of[n->number] > 0 && reaches(n, nodes[i]);
 		if (new && speaks && !nodes[i]->forgotten[n->number] && draw_chance(&random_cluster, 0.2)) {
-			n->told[i] = n->version;
-			hear(nodes[i], n);
+			n->told[i] = hear(nodes[i], n) ? n->version : n->told[i];
 		}
 	}
 }
