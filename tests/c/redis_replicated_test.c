@@ -24,7 +24,7 @@ static void reset(void)
 
 static client new_client(void)
 {
-	return pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=0.4");
+	return pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=4");
 }
 
 static dlock_claim *hold(client *c, const char *resource, int ttl_ms)
@@ -118,7 +118,7 @@ static void test_demoted(void)
 
 static void test_guards_differ(void)
 {
-	client c = new_client(), longer = pair_client(&servers, "guard=3&read_timeout=0.4");
+	client c = new_client(), longer = pair_client(&servers, "guard=3&read_timeout=4");
 
 	pair_settle(&servers);
 	check(first_lock_ms(&longer, "lock", dlock_now()) >= 0, "a client with another guard has acquired a lock");
@@ -261,7 +261,7 @@ static client new_patient_client(const char *more)
 
 static void test_moved_back(void)
 {
-	client c = new_client(), careless = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=0.4&resync_guard=0");
+	client c = new_client(), careless = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=4&resync_guard=0");
 
 	pair_settle(&servers);
 	check(first_lock_ms(&c, "lock", dlock_now()) >= 0, "it works");
@@ -627,7 +627,7 @@ static void test_several(void)
 /* Without replicas a loss does not count: this may be a master that was replaced. */
 static void test_lost_unconfirmed(void)
 {
-	client c = new_client();
+	client c = pair_client(&servers, "guard=" GUARD_TEXT "&read_timeout=0.4"); /* less than the leases last */
 	ward ward;
 
 	pair_settle(&servers);
