@@ -11,6 +11,7 @@ use Illuminate\Cache\Lock as LaravelLock;
 use Illuminate\Contracts\Cache\LockTimeoutException;
 use InvalidArgumentException;
 use LogicException;
+use RuntimeException;
 use ValueError;
 
 use function Dlock\break_lock;
@@ -98,7 +99,8 @@ final class Lock extends LaravelLock
         while (method_exists($locks, 'inner')) { // such as Dlock\OpenTelemetry\TracedLocks
             $locks = $locks->inner();
         }
-        for ($tries = 3; $tries > 0 && $this->break($locks); $tries--) {
+        for ($tries = 0; $this->break($locks); $tries++) {
+            $tries < 3 || throw new RuntimeException("The lock \"$this->name\" has had another owner each time that it was to be released.");
         }
     }
 

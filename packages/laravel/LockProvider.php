@@ -13,6 +13,7 @@ final class LockProvider implements LockProviderContract
 {
     private HeldLocks $held;
 
+    /** @param LockManager $locks one that wraps another has to return it by inner(), for forceRelease() */
     public function __construct(private LockManager $locks)
     {
         $this->held = new HeldLocks();

@@ -38,10 +38,15 @@ bool dlock_stock_is_unfinished(const dlock_call *call)
 		&& dlock_integer_at(call->reply, 0, &first) && first == DLOCK_RESERVE_AGAIN;
 }
 
+bool dlock_stock_reserves(const dlock_call *call)
+{
+	return call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
+		|| call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_BASKET];
+}
+
 bool dlock_stock_finds_nothing(const dlock_call *call)
 {
-	bool reserves = call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
-		|| call->origin == &dlock_scripts[DLOCK_SCRIPT_STOCK_BASKET];
+	bool reserves = dlock_stock_reserves(call);
 	const redisReply *reply = call->reply;
 	int64_t first, why;
 

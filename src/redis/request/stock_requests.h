@@ -17,8 +17,11 @@ static inline dlock_call *dlock_request_stock_counts(const dlock_arg *stocks, in
 /* Was there more to do than one script does? Then the caller must send the call again. */
 bool dlock_stock_is_unfinished(const dlock_call *call);
 
-/* Does the reply say that there is no such stock, or nothing of that order's name? */
+/* Does the reply say that there is no such stock, no order, or nothing of that order's name? */
 bool dlock_stock_finds_nothing(const dlock_call *call);
+
+/* Does the call reserve units? */
+bool dlock_stock_reserves(const dlock_call *call);
 
 /* The first number of a reply to reserve. */
 typedef enum {

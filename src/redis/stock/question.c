@@ -62,10 +62,9 @@ static bool may_be_elsewhere(const dlock_stock_question *own)
 /* A reservation that may wait asks again by itself. */
 static bool is_unfinished(const dlock_stock_question *own)
 {
-	const void *script = own->route.call ? own->route.call->origin : NULL;
+	const dlock_call *call = own->route.call;
 
-	return own->said == DLOCK_OK && script != &dlock_scripts[DLOCK_SCRIPT_STOCK_RESERVE]
-		&& script != &dlock_scripts[DLOCK_SCRIPT_STOCK_BASKET] && dlock_stock_is_unfinished(own->route.call);
+	return own->said == DLOCK_OK && !dlock_stock_reserves(call) && dlock_stock_is_unfinished(call);
 }
 
 dlock_status dlock_stock_explain_unfinished(const dlock_conn *conn, dlock_error *error)
