@@ -248,26 +248,26 @@ static void test_attach(void)
  * too many. */
 static void test_stale_grant(void)
 {
-	client c = client_with(1, GUARD), other = client_with(1, GUARD);
+	client c = client_with(1, LONG_GUARD), other = client_with(1, LONG_GUARD);
 
-	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "stale", 1, LEASE), *waiter = permits_on(&other, "stale", 1, LEASE);
+	settle_epoch(servers.master, LONG_GUARD, 1);
+	dlock_claim *claim = permits_held(&c, "stale", 1, LONG_LEASE), *waiter = permits_on(&other, "stale", 1, LONG_LEASE);
 	pair_fail_over(&servers);
 	miss(claim);
 	server_integer(servers.master, "EVAL %s 1 " POOL "stale %s %d",
 		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 1, '$used') return redis.call('ZADD', KEYS[1], "
 		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1])",
-		waiter->token, 10 * GUARD);
-	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2,
+		waiter->token, 10 * LONG_GUARD);
+	check(extend(&c, claim, LONG_LEASE) == DLOCK_OK && held_permits(servers.master, "stale") == 2,
 		"the holder is restored beside an earlier grant");
-	dlock_claim *third = permits_on(&other, "stale", 1, LEASE);
+	dlock_claim *third = permits_on(&other, "stale", 1, LONG_LEASE);
 	dlock_status status = acquire(&other, third, 0);
 	check(status == DLOCK_TIMEOUT && third->explained, "the epoch is not settled yet (%d, %d: %s)", status,
 		third->explained, other.error.message);
 	dlock_claim_free(third);
 	for (int i = 0; i < 5; i++) {
-		sleep_ms(GUARD * 3 / 10);
-		check(extend(&c, claim, LEASE) == DLOCK_OK, "and it extends");
+		sleep_ms(LONG_GUARD * 3 / 10);
+		check(extend(&c, claim, LONG_LEASE) == DLOCK_OK, "and it extends");
 	}
 	status = acquire(&other, waiter, 0);
 	check(status == DLOCK_TIMEOUT && !waiter->explained, "in a settled epoch, the grant does not count (%d, %d: %s)",
@@ -303,28 +303,28 @@ static void test_lower_capacity(void)
  * guard. */
 static void test_handle_beside_restored(void)
 {
-	client c = client_with(2, GUARD);
+	client c = client_with(2, LONG_GUARD);
 
-	pair_settle(&servers);
-	dlock_claim *claim = permits_held(&c, "handle", 2, LEASE), *second = permits_on(&c, "handle", 2, LEASE);
-	dlock_claim *detached = permits_on(&c, "handle", 2, LEASE), *other = permits_on(&c, "another", 1, LEASE);
+	settle_epoch(servers.master, LONG_GUARD, 1);
+	dlock_claim *claim = permits_held(&c, "handle", 2, LONG_LEASE), *second = permits_on(&c, "handle", 2, LONG_LEASE);
+	dlock_claim *detached = permits_on(&c, "handle", 2, LONG_LEASE), *other = permits_on(&c, "another", 1, LONG_LEASE);
 	pair_fail_over(&servers);
 	miss(claim);
 	server_integer(servers.master, "EVAL %s 1 " POOL "handle %s %d",
 		"local now = redis.call('TIME') redis.call('ZINCRBY', KEYS[1], 2, '$used') return redis.call('ZADD', KEYS[1], "
 		"now[1] * 1000 + ARGV[2], 'h' .. ARGV[1], 2, 'w' .. ARGV[1])",
-		detached->token, 10 * GUARD);
-	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
+		detached->token, 10 * LONG_GUARD);
+	check(extend(&c, claim, LONG_LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
 		"the attached holder is restored beside the old lease");
 	check(acquire(&c, other, 0) == DLOCK_TIMEOUT && other->explained, "the epoch is not settled yet");
 	for (int i = 0; i < 5; i++) {
-		sleep_ms(GUARD * 3 / 10);
-		check(extend(&c, claim, LEASE) == DLOCK_OK, "and it extends");
+		sleep_ms(LONG_GUARD * 3 / 10);
+		check(extend(&c, claim, LONG_LEASE) == DLOCK_OK, "and it extends");
 	}
 	check(acquire(&c, other, 0) == DLOCK_OK && let_go(&c, other), "the epoch is settled");
 	check(dlock_claim_attach(second, detached->token, &c.error) == DLOCK_LOST,
 		"the second attach fails then: there are no permits for it");
-	check(extend(&c, claim, LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
+	check(extend(&c, claim, LONG_LEASE) == DLOCK_OK && held_permits(servers.master, "handle") == 4,
 		"the holder still extends");
 	server_integer(servers.master, "ZADD " POOL "handle XX 1500000000000 h%s", detached->token);
 	dlock_claim_free(detached);
