@@ -12,6 +12,7 @@ logs=build/all
 # PART | COMMAND
 parts=(
 	"test            | scripts/test.sh"
+	"freezes         | DLOCK_TEST_FREEZE=2.5 scripts/test.sh"
 	"long            | DLOCK_ALL_ENGINES=1 DLOCK_MOVING_LOCKS=10000 DLOCK_SEVERAL_KILLS=600 DLOCK_PERMITS_OPERATIONS=20000 DLOCK_STOCK_OPERATIONS=4000 DLOCK_STORM_SECONDS=600 TEST_TIMEOUT=3600 scripts/test.sh tests/permits/random.phpt tests/permits/stock_random.phpt tests/replicated/moving_slots.phpt tests/handover/several_killed.phpt tests/runtimes/storm.phpt tests/lease/loss_thrown.phpt tests/long"
 	"simulator       | tests/sim/run.sh --hours 10000"
 	"sim-sweep       | tests/sim/run.sh --sweep 1 hours=0.01"

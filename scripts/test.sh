@@ -13,6 +13,8 @@
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the Redis servers are this one, from the Debian package of that name
 #   DLOCK_TEST_JIT=1            .phpt tests with opcache and its JIT, without tests that stop or kill processes which
 #                               share its memory
+#   DLOCK_TEST_FREEZE=2.5       processes of the tests stand still by chance, for up to 2.5 s: no test may depend on time
+#                               (needs root and cgroups)
 #   DLOCK_TEST_PHP_ARGS='-d …'  more options for PHP
 #   DLOCK_TEST_RUN_ARGS='-m'    more options for run-tests.php
 #   DLOCK_MODULE=/path/dlock.so test that build instead of making one
@@ -64,6 +66,17 @@ progress() {
 
 # ---- what is left of this run or of earlier ones ---------------------------------------------------------------------
 
+freezes_pid=
+begin_freezes() {
+	tests/setup/freezes.sh "$run" "$1" > "$run/freezes.log" 2>&1 &
+	freezes_pid=$!
+}
+
+end_freezes() {
+	[ -z "$freezes_pid" ] || { kill "$freezes_pid" && wait "$freezes_pid"; } 2> /dev/null || true
+	freezes_pid=
+}
+
 # Processes with this run's environment, which tests have started and not ended.
 leftovers() {
 	local file
@@ -76,6 +89,7 @@ leftovers() {
 clean_up() {
 	local code=$? pids
 	trap '' INT TERM HUP
+	end_freezes
 	pids=$(leftovers)
 	if [ "$code" -lt 128 ] && [ -d "$run" ]; then # keeps logs, except after a signal
 		rm -rf build/last-logs
@@ -160,7 +174,7 @@ end_part() {
 # Parts that need no build of the extension run during the build, too, so that no processor is idle before the .phpt
 # tests. The .phpt tests go first, then the C tests.
 begin_parts() {
-	begin_part "C unit tests" c env JOBS=6 nice -n 5 tests/c/run.sh
+	begin_part "C unit tests" c env JOBS=6 DLOCK_C_BUILD=build/c nice -n 5 tests/c/run.sh
 	begin_part "Simulated servers answer as real ones do" contract tests/sim/contract/run.sh
 	begin_part "Models" models nice scripts/check-models.sh --if-changed
 	# The simulator can wait while other parts need the processors: its time is virtual.
@@ -328,9 +342,11 @@ main() {
 	[ -n "${DLOCK_MODULE-}" ] || scripts/build.sh
 	[ "${DLOCK_SANITIZE:-0}" != 1 ] || sanitized_php
 	begin_part "Checks" checks run_checks
+	[ -z "${DLOCK_TEST_FREEZE-}" ] || begin_freezes "$DLOCK_TEST_FREEZE"
 	run_phpt "$@"
 	show_diffs
 	end_parts
+	end_freezes
 	step "Result"
 	report_leftovers
 	summary
