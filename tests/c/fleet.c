@@ -181,6 +181,13 @@ static bool is_well_known(void *context)
 	return true;
 }
 
+/* A Sentinel that stood still for two seconds would do nothing for half a minute ("tilt"). Redis before 7.0 cannot be
+ * told. */
+static void forbid_tilt(test_server *sentinel)
+{
+	server_text(sentinel, "SENTINEL DEBUG tilt-trigger 3600000");
+}
+
 void fleet_start(fleet *fleet, const char *password, const char *sentinel_password)
 {
 	memset(fleet, 0, sizeof *fleet);
@@ -188,7 +195,7 @@ void fleet_start(fleet *fleet, const char *password, const char *sentinel_passwo
 	fleet->sentinel_password = sentinel_password;
 	start_data(fleet);
 	int len = snprintf(fleet->lines, sizeof fleet->lines,
-		"sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 1000\n"
+		"sentinel monitor mymaster 127.0.0.1 %d 2\nsentinel down-after-milliseconds mymaster 60000\n"
 		"sentinel failover-timeout mymaster 3000\nsentinel parallel-syncs mymaster 2\n",
 		fleet->data[0].port);
 	if (password) {
@@ -200,6 +207,7 @@ void fleet_start(fleet *fleet, const char *password, const char *sentinel_passwo
 	}
 	for (int i = 0; i < FLEET_SENTINELS; i++) {
 		server_start_sentinel(&fleet->sentinels[i], fleet->lines, sentinel_password);
+		forbid_tilt(&fleet->sentinels[i]);
 	}
 	end_well(in_time(are_linked, fleet) && in_time(is_well_known, fleet), "Sentinels that know everything");
 }
@@ -263,28 +271,47 @@ static bool is_replaced(void *context)
 	return true;
 }
 
-bool fleet_wait_for_another(fleet *fleet, const test_server *master)
+/* The Sentinels replace a server that has not answered for so long. */
+static void set_down_after(fleet *fleet, int ms)
 {
-	return end_well(in_time(is_replaced, &(succession) { fleet, master }), "another master");
-}
-
-static bool is_begun(void *context)
-{
-	fleet *fleet = context;
-
 	for (int i = 0; i < FLEET_SENTINELS; i++) {
 		if (fleet->sentinels[i].pid) {
-			return !strcmp(server_text(&fleet->sentinels[i], "SENTINEL FAILOVER mymaster"), "OK");
+			server_do(&fleet->sentinels[i], "SENTINEL SET mymaster down-after-milliseconds %d", ms);
 		}
 	}
-	return false;
+}
+
+bool fleet_wait_for_another(fleet *fleet, const test_server *master)
+{
+	set_down_after(fleet, 1000);
+	bool good = end_well(in_time(is_replaced, &(succession) { fleet, master }), "another master");
+	set_down_after(fleet, 60000); /* so that no server is replaced because it stands still for a while */
+	return good;
+}
+
+/* Asks for a failover for as long as the first running Sentinel names the old master: one that fails is given up. */
+static bool is_promoted_instead(void *context)
+{
+	const succession *succession = context;
+
+	for (int i = 0; i < FLEET_SENTINELS; i++) {
+		test_server *sentinel = &succession->fleet->sentinels[i];
+		if (sentinel->pid) {
+			if (port_of_master(sentinel) == succession->master->port) {
+				server_text(sentinel, "SENTINEL FAILOVER mymaster");
+				return false;
+			}
+			break;
+		}
+	}
+	return is_replaced(context);
 }
 
 bool fleet_promote(fleet *fleet)
 {
 	test_server *master = fleet_master(fleet);
 
-	return master && end_well(in_time(is_begun, fleet), "SENTINEL FAILOVER") && fleet_wait_for_another(fleet, master);
+	return master && end_well(in_time(is_promoted_instead, &(succession) { fleet, master }), "SENTINEL FAILOVER");
 }
 
 bool fleet_heal(fleet *fleet)
@@ -292,6 +319,7 @@ bool fleet_heal(fleet *fleet)
 	for (int i = 0; i < FLEET_SENTINELS; i++) {
 		if (!fleet->sentinels[i].pid) {
 			server_restart(&fleet->sentinels[i]);
+			forbid_tilt(&fleet->sentinels[i]);
 		}
 	}
 	for (int i = 0; i < FLEET_DATA; i++) {
@@ -308,7 +336,8 @@ bool fleet_heal(fleet *fleet)
 /* ---- Cluster ---- */
 
 static const char *const node_options[] = { "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf",
-	"--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1", NULL };
+	"--cluster-node-timeout", "1000", "--cluster-replica-no-failover", "yes", "--repl-diskless-sync-delay", "0",
+	"--repl-ping-replica-period", "1", NULL };
 
 static void own_id(test_server *node, char id[41])
 {
@@ -436,6 +465,9 @@ void cluster_start(cluster *cluster)
 		good = server_do(&cluster->nodes[i + CLUSTER_MASTERS], "CLUSTER REPLICATE %s", ids[i]);
 	}
 	end_well(good && in_time(has_replicas, cluster), "a cluster");
+	for (int i = 0; i < CLUSTER_NODES; i++) { /* no node is given up because it stands still for a while */
+		server_do(&cluster->nodes[i], "CONFIG SET cluster-node-timeout 20000");
+	}
 }
 
 void cluster_end(cluster *cluster)
@@ -485,21 +517,44 @@ bool cluster_end_move(cluster *cluster, int slot, test_server *to)
 		&& server_do(from, "CLUSTER SETSLOT %d NODE %s", slot, to_id);
 }
 
+/* Does this replica's master run? */
+static bool has_master(cluster *cluster, test_server *replica)
+{
+	long long port = server_info(replica, "replication", "master_port");
+
+	for (int i = 0; i < CLUSTER_NODES; i++) {
+		if (cluster->nodes[i].port == port) {
+			return cluster->nodes[i].pid != 0;
+		}
+	}
+	return false;
+}
+
 typedef struct {
 	cluster *cluster;
 	test_server *replica;
+	dlock_nanos asked;
 } promotion;
 
+/* Asks again if it has failed, as after five seconds in which a node stood still. */
 static bool is_promoted(void *context)
 {
-	const promotion *promotion = context;
+	promotion *promotion = context;
+	dlock_nanos now = dlock_now();
 
-	return strstr(server_text(promotion->replica, "INFO replication"), "role:master") != NULL;
+	if (strstr(server_text(promotion->replica, "INFO replication"), "role:master")) {
+		return true;
+	}
+	if (promotion->asked == 0 || now - promotion->asked > 6 * DLOCK_SECOND) {
+		promotion->asked = now;
+		bool runs = has_master(promotion->cluster, promotion->replica);
+		server_text(promotion->replica, runs ? "CLUSTER FAILOVER" : "CLUSTER FAILOVER TAKEOVER");
+	}
+	return false;
 }
 
 bool cluster_promote(cluster *cluster, test_server *replica)
 {
-	server_text(replica, "CLUSTER FAILOVER"); /* refused if the master is dead: then the other masters vote */
-	return end_well(in_time(is_promoted, &(promotion){ cluster, replica }), "a promotion")
+	return end_well(in_time(is_promoted, &(promotion){ cluster, replica, 0 }), "a promotion")
 		&& end_well(in_time(cluster_is_well, cluster), "a cluster");
 }

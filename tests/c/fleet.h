@@ -25,9 +25,6 @@ void fleet_end(fleet *fleet);
 /* The master according to the first running Sentinel. NULL: no server of the fleet. */
 test_server *fleet_master(fleet *fleet);
 
-/* If Sentinels stand still for two seconds, they do nothing for half a minute ("tilt"), so no failover is possible
- * then. */
-
 /* fleet_promote() has the Sentinels promote a replica. If the master was killed or frozen, fleet_wait_for_another()
  * waits for the promotion. Both return when no Sentinel names the old master. */
 bool fleet_promote(fleet *fleet);

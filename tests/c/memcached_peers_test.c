@@ -65,7 +65,7 @@ static void test_extra_answer(void)
 {
 	int port;
 	pid_t pid = memcached_peer(&port, "VERSION 1.6.18\r\n", CLOCK "NS\r\nVA 1\r\n5\r\nHD c7\r\n");
-	memcached_client c = memcached_client_at(port, 60000);
+	memcached_client c = memcached_client_new(port);
 	dlock_claim *claim = memcached_claim_on(&c, "extra", 30000);
 
 	check(memcached_acquire(&c, claim, 0) == DLOCK_TIMEOUT, "refused");
@@ -83,14 +83,14 @@ static void test_without_cas(void)
 	memcached_server bare;
 
 	memcached_start(&bare, options);
-	memcached_client c = memcached_client_at(bare.port, 2000);
-	dlock_claim *claim = memcached_claim_on(&c, "bare", 4000);
+	memcached_client c = memcached_client_new(bare.port);
+	dlock_claim *claim = memcached_claim_on(&c, "bare", 60000);
 	check(memcached_acquire(&c, claim, 1000) == DLOCK_CONNECTION && strstr(c.error.message, "without -C"),
 		"no lock: %s", c.error.message);
 	dlock_claim_abandon(claim);
 	claim->state = DLOCK_CLAIM_HELD;
-	claim->deadline = dlock_now() + DLOCK_SECOND;
-	check(dlock_claim_extend(claim, 4 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "nor an extension: %s",
+	claim->deadline = dlock_now() + 60 * DLOCK_SECOND;
+	check(dlock_claim_extend(claim, 60 * DLOCK_SECOND, &c.error) == DLOCK_CONNECTION, "nor an extension: %s",
 		c.error.message);
 	check(dlock_claim_release(claim, &c.error) == DLOCK_CONNECTION, "nor a release: %s", c.error.message);
 	memcached_client_drain(&c);
@@ -102,7 +102,7 @@ static void test_without_cas(void)
 
 static void test_nobody_there(void)
 {
-	memcached_client c = memcached_client_at(closed_port(), 200);
+	memcached_client c = memcached_client_new(closed_port());
 	dlock_claim *claim = memcached_claim_on(&c, "nobody", 30000);
 	bool locked;
 
@@ -118,7 +118,7 @@ static void test_nobody_there(void)
 /* The server has closed an idle connection. */
 static void test_closed_idle(void)
 {
-	memcached_client c = memcached_client_at(server.port, 2000);
+	memcached_client c = memcached_client_new(server.port);
 	unsigned long opened, reopened;
 
 	check(memcached_passes(&c, "idle", 0), "connected");
@@ -153,7 +153,7 @@ static int child_of_holder(memcached_client *c, dlock_claim *claim)
 
 static void test_fork(void)
 {
-	memcached_client c = memcached_client_at(server.port, 2000);
+	memcached_client c = memcached_client_new(server.port);
 	dlock_claim *claim = memcached_claim_on(&c, "parent", 30000);
 	unsigned long opened, reopened;
 
@@ -174,7 +174,7 @@ static void test_fork(void)
 /* A process forks while it discards a key. */
 static void test_fork_discards(void)
 {
-	memcached_client c = memcached_client_at(server.port, 200);
+	memcached_client c = memcached_client_new(server.port);
 	dlock_claim *claim = memcached_claim_on(&c, "discards", 30000);
 
 	check(memcached_acquire(&c, claim, 0) == DLOCK_OK, "held");
@@ -202,7 +202,7 @@ static dlock_suspension cancel(void *context, const dlock_wakeup *bell, int fd, 
 /* A strand's wait is canceled while the connection is opened. The process then rests for longer than the lease. */
 static void test_canceled_unsent(void)
 {
-	memcached_client c = memcached_client_at(server.port, 600000);
+	memcached_client c = memcached_client_new(server.port);
 	dlock_claim *claim = memcached_claim_on(&c, "unsent", 30000);
 	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted, .suspend = cancel };
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "../../src/lock/operations.h"
-#include "../../src/lock/renewal.h"
 #include "../../src/memory/backend.h"
 #include "helpers.h"
 #include "tap.h"
+#include "upkeep.h"
 
 static dlock_error error;
 
@@ -30,7 +30,6 @@ static void test_forks(void)
 {
 	enum { LEASES = 300, FORKS = 300 };
 	static dlock_claim *claims[LEASES];
-	dlock_upkeep upkeep = { .renew = true };
 	dlock_wait wait = { .deadline = 0 };
 	int held = 0, good = 0;
 	char resource[32];
@@ -39,18 +38,14 @@ static void test_forks(void)
 	dlock_backend *backend = dlock_memory_new("", "", 0, 1, false);
 	for (int i = 0; i < LEASES; i++) {
 		snprintf(resource, sizeof resource, "r%d", i);
-		claims[i] = dlock_claim_new(backend, resource, strlen(resource), 1000 * DLOCK_MS, NULL, &error);
+		claims[i] = dlock_claim_new(backend, resource, strlen(resource), 60 * DLOCK_SECOND, NULL, &error);
 		held += dlock_claim_acquire(claims[i], &wait, &error) == DLOCK_OK;
-		claims[i]->deadline = dlock_now() + 3 * DLOCK_MS; /* due at once */
-		held -= dlock_renewal_begin(claims[i], &upkeep, &error) != DLOCK_OK;
+		held -= dlock_renewal_begin(claims[i], &RENEW, &error) != DLOCK_OK;
 	}
 	check(held == LEASES, "%d leases are renewed", held);
 	for (int i = 0; i < FORKS; i++) {
 		for (int j = 0; j < LEASES; j += 10) { /* keeps the thread busy */
-			claims[j]->deadline = dlock_now() + 3 * DLOCK_MS;
-			dlock_renewal_pause(claims[j]);
-			dlock_renewal_resume(claims[j]);
-			claims[j]->deadline = dlock_now() + 500 * DLOCK_MS;
+			renew_now(claims[j]);
 		}
 		pid_t pid = fork_child();
 		if (pid == 0) {

@@ -56,6 +56,7 @@ void pair_reset(pair *pair)
 void pair_settle(pair *pair)
 {
 	settle_epoch(pair->master, GUARD, 1);
+	pair_is_in_step(pair);
 }
 
 void pair_fail_over(pair *pair)
@@ -91,32 +92,140 @@ client pair_client(pair *pair, const char *more)
 	return client_replicated_at(dsn);
 }
 
-long first_lock_ms(client *client, const char *resource, dlock_nanos since)
+bool may_be_held_up(dlock_status status, dlock_nanos since)
 {
-	dlock_claim *claim = claim_on(client, resource, LEASE);
-	dlock_status status = acquire(client, claim, 5000);
-	long took = (long) ((dlock_now() - since) / DLOCK_MS);
+	return status == DLOCK_CONNECTION && dlock_now() - since > 900 * DLOCK_MS;
+}
+
+bool acquires(client *client, dlock_claim *claim)
+{
+	dlock_status status = acquire(client, claim, LONG_WAIT);
 
 	if (status != DLOCK_OK) {
-		printf("# %s: %d %s\n", resource, status, client->error.message);
+		printf("# %s: %d %s\n", claim->resource, status, client->error.message);
 	}
-	bool good = let_go(client, claim);
-	return status == DLOCK_OK && good ? took : -1;
+	return status == DLOCK_OK;
+}
+
+dlock_status extend_again(client *client, dlock_claim *claim, int ttl_ms)
+{
+	dlock_status status;
+	dlock_nanos since;
+	int calls = 0;
+
+	do {
+		since = dlock_now();
+		status = extend(client, claim, ttl_ms);
+	} while (may_be_held_up(status, since) && ++calls < MOST_CALLS);
+	return status;
+}
+
+dlock_status attach_again(client *client, dlock_claim **claim, const char *token)
+{
+	dlock_claim *own = *claim;
+	dlock_status status;
+	dlock_nanos since;
+	int calls = 0;
+
+	do {
+		*claim = dlock_claim_new(client->backend, own->resource, own->resource_len, own->ttl, NULL, &client->error);
+		(*claim)->permits = own->permits;
+		dlock_claim_free(own);
+		own = *claim;
+		client_settle(client); /* the call before has had the lease rolled back */
+		since = dlock_now();
+		status = dlock_claim_attach(own, token, &client->error);
+	} while (may_be_held_up(status, since) && ++calls < MOST_CALLS);
+	return status;
 }
 
 bool is_refused(client *client, const char *resource)
 {
-	dlock_claim *claim = claim_on(client, resource, LEASE);
-	dlock_status status = acquire(client, claim, 0);
-	bool good = status == DLOCK_TIMEOUT && claim->explained
-		&& strstr(client->error.message, "no lock is granted for another");
+	dlock_status status;
+	dlock_nanos since;
+	bool good;
+	int calls = 0;
 
+	do {
+		dlock_claim *claim = claim_on(client, resource, LEASE);
+		since = dlock_now();
+		status = acquire(client, claim, 0);
+		good = status == DLOCK_TIMEOUT && claim->explained
+			&& strstr(client->error.message, "no lock is granted for another");
+		if (status == DLOCK_OK) {
+			release(client, claim);
+		}
+		dlock_claim_free(claim);
+	} while (may_be_held_up(status, since) && ++calls < MOST_CALLS);
 	if (!good) {
 		printf("# %s: %d %s\n", resource, status, client->error.message);
 	}
-	if (status == DLOCK_OK) {
-		release(client, claim);
-	}
-	dlock_claim_free(claim);
 	return good;
+}
+
+void keep_lock_waiters(test_server *master, const char *key)
+{
+	/* The entry of a waiter begins with the time of its sign, in us. */
+	static const char script[]
+		= "local now = redis.call('TIME')[1] * 1000000\n"
+		  "for _, name in ipairs(redis.call('HKEYS', KEYS[1])) do\n"
+		  "  local rest = string.match(redis.call('HGET', KEYS[1], name), '^%d+(.*)$')\n"
+		  "  redis.call('HSET', KEYS[1], name, string.format('%.0f', now + 600000000) .. rest)\n"
+		  "end";
+
+	server_do(master, "EVAL %s 1 %s", script, key);
+}
+
+long long server_now_ms(test_server *server)
+{
+	return server_integer(server, "EVAL %s 0",
+		"local now = redis.call('TIME') return now[1] * 1000 + math.floor(now[2] / 1000)");
+}
+
+long long guard_end_ms(test_server *master)
+{
+	char settles[32] = "";
+
+	sscanf(server_text(master, "GET " DLOCK_EPOCH_KEY), "%*s %*s %31s", settles);
+	return *settles == '0' || *settles == '-' ? 0 : atoll(settles);
+}
+
+bool waits_for_guard(client *client, test_server *master, const char *resource, long long since, int guard)
+{
+	bool refused = is_refused(client, resource);
+	long long left = guard_end_ms(master) - since;
+
+	printf("# the guard ends %lld ms after the change\n", left);
+	return refused && left >= guard && end_guard(master) && passes(client, resource, LONG_WAIT);
+}
+
+/* The third field of an epoch is when it settles, see end_guard(). */
+static void prolong_guard(test_server *master)
+{
+	static const char script[]
+		= "local id, guard, rest = string.match(redis.call('GET', KEYS[1]) or '', '^(%x+) (%d+) [1-9]%d* (.*)$')\n"
+		  "local now = redis.call('TIME')[1] * 1000\n"
+		  "return id and redis.call('SET', KEYS[1], table.concat({id, guard, now + guard, rest}, ' '))";
+
+	server_text(master, "EVAL %s 1 " DLOCK_EPOCH_KEY, script);
+}
+
+/* A client waits so long for the answers of the nodes, and asks them again so long after it began to. */
+enum { SURVEY_MS = 500 };
+
+bool passes_at_once(client *client, test_server *master, const char *resource)
+{
+	for (int i = 0; i < 5 * MOST_CALLS; i++) {
+		dlock_nanos since = dlock_now();
+		prolong_guard(master);
+		if (passes(client, resource, 0)) {
+			return true;
+		}
+		printf("# %s: %s\n", resource, client->error.message);
+		if (dlock_now() - since < SURVEY_MS * DLOCK_MS * 8 / 10) {
+			return false; /* nothing stood still */
+		}
+		sleep_ms(SURVEY_MS);
+	}
+	return false;
 }

@@ -56,7 +56,7 @@ static void test_cluster(void)
 		char name[32];
 		snprintf(name, sizeof name, "slot-%d", i);
 		dlock_claim *claim = permits_on(&c, name, 2, 60000);
-		good += acquire(&c, claim, 5000) == DLOCK_OK && held_permits(cluster_master(&nodes, slot_of(name)), name) == 2
+		good += acquire(&c, claim, 60000) == DLOCK_OK && held_permits(cluster_master(&nodes, slot_of(name)), name) == 2
 			&& let_go(&c, claim);
 	}
 	check(good == 20, "pools in many slots (%d)", good);
@@ -64,14 +64,16 @@ static void test_cluster(void)
 	test_server *from = cluster_master(&nodes, slot_of("moves")),
 				*to = from == &nodes.nodes[0] ? &nodes.nodes[1] : &nodes.nodes[0];
 	takers *takers = takers_new();
-	ward_begin(&ward, &c, "moves", 6000, 0, RENEW);
+	ward_begin(&ward, &c, "moves", 60000, 0, RENEW);
 	dlock_claim *claim = permits_held(&c, "moves", 2, 60000);
 	taker_start(takers, from, in_cluster, "moves", 2, 60000, -1);
 	check(eventually_waiting(from, "moves", 1), "held, renewed and waited for");
 	check(cluster_begin_move(&nodes, slot_of("moves"), to), "its slot is moved");
-	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moves 0 2000", to->port);
-	sleep_ms(1500);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD && held_permits(to, "moves") != 0, "renewed while it moves");
+	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moves 0 60000", to->port);
+	unsigned long before = renewals();
+	renew_now(ward.claim);
+	check(renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD && held_permits(to, "moves") != 0,
+		"renewed while it moves");
 	check(cluster_end_move(&nodes, slot_of("moves"), to) && held_permits(to, "moves") == 3, "it has moved");
 	check(let_go(&c, claim), "released there");
 	check(takers_served(takers, 1) && takers_end(takers) == 0, "the waiter acquires it");
@@ -85,7 +87,7 @@ static void migrate_all(test_server *from, const test_server *to, int slot)
 	redisReply *keys = redisCommand(from->admin, "CLUSTER GETKEYSINSLOT %d 10", slot);
 
 	for (size_t i = 0; keys && i < keys->elements; i++) {
-		server_do(from, "MIGRATE 127.0.0.1 %d %s 0 2000", to->port, keys->element[i]->str);
+		server_do(from, "MIGRATE 127.0.0.1 %d %s 0 60000", to->port, keys->element[i]->str);
 	}
 	freeReplyObject(keys);
 }
@@ -100,7 +102,7 @@ static void test_confirmed_in_cluster(void)
 		char name[32];
 		snprintf(name, sizeof name, "slot-%d", i);
 		dlock_claim *claim = permits_on(&c, name, 2, LEASE);
-		good += acquire(&c, claim, 5000) == DLOCK_OK;
+		good += acquire(&c, claim, 60000) == DLOCK_OK;
 		there += held_permits(cluster_master(&nodes, slot_of(name)), name) == 2 && let_go(&c, claim);
 	}
 	check(good == 20 && there == 20, "pools in many slots, when their epochs are settled (%d, %d, %s)", good, there,
@@ -110,14 +112,15 @@ static void test_confirmed_in_cluster(void)
 	takers *takers = takers_new();
 	ward ward;
 	dlock_claim *first = permits_on(&c, "moving", 1, LEASE);
-	check(acquire(&c, first, 5000) == DLOCK_OK && let_go(&c, first), "a pool whose slot will move");
+	check(acquire(&c, first, 60000) == DLOCK_OK && let_go(&c, first), "a pool whose slot will move");
 	ward_begin(&ward, &c, "moving", LEASE, 0, RENEW);
 	taker_start(takers, from, confirmed_in_cluster, "moving", 3, LEASE, 5);
 	check(eventually_waiting(from, "moving", 1) && cluster_begin_move(&nodes, slot_of("moving"), to),
 		"held, waited for, and moving");
-	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moving 0 2000", to->port);
-	sleep_ms(LEASE);
-	check(look(ward.claim) == DLOCK_CLAIM_HELD, "renewed there");
+	server_do(from, "MIGRATE 127.0.0.1 %d " POOL "moving 0 60000", to->port);
+	unsigned long before = renewals();
+	renew_now(ward.claim);
+	check(renewed_since(before, 1) && look(ward.claim) == DLOCK_CLAIM_HELD, "renewed there");
 	check(let_go(&c, ward.claim), "released while the slot moves (%s)", c.error.message);
 	migrate_all(from, to, slot_of("moving"));
 	check(cluster_end_move(&nodes, slot_of("moving"), to), "it has moved");
@@ -140,7 +143,7 @@ static void test_sentinels(void)
 	dlock_claim *claim = permits_held(&c, "sale", 2, 60000);
 	taker_start(takers, master, behind_sentinels, "sale", 2, 60000, -1);
 	check(eventually_waiting(master, "sale", 1), "held, renewed and waited for");
-	check(server_integer(master, "WAIT 1 2000") >= 1 && fleet_promote(&set), "a replica is promoted");
+	check(server_integer(master, "WAIT 1 60000") >= 1 && fleet_promote(&set), "a replica is promoted");
 	int64_t available = -1;
 	check(c.backend->ops->available(c.backend, "sale", 4, &available, &c.error) == DLOCK_OK && available == 0,
 		"the new master has all holders");

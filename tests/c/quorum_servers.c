@@ -80,11 +80,11 @@ bool warm_all(client *c)
 	dlock_claim *claim = claim_on(c, "warm", 60000);
 	bool good = acquire(c, claim, 0) == DLOCK_OK;
 
-	client_drain(c); /* after an extension, a late server without the script would not be sent it */
+	client_settle(c); /* after an extension, a late server without the script would not be sent it */
 	good = good && extend(c, claim, 60000) == DLOCK_OK && dlock_claim_check(claim, &c->error) == DLOCK_OK;
-	client_drain(c);
+	client_settle(c);
 	good = let_go(c, claim) && good;
-	client_drain(c);
+	client_settle(c);
 	for (int i = 0; i < SERVERS; i++) {
 		if (servers[i].pid) {
 			server_do(&servers[i], "FLUSHALL");

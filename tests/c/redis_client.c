@@ -155,6 +155,18 @@ void client_drain(client *client)
 	dlock_pool_drain(client->pool, dlock_now() + 2 * DLOCK_SECOND);
 }
 
+void client_settle(client *client)
+{
+	dlock_pool_drain(client->pool, dlock_now() + READ_TIMEOUT);
+}
+
+void client_hurry(client *client, int ms)
+{
+	for (dlock_conn *conn = client->pool->first; conn; conn = conn->next) {
+		conn->timeout_cap = ms > 0 ? ms * DLOCK_MS : DLOCK_FOREVER;
+	}
+}
+
 dlock_conn *client_conn(const client *client, int n)
 {
 	int count = 0;
@@ -282,6 +294,18 @@ bool eventually_fenced(test_server *server)
 	return eventually(is_fenced, server);
 }
 
+void keep_waiters(test_server *server, const char *key)
+{
+	/* A sign of life is a number below -1e15: minus its time in us. The names of signs begin with "s". */
+	static const char script[]
+		= "local now = redis.call('TIME')[1] * 1000000\n"
+		  "for _, name in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], -now - 1e8, -1e15)) do\n"
+		  "  if string.sub(name, 1, 1) == 's' then redis.call('ZINCRBY', KEYS[1], -600000000, name) end\n"
+		  "end";
+
+	server_do(server, "EVAL %s 1 %s", script, key);
+}
+
 static void write_epoch(test_server *master, int guard, int replicas, const char *seen)
 {
 	char epoch[160], id[41];
@@ -306,4 +330,15 @@ void settle_known_epoch(test_server *master, int guard, int replicas, int skew)
 
 	snprintf(seen, sizeof seen, "%lld %lld %d", offset, offset, skew);
 	write_epoch(master, guard, replicas, seen);
+}
+
+bool end_guard(test_server *master)
+{
+	/* The third field is when it settles. A zero in front: the opening is not replicated yet. */
+	static const char script[]
+		= "local id, guard, rest = string.match(redis.call('GET', KEYS[1]) or '', '^(%x+) (%d+) [1-9]%d* (.*)$')\n"
+		  "local now = redis.call('TIME')[1] * 1000\n"
+		  "return id and redis.call('SET', KEYS[1], table.concat({id, guard, now, rest}, ' '))";
+
+	return !strcmp(server_text(master, "EVAL %s 1 " DLOCK_EPOCH_KEY, script), "OK");
 }

@@ -18,9 +18,9 @@ typedef struct {
 
 #define PREFIX "Lock:"
 
-/* Shorter than the defaults, but much longer than a server needs. */
-#define CONNECT_TIMEOUT (2 * DLOCK_SECOND)
-#define READ_TIMEOUT    (2 * DLOCK_SECOND)
+/* Longer than the defaults: no test waits for their end, however busy the machine is. */
+#define CONNECT_TIMEOUT (60 * DLOCK_SECOND)
+#define READ_TIMEOUT    (60 * DLOCK_SECOND)
 
 dlock_endpoint *test_server_at(const char *dsn);
 
@@ -46,6 +46,12 @@ void client_free(client *client);
 
 /* Waits until the requests under way have ended, for two seconds at most. */
 void client_drain(client *client);
+
+/* Waits until all requests have been answered, or have failed. */
+void client_settle(client *client);
+
+/* Lets the client wait only so long for answers over its connections of now; 0: as long as the DSN says. */
+void client_hurry(client *client, int ms);
 
 /* Polls the connection until the call is answered, or has failed. */
 void conn_await(dlock_conn *conn, const dlock_call *call);
@@ -89,10 +95,20 @@ bool has_nobody(test_server *server, const char *resource);
 bool eventually_nobody(test_server *server, const char *resource);
 bool eventually_fenced(test_server *server); /* the server has executed an acquire */
 
+/* A server hands over to a waiter whose last sign of life is at most 3 s old, and a waiter relies on a grant that lasts
+ * for another second. If a process stood still in between, the waiter looks later and acquires the lock then. */
+#define GRANTED_IN_TIME (1900 * DLOCK_MS)
+
+/* The waiters for this pool of permits, or this stock, count as alive for ten minutes, not for 3 s. */
+void keep_waiters(test_server *server, const char *key);
+
 /* Settles a master's epoch for a guard in ms, and waits until its replicas have it. */
 void settle_epoch(test_server *master, int guard, int replicas);
 
 /* The same for an epoch that has all leases of this moment. Clocks differ by `skew` ms. */
 void settle_known_epoch(test_server *master, int guard, int replicas, int skew);
+
+/* Lets the guard of the open epoch be over. False: no epoch waits for its guard. */
+bool end_guard(test_server *master);
 
 #endif

@@ -24,7 +24,7 @@ static void test_fork(void)
 			dlock_claim_abandon(claim);
 			dlock_claim_free(claim);
 			dlock_claim_free(waiting);
-			client_drain(&c);
+			client_settle(&c);
 			client_free(&c);
 			plain ? _exit(bad) : exit(bad);
 		}
@@ -107,7 +107,7 @@ static void test_fork_under_way(void)
 	}
 	pid_t pid = fork_child();
 	if (pid == 0) {
-		client_drain(&c);
+		client_settle(&c);
 		int bad = dlock_conn_busy(client_conn(&c, 0)) + 2 * !passes(&c, "way-child", 0);
 		client_free(&c);
 		_exit(bad);

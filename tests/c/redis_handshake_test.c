@@ -65,6 +65,16 @@ static long long questions(void)
 	return count;
 }
 
+/* Does the connection still ask once it has an answer that was read in time? A process that stands still reads late. */
+static bool asks_again(dlock_conn *conn)
+{
+	for (int i = 0; conn->handshake.late && i < 10; i++) {
+		passes_once(conn, true, true);
+	}
+	questions();
+	return !passes_once(conn, true, true) || questions() > 0;
+}
+
 /* The number of denied commands in the server's ACL log. */
 static size_t denied(void)
 {
@@ -153,7 +163,7 @@ static void test_new_connection(void)
 		long long asked = questions();
 		check(good == CALLS && asked == 1, "way %d: one question, each call has its reply (%d, %lld questions)", way,
 			good, asked);
-		check(passes_once(conn, true, true) && questions() == 0, "the connection does not ask again");
+		check(!asks_again(conn), "the connection does not ask again");
 		dlock_conn_free(conn);
 	}
 }
@@ -176,7 +186,7 @@ static void test_among_others(void)
 	}
 	long long asked = questions();
 	check(good == CALLS && asked == 1, "one question, each call has its reply (%d, %lld questions)", good, asked);
-	check(passes_once(conn, true, true) && questions() == 0, "the connection does not ask again");
+	check(!asks_again(conn), "the connection does not ask again");
 	dlock_conn_close(conn);
 	check(passes_once(conn, true, true) && questions() == 1, "the next connection asks again");
 	dlock_conn_free(conn);
@@ -190,14 +200,14 @@ static void test_read_late(void)
 
 	check(passes_once(conn, false, false), "connected");
 	dlock_call *call = send_call(conn, 1, true);
-	conn->handshake.asked -= 10 * DLOCK_SECOND;
-	check(gets_reply(conn, call, 1, true) && uptime->started - uptime->started_from >= 10 * DLOCK_SECOND,
-		"the server may have been started ten seconds earlier than it seems");
+	conn->handshake.asked -= 100 * DLOCK_SECOND;
+	check(gets_reply(conn, call, 1, true) && uptime->started - uptime->started_from >= 100 * DLOCK_SECOND,
+		"the server may have been started a hundred seconds earlier than it seems");
 	dlock_nanos started = uptime->started;
 	check(questions() == 1 && passes_once(conn, true, true) && questions() == 1, "the next call asks again");
-	check(uptime->started <= started && uptime->started_from > started - 10 * DLOCK_SECOND,
+	check(uptime->started <= started && uptime->started_from > started - 100 * DLOCK_SECOND,
 		"and both answers together say more");
-	check(conn->handshake.late || (passes_once(conn, true, true) && questions() == 0), "the connection knows it now");
+	check(!asks_again(conn), "the connection knows it now");
 	dlock_conn_free(conn);
 }
 

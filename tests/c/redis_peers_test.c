@@ -55,7 +55,7 @@ static void test_refusals(void)
 		dlock_status status = acquire(&c, claim, 5000);
 		check(status == DLOCK_CONNECTION && explains(&c, label, r->word), "%s: %s", r->text, c.error.message);
 		check(dlock_now() - start < SOON, "the error comes at once");
-		client_drain(&c);
+		client_settle(&c);
 		server_do(&server, "CONFIG SET requirepass %s", "");
 		if (r->after) {
 			server_do(&server, r->after);
@@ -69,6 +69,11 @@ static void test_refusals(void)
 	}
 }
 
+static bool is_busy(void)
+{
+	return !strncmp(server_text(&server, "PING"), "(error) BUSY", 12);
+}
+
 static void test_busy_script(void)
 {
 	client c = client_of(&server, READ_TIMEOUT);
@@ -80,13 +85,16 @@ static void test_busy_script(void)
 	int done = 0;
 	while (!done && redisBufferWrite(looping, &done) == REDIS_OK) {
 	}
-	while (strncmp(server_text(&server, "PING"), "(error) BUSY", 12)) {
+	while (!is_busy()) {
 		sleep_ms(2);
 	}
 	check(acquire(&c, claim, 0) == DLOCK_CONNECTION
 			&& explains(&c, client_conn(&c, 0)->server->label, "running for too long"),
 		"a script that never ends: %s", c.error.message);
 	server_do(&server, "SCRIPT KILL");
+	while (is_busy()) {
+		sleep_ms(2);
+	}
 	redisFree(looping);
 	server_do(&server, "CONFIG SET busy-reply-threshold 5000");
 	dlock_claim_free(claim);
@@ -136,7 +144,7 @@ static void test_nobody_there(void)
 		"no socket: %s", c.error.message);
 	dlock_claim_free(claim);
 	client_free(&c);
-	c = client_at("redis://:" SECRET "@no-such-host.invalid");
+	c = client_at("redis://:" SECRET "@no-such-host.invalid?connect_timeout=2");
 	claim = claim_on(&c, "nobody", 60000);
 	check(acquire(&c, claim, 5000) == DLOCK_CONNECTION && explains(&c, "no-such-host.invalid:6379", " "),
 		"an unknown host: %s", c.error.message);
@@ -198,8 +206,10 @@ static void test_odd_peers(void)
 		char dsn[128];
 		int port;
 		pid_t pid = odd_peer(&port, peers[i].answer, peers[i].len, peers[i].closes);
-		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d?read_timeout=0.2&connect_timeout=0.2",
-			peers[i].login ? ":" SECRET "@" : "", port);
+		snprintf(dsn, sizeof dsn, "redis://%s127.0.0.1:%d%s", peers[i].login ? ":" SECRET "@" : "", port,
+			!strcmp(peers[i].word, "no connection within") ? "?connect_timeout=0.2"
+				: !strcmp(peers[i].word, "no answer within") ? "?read_timeout=0.2"
+															 : "");
 		client c = client_at(dsn);
 		dlock_claim *claim = claim_on(&c, "odd", 60000);
 		dlock_nanos start = dlock_now();
@@ -221,7 +231,7 @@ static void test_odd_holder(void)
 	bool locked = false;
 	pid_t pid = odd_peer(&port, ":0\r\n", 4, false);
 
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=0.2", port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", port);
 	client c = client_quorum_at(dsns, 1);
 	check(c.backend->ops->locked(c.backend, "odd", 3, &locked, &c.error) == DLOCK_QUORUM && !locked
 		&& explains(&c, "127.0.0.1", "unexpected form"), "a number as holder: %s", c.error.message);
@@ -342,7 +352,7 @@ typedef struct {
 	int fd;
 } told_peer;
 
-static void begin_told_peer(told_peer *peer, dlock_nanos read_timeout)
+static void begin_told_peer(told_peer *peer)
 {
 	char dsn[sizeof peer->path + 32], heard[64];
 	dlock_call *call = echo();
@@ -351,7 +361,6 @@ static void begin_told_peer(told_peer *peer, dlock_nanos read_timeout)
 	snprintf(dsn, sizeof dsn, "unix://%s", peer->path);
 	int listener = listen_at_path(peer->path);
 	dlock_endpoint *at = test_server_at(dsn);
-	at->read_timeout = read_timeout;
 	peer->conn = dlock_conn_new(at);
 	dlock_endpoint_release(at);
 	dlock_conn_send(peer->conn, call);
@@ -377,13 +386,13 @@ static void test_stopped_while_collecting(void)
 	told_peer peer;
 	dlock_call *calls[3] = { echo(), echo(), echo() };
 
-	begin_told_peer(&peer, 100 * DLOCK_MS);
+	begin_told_peer(&peer);
 	dlock_conn_cork(peer.conn);
 	dlock_conn_send(peer.conn, calls[0]);
-	sleep_ms(200);
+	dlock_clock_travel(2 * READ_TIMEOUT);
 	dlock_conn_send(peer.conn, calls[1]);
 	check(peer.conn->generation == 1 && !calls[0]->repeated, "the connection is kept: %s", peer.conn->error.message);
-	sleep_ms(200);
+	dlock_clock_travel(2 * READ_TIMEOUT);
 	dlock_conn_uncork(peer.conn);
 	dlock_conn_expire(peer.conn);
 	check(calls[0]->state == DLOCK_CALL_PENDING && calls[1]->state == DLOCK_CALL_PENDING,
@@ -405,12 +414,12 @@ static void test_answered_while_stopped(void)
 	for (int answered = 1; answered >= 0; answered--) {
 		told_peer peer;
 		dlock_call *first = echo(), *second = echo(), *third = echo();
-		begin_told_peer(&peer, 100 * DLOCK_MS);
+		begin_told_peer(&peer);
 		dlock_conn_send(peer.conn, first);
 		dlock_conn_cork(peer.conn);
 		dlock_conn_send(peer.conn, second);
 		check(!answered || write(peer.fd, "$1\r\nx\r\n", 7) == 7, "the peer answers");
-		sleep_ms(200);
+		dlock_clock_travel(2 * READ_TIMEOUT);
 		dlock_conn_send(peer.conn, third);
 		check((peer.conn->state == DLOCK_CONN_READY) == answered && first->repeated == !answered,
 			"a connection over which %s is %s", answered ? "the answer came in time" : "no answer came",
@@ -475,7 +484,7 @@ static client client_of_peer(int port)
 {
 	char dsn[128];
 
-	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d?read_timeout=5&connect_timeout=5", port);
+	snprintf(dsn, sizeof dsn, "redis://127.0.0.1:%d", port);
 	return client_at(dsn);
 }
 
@@ -513,10 +522,10 @@ static void test_failed_subscription(void)
 	pid_t pid = flooding_peer(&port, "SUBSCRIBE", "-LOADING with s3cret\r\n", ":1\r\n");
 	char dsn[128];
 
-	snprintf(dsn, sizeof dsn, "redis://:s3cret@127.0.0.1:%d?read_timeout=5", port);
+	snprintf(dsn, sizeof dsn, "redis://:s3cret@127.0.0.1:%d", port);
 	client c = client_at(dsn);
 	dlock_claim *claim = claim_on(&c, "loading", 60000);
-	check(acquire(&c, claim, 10000) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s",
+	check(acquire(&c, claim, 60000) == DLOCK_CONNECTION && explains(&c, "127.0.0.1", "contains the password"), "%s",
 		c.error.message);
 	check(!strstr(c.error.message, "s3cret"), "the password is not repeated");
 	dlock_claim_free(claim);

@@ -49,7 +49,7 @@ static const dlock_arg pool = { "Semaphore:a", 11 };
 
 static dlock_permits_attempt attempt_of(const char *id, int64_t permits, int64_t capacity)
 {
-	return (dlock_permits_attempt) { .id = id, .permits = permits, .capacity = capacity, .ttl = 20 * DLOCK_SECOND };
+	return (dlock_permits_attempt) { .id = id, .permits = permits, .capacity = capacity, .ttl = 60 * DLOCK_SECOND };
 }
 
 static void test_semaphore(void)
@@ -60,12 +60,12 @@ static void test_semaphore(void)
 
 	begin();
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &two)) == DLOCK_OK && response.permits == 2
-			&& response.pttl == 20000 && dlock_is_fencing_token(response.fencing_token),
+			&& response.pttl == 60000 && dlock_is_fencing_token(response.fencing_token),
 		"a claim acquires two permits of three");
 	int64_t token = response.fencing_token;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
-			&& response.refusal.position == -1 && response.refusal.pttl > 15000 && response.refusal.pttl <= 20001,
-		"another cannot acquire two more; the first lease ends in 20 s");
+			&& response.refusal.position == -1 && response.refusal.pttl > 15000 && response.refusal.pttl <= 60001,
+		"another cannot acquire two more; the first lease ends in 60 s");
 	more.inbox = &inbox;
 	more.number = 1;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &more)) == DLOCK_LOST
@@ -76,16 +76,16 @@ static void test_semaphore(void)
 			&& response.refusal.ticket == more.ticket && response.refusal.new_in_queue == 0,
 		"it keeps its place");
 	check(read_integer(dlock_request_permits_leave(pool, &more), &value) == DLOCK_LOST, "it leaves without permits");
-	check(read_integer(dlock_request_permits_renew(pool, "first", 30 * DLOCK_SECOND, true), &value) == DLOCK_OK
+	check(read_integer(dlock_request_permits_renew(pool, "first", 120 * DLOCK_SECOND, true), &value) == DLOCK_OK
 			&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK
-			&& response.permits == 2 && response.pttl > 20000,
+			&& response.permits == 2 && response.pttl > 60000,
 		"renewed");
 	check(read_integer(dlock_request_permits_renew(pool, "first", 10 * DLOCK_SECOND, true), &value) == DLOCK_OK
 			&& read_by(dlock_read_permits_check, dlock_request_permits_check(pool, "first")) == DLOCK_OK
-			&& response.pttl > 20000,
+			&& response.pttl > 60000,
 		"a renewal for a shorter time changes nothing");
 	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "first", "other")) == DLOCK_OK
-			&& response.permits == 2 && response.pttl > 20000 && response.fencing_token > token,
+			&& response.permits == 2 && response.pttl > 60000 && response.fencing_token > token,
 		"the lease is exchanged to another id");
 	check(read_by(dlock_read_permits_exchange, dlock_request_permits_exchange(pool, "nobody", "other2")) == DLOCK_LOST,
 		"an exchange needs the old id");
@@ -111,24 +111,33 @@ static dlock_status request(const char *id, int64_t permits, int64_t capacity, c
 	return read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &attempt));
 }
 
+/* Many requests for a permit that wait. */
+static void many_wait(int count, int64_t capacity, const dlock_inbox *inbox)
+{
+	char id[16];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(id, sizeof id, "w%d", i);
+		request(id, 1, capacity, inbox);
+		keep_waiters(&server, "Semaphore:a");
+	}
+}
+
 /* A program with more capacity is deployed beside an old one, of which many wait. */
 static void test_capacity_of_many_waiters(void)
 {
 	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
 	int64_t value;
-	char id[8];
 
 	begin();
 	redisContext *listener = redisConnect("127.0.0.1", server.port);
 	freeReplyObject(redisCommand(listener, "SUBSCRIBE %s", inbox.channel));
 	check(request("old", 5, 5, NULL) == DLOCK_OK, "five permits of five");
-	for (int i = 0; i < 40; i++) {
-		snprintf(id, sizeof id, "w%d", i);
-		request(id, 1, 5, &inbox);
-	}
+	many_wait(40, 5, &inbox);
 	check(server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 40, "40 requests wait");
 	check(request("new", 5, 10, NULL) == DLOCK_OK, "a request with a higher capacity passes them");
 	check(request("last", 1, 10, &inbox) == DLOCK_LOST && response.refusal.position == 40, "the next one waits");
+	keep_waiters(&server, "Semaphore:a");
 	check(read_integer(dlock_request_permits_release(pool, &(dlock_permits_attempt){ .id = "new" }), &value) == DLOCK_OK
 			&& server_integer(&server, "ZSCORE Semaphore:a hlast") > 0
 			&& server_integer(&server, "ZCOUNT Semaphore:a 1e15 4e15") == 40,
@@ -148,14 +157,10 @@ static void test_capacity_that_becomes_lower(void)
 	dlock_inbox inbox = { .channel = "dlock:inbox:x" };
 	dlock_permits_attempt ten = attempt_of("old", 10, 10);
 	int64_t value;
-	char id[8];
 
 	begin();
 	check(request("holder", 1, 1, NULL) == DLOCK_OK, "a permit of one");
-	for (int i = 0; i < 500; i++) {
-		snprintf(id, sizeof id, "w%d", i);
-		request(id, 1, 1, &inbox);
-	}
+	many_wait(500, 1, &inbox);
 	ten.inbox = &inbox;
 	ten.number = 1;
 	check(read_by(dlock_read_permits, dlock_request_permits_acquire(pool, &ten)) == DLOCK_LOST

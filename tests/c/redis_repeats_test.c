@@ -27,6 +27,16 @@ static bool tell_grant(const char *resource, long long number, int fencing_token
 		== 1;
 }
 
+/* More than DLOCK_GRANT_TTL, and less than the read timeout. */
+#define LONG (10 * DLOCK_SECOND)
+
+/* For SIGCONT: the process was stopped for a long time. */
+static void let_time_pass(int signal)
+{
+	(void) signal;
+	dlock_clock_travel(LONG);
+}
+
 /* A grant that is read late may have expired. The waiter ignores a grant that names an earlier request. */
 static void test_old_grant(void)
 {
@@ -40,7 +50,7 @@ static void test_old_grant(void)
 	if (pid == 0) {
 		client own = client_of(&server, READ_TIMEOUT);
 		dlock_claim *waiter = claim_on(&own, "granted", 60000);
-		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token == NEW ? 0 : 1);
+		_exit(acquire(&own, waiter, -1) == DLOCK_OK && waiter->fencing_token == NEW ? 0 : 1);
 	}
 	while ((first = last_request("granted")) == 0 && !has_ended(pid)) {
 		sleep_ms(1);
@@ -63,20 +73,21 @@ static void test_old_grant(void)
  * to the first of the two. */
 static void test_grant_before_repeat(void)
 {
-	enum { OLD = 111, LAPSED = 3200 /* ms: more than DLOCK_GRANT_TTL */ };
+	enum { OLD = 111 };
 	client c = client_of(&server, READ_TIMEOUT);
 	dlock_claim *claim = claim_on(&c, "repeated", 60000);
 	relay relay;
 	int status;
 
 	acquire(&c, claim, 0);
-	const char *dsn = dsn_by_relay(&relay, &server, "?read_timeout=20");
+	const char *dsn = dsn_by_relay(&relay, &server, "");
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
 		dlock_claim *waiter = claim_on(&own, "repeated", 60000);
+		signal(SIGCONT, let_time_pass);
 		/* The server may still execute the first request, and set its lease time. */
-		_exit(acquire(&own, waiter, 20000) == DLOCK_OK && waiter->fencing_token != OLD
+		_exit(acquire(&own, waiter, -1) == DLOCK_OK && waiter->fencing_token != OLD
 					&& waiter->unacknowledged_ttl == waiter->ttl
 				? 0
 				: 1);
@@ -90,7 +101,6 @@ static void test_grant_before_repeat(void)
 	waitpid(pid, &status, WUNTRACED);
 	long long number = last_request("repeated");
 	check(tell_grant("repeated", number, OLD), "the server grants the lock, and the waiter does not see it");
-	sleep_ms(LAPSED);
 	atomic_store(&relay.swallowed, 0);
 	kill(pid, SIGCONT);
 	while (last_request("repeated") == number && !has_ended(pid)) {
@@ -105,28 +115,32 @@ static void test_grant_before_repeat(void)
 /* If the answer to a shorter lease time is lost, that time counts from the first of two requests. */
 static void test_extension_before_repeat(void)
 {
-	enum { SHORTER = 3000, BETWEEN = 300 /* ms */ };
+	enum { SHORTER = 60000 /* ms */ };
+	const char *request = dlock_scripts[DLOCK_SCRIPT_EXTEND].sha1;
 	relay relay;
-	const char *dsn = dsn_by_relay(&relay, &server, "?read_timeout=1");
+	const char *dsn = dsn_by_relay(&relay, &server, "");
 
-	atomic_store(&relay.swallow, dlock_scripts[DLOCK_SCRIPT_EXTEND].sha1);
+	atomic_store(&relay.swallow, request);
 	pid_t pid = fork_child();
 	if (pid == 0) {
 		client own = client_at(dsn);
-		dlock_claim *claim = claim_on(&own, "shortened", 60000);
+		dlock_claim *claim = claim_on(&own, "shortened", 120000);
+		signal(SIGCONT, let_time_pass);
 		if (acquire(&own, claim, 0) != DLOCK_OK) {
 			_exit(2);
 		}
 		dlock_nanos start = dlock_now();
 		dlock_status status = extend(&own, claim, SHORTER);
-		_exit(status == DLOCK_CONNECTION && left_ms(claim) <= SHORTER - (dlock_now() - start) / DLOCK_MS + 1 ? 0 : 1);
+		dlock_nanos most = start + SHORTER * DLOCK_MS + LONG / 2; /* it may have stood still before the first one */
+		_exit(status == DLOCK_CONNECTION && atomic_load(&claim->deadline) <= most ? 0 : 1);
 	}
 	check(eventually(has_swallowed, &relay), "the answer to an extension is lost");
-	server_freeze(&server);
-	sleep_ms(BETWEEN);
+	kill(pid, SIGCONT);
+	atomic_store(&relay.stop, request);
 	atomic_store(&relay.swallowed, 0);
-	check(exit_of(pid) == 0, "the holder relies on the shorter time only, counted from its first request");
-	server_thaw(&server);
+	check(eventually(is_stopped, &relay), "the holder sends its request again");
+	atomic_store(&relay.cut, 1);
+	check(exit_of(pid) == 0, "it relies on the shorter time only, counted from its first request");
 	relay_end(&relay);
 }
 

@@ -71,6 +71,9 @@ static void to_server(relay *relay, stretch *link)
 	}
 	if (!link->stopped && word && memmem(bytes, (size_t) len, word, strlen(word))) {
 		link->stopped = true;
+		if (atomic_load(&relay->hangs_up)) {
+			shutdown(link->client, SHUT_RDWR);
+		}
 		atomic_fetch_add(&relay->stopped, 1);
 	}
 	word = atomic_load(&relay->swallow);
@@ -128,6 +131,9 @@ static void to_client(relay *relay, stretch *link)
 		if (!link->swallowed) {
 			link->swallowed = true;
 			atomic_fetch_add(&relay->swallowed, 1);
+		}
+		if (atomic_load(&relay->hangs_up)) {
+			hang_up(link);
 		}
 		return;
 	}

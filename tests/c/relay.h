@@ -17,6 +17,7 @@ typedef struct {
 	_Atomic int held;           /* how often bytes that arrived over them were held back */
 	_Atomic(const char *) swallow; /* the answer to the next bytes with this word, and all after it, is dropped */
 	_Atomic int swallowed;      /* the number of connections that lost answers; setting it to 0 closes them */
+	_Atomic int hangs_up;       /* 1: a client whose bytes wait, or whose answer is lost, finds its connection closed */
 	_Atomic int running, ending;
 	int listener;
 	pthread_t thread;

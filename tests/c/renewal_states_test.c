@@ -62,8 +62,10 @@ static void test_discard_answer(void)
 	}
 }
 
-/* Returns the lease time that the thread requests for a lease that is due now, in seconds. `full`: the end of a short
- * lease's full time, in seconds from now; 0: it is not short. `until`: the end of its renewal; 0: it is not renewed. */
+#define MINUTE (60 * DLOCK_SECOND)
+
+/* Returns the lease time that the thread requests for a lease that is due now, in minutes. `full`: the end of a short
+ * lease's full time, in minutes from now; 0: it is not short. `until`: the end of its renewal; 0: it is not renewed. */
 static double asked_for(int ttl, int full, int until)
 {
 	static const dlock_backend_ops ops = { .name = "none" };
@@ -72,21 +74,21 @@ static double asked_for(int ttl, int full, int until)
 	dlock_claim claim = { .backend = &backend,
 		.process = dlock_process_current(),
 		.state = DLOCK_CLAIM_HELD,
-		.deadline = now + DLOCK_SECOND,
+		.deadline = now + MINUTE,
 		.short_lease = full > 0 };
-	dlock_renewal renewal = { .claim = &claim, .process = claim.process, .ttl = ttl * DLOCK_SECOND, .due = now,
-		.full = full > 0 ? now + full * DLOCK_SECOND : 0, 
-		.renew = until != 0, .until = now + until * DLOCK_SECOND };
+	dlock_renewal renewal = { .claim = &claim, .process = claim.process, .ttl = ttl * MINUTE, .due = now,
+		.full = full > 0 ? now + full * MINUTE : 0, 
+		.renew = until != 0, .until = now + until * MINUTE };
 	dlock_renewal_list list = { 0 };
 
 	dlock_renewal_list_add(&list, &renewal);
 	bool sends = dlock_renewal_list_scan(&list, claim.process, &wake) == &renewal && renewal.todo == DLOCK_SEND_EXTEND;
-	return sends ? (double) renewal.asked_ttl / DLOCK_SECOND : 0;
+	return sends ? (double) renewal.asked_ttl / MINUTE : 0;
 }
 
-static bool is_about(double seconds, double expected)
+static bool is_about(double minutes, double expected)
 {
-	return seconds <= expected && seconds > expected - 0.5;
+	return minutes <= expected && minutes > expected - 0.5;
 }
 
 static void test_asked_ttl(void)

@@ -15,13 +15,14 @@ static test_server servers[SERVERS], *const server = &servers[0];
 
 /* ---- while all is well ---- */
 
-enum { KEPT_TTL = 3000 };
+enum { KEPT_TTL = 60000, KEPT_LEAST = 100 };
 
 /* A process that runs beside all other tests, with a server that no test freezes. */
 typedef struct {
 	_Atomic int end;
 	int good, losses;
-	long ttls, overreach;
+	unsigned long renewals;
+	long overreach;
 } keeping;
 
 static keeping *kept;
@@ -30,18 +31,22 @@ static pid_t keeper;
 static void keep(test_server *server)
 {
 	client c = client_of(server, READ_TIMEOUT);
-	dlock_nanos since = dlock_now();
 	ward ward;
 
 	ward_begin(&ward, &c, "kept", KEPT_TTL, 0, RENEW_AND_TELL(&ward));
 	kept->good = 1;
-	while (!atomic_load(&kept->end) || kept->ttls < 3) {
-		long overreach = overreach_ms(server, ward.claim);
-		kept->overreach = overreach > kept->overreach ? overreach : kept->overreach;
+	while (!atomic_load(&kept->end) || kept->renewals < KEPT_LEAST) {
+		dlock_nanos deadline = ward.claim->deadline;
+		renew_now(ward.claim);
+		for (int i = 0; i < 10; i++) { /* before and after the answer */
+			long overreach = overreach_ms(server, ward.claim);
+			kept->overreach = overreach > kept->overreach ? overreach : kept->overreach;
+		}
+		kept->good &= renewed_since(kept->renewals, 1) && ward.claim->deadline > deadline;
+		kept->renewals = renewals();
 		kept->good &= look(ward.claim) == DLOCK_CLAIM_HELD && has(server, ward.claim)
 			&& dlock_renewal_is_endless(ward.claim);
-		kept->ttls = (long) ((dlock_now() - since) / (KEPT_TTL * DLOCK_MS));
-		sleep_ms(50);
+		sleep_ms(20);
 	}
 	kept->good &= let_go(&c, ward.claim) && has_nobody(server, "kept");
 	kept->losses = ward.losses;
@@ -66,7 +71,7 @@ static void begin_kept(void)
 static void end_kept(void)
 {
 	atomic_store(&kept->end, 1);
-	check(exit_of(keeper) == 0 && kept->good, "kept for %ld lease times, without limit, and released", kept->ttls);
+	check(exit_of(keeper) == 0 && kept->good, "renewed %lu times, without limit, and released", kept->renewals);
 	check(kept->overreach <= 0, "its holder never relies on it for longer than the server has it (%ld ms)",
 		kept->overreach);
 	check(kept->losses == 0, "no loss is reported");
@@ -74,26 +79,26 @@ static void end_kept(void)
 
 /* ---- losses ---- */
 
-/* An answer comes after the deadline. Its call is not cancelled yet, because with a lease of 8 s it may take that
- * long. */
+/* An answer comes after the deadline. Its call is not cancelled yet: for so long a lease it may take ten seconds. */
 static void test_late_answer(void)
 {
 	client c = client_of(server, READ_TIMEOUT);
 	ward told, unseen;
 
-	ward_begin(&told, &c, "told", 8000, 600, RENEW_AND_TELL(&told));
-	ward_begin(&unseen, &c, "unseen", 8000, 600, RENEW);
+	ward_begin(&told, &c, "told", 60000, 0, RENEW_AND_TELL(&told));
+	ward_begin(&unseen, &c, "unseen", 60000, 0, RENEW);
 	unsigned long before = renewals();
 	server_freeze(server);
-	check(eventually_lost(&told), "a deadline passes with a renewal under way");
-	dlock_nanos over = atomic_load(&unseen.claim->deadline);
-	while (dlock_now() < over) {
-		sleep_ms(5);
-	}
+	renew_now(told.claim);
+	renew_now(unseen.claim);
+	check(eventually_renewing(told.claim) && eventually_renewing(unseen.claim), "renewals are under way");
+	let_expire(unseen.claim);
+	let_expire(told.claim);
+	check(eventually_lost(&told), "the deadlines pass");
 	server_thaw(server);
 	check(renewed_since(before, 2), "both are answered");
 	check(look(told.claim) == DLOCK_CLAIM_LOST && told.losses == 1, "a lease whose loss was reported stays lost");
-	check(look(unseen.claim) == DLOCK_CLAIM_HELD && left_ms(unseen.claim) > 4000,
+	check(look(unseen.claim) == DLOCK_CLAIM_HELD && left_ms(unseen.claim) > 30000,
 		"a lease whose holder did not ask is held");
 	check(overreach_ms(server, unseen.claim) <= 0, "its deadline is not later than the server's");
 	check(release(&c, told.claim) == DLOCK_LOST && eventually_nobody(server, "told"),
@@ -111,56 +116,56 @@ static bool has_executed_three(void *context)
 	return server_info(server, "commandstats", "cmdstat_evalsha:calls") >= 3;
 }
 
-/* A renewal is under way. The server executes and answers it after the holder's request. */
-static void test_changed_while_renewing(void)
+/* A renewal is under way. The server executes and answers it after the holder's request for more time. */
+static void test_longer_while_renewing(void)
 {
-	static const int times[][2] = { { 3000, 60000 }, { 20000, 1500 } };
+	ward ward;
+	relay relay;
+	client c = client_at(dsn_by_relay(&relay, server, ""));
 
-	for (int i = 0; i < 2; i++) {
-		int before_ms = times[i][0], after_ms = times[i][1];
-		ward ward;
-		relay relay;
-		client c = client_at(dsn_by_relay(&relay, server, ""));
-		server_do(server, "CONFIG RESETSTAT");
-		atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
-		ward_begin(&ward, &c, "changed", before_ms, 1500, RENEW);
-		check(eventually(is_stopped, &relay), "%d ms: a renewal is under way", before_ms);
-		check(extend(&c, ward.claim, after_ms) == DLOCK_OK, "the holder requests %d ms", after_ms);
-		atomic_store(&relay.stop, NULL);
-		check(eventually(has_executed_three, NULL), "the server executes all requests");
-		sleep_ms(100);
-		check(overreach_ms(server, ward.claim) <= 0, "the deadline is not later than the server's (%ld ms)",
-			overreach_ms(server, ward.claim));
-		check(left_ms(ward.claim) <= after_ms && left_ms(ward.claim) > 0, "it is that of the holder's request");
-		check(let_go(&c, ward.claim), "released");
-		client_free(&c);
-		relay_end(&relay);
-	}
+	server_do(server, "CONFIG RESETSTAT");
+	atomic_store(&relay.stop, dlock_scripts[DLOCK_SCRIPT_RENEW].sha1);
+	ward_begin(&ward, &c, "changed", 60000, 0, RENEW);
+	renew_now(ward.claim);
+	check(eventually(is_stopped, &relay), "a renewal is under way");
+	check(extend(&c, ward.claim, 600000) == DLOCK_OK, "the holder requests more time");
+	atomic_store(&relay.stop, NULL);
+	check(eventually(has_executed_three, NULL), "the server executes all requests");
+	sleep_ms(100);
+	check(overreach_ms(server, ward.claim) <= 0, "the deadline is not later than the server's (%ld ms)",
+		overreach_ms(server, ward.claim));
+	check(left_ms(ward.claim) <= 600000 && left_ms(ward.claim) > 300000, "it is that of the holder's request");
+	check(let_go(&c, ward.claim), "released");
+	client_free(&c);
+	relay_end(&relay);
 }
 
 /* A holder requests a shorter time without an answer. The server executes that request after a renewal, because it
  * accepts the holder's connection last. */
 static void test_shorter_unanswered(void)
 {
-	client c = client_of(server, 600 * DLOCK_MS);
+	enum { LONG = 600000, SHORT = 60000 };
+	client c = client_of(server, READ_TIMEOUT);
 	ward ward;
 
-	unsigned long before = renewals();
-	ward_begin(&ward, &c, "shorter", 60000, 1500, RENEW_AND_TELL(&ward));
-	check(renewed_since(before, 1) && left_ms(ward.claim) > 50000, "renewed");
+	ward_begin(&ward, &c, "shorter", LONG, 0, RENEW_AND_TELL(&ward));
+	check(renews(ward.claim) && left_ms(ward.claim) > SHORT, "renewed");
 	server_freeze(server);
 	dlock_conn_close(client_conn(&c, 0));
-	check(extend(&c, ward.claim, 3000) == DLOCK_CONNECTION && left_ms(ward.claim) <= 3000,
+	client_hurry(&c, 300);
+	check(extend(&c, ward.claim, SHORT) == DLOCK_CONNECTION && left_ms(ward.claim) <= SHORT,
 		"without an answer the shorter time counts");
-	before = renewals();
-	sleep_ms(1100); /* until the next attempt to renew is under way */
+	client_hurry(&c, 0);
+	unsigned long before = renewals();
+	renew_now(ward.claim);
+	check(eventually_renewing(ward.claim), "the next renewal is under way");
 	server_thaw(server);
 	check(renewed_since(before, 1), "renewed again");
 	sleep_ms(100);
 	check(overreach_ms(server, ward.claim) <= 0, "the deadline is not later than the server's (%ld ms)",
 		overreach_ms(server, ward.claim));
 	check(look(ward.claim) == DLOCK_CLAIM_HELD && ward.losses == 0, "the lease is held");
-	check(extend(&c, ward.claim, 60000) == DLOCK_OK && left_ms(ward.claim) <= 3000 && left_ms(ward.claim) > 0,
+	check(extend(&c, ward.claim, LONG) == DLOCK_OK && left_ms(ward.claim) <= SHORT && left_ms(ward.claim) > 0,
 		"after the answer to a longer time the shorter one counts, too, because it may arrive later (%ld ms)",
 		left_ms(ward.claim));
 	check(let_go(&c, ward.claim), "released");
@@ -178,7 +183,7 @@ static void *wait_for_lock(void *context)
 {
 	waiter *waiter = context;
 
-	waiter->status = acquire(&waiter->client, waiter->claim, 10000);
+	waiter->status = acquire(&waiter->client, waiter->claim, 60000);
 	return NULL;
 }
 
@@ -192,7 +197,8 @@ static bool has_much_left(void *claim)
 	return atomic_load(&((dlock_claim *) claim)->deadline) > dlock_now() + 30 * DLOCK_SECOND;
 }
 
-static void test_grant(void)
+/* Returns false if a busy machine was too slow for the grant, which lasts three seconds. */
+static bool renews_grant(void)
 {
 	client c = client_of(server, READ_TIMEOUT);
 	waiter second = { .client = client_of(server, READ_TIMEOUT) };
@@ -205,14 +211,25 @@ static void test_grant(void)
 	check(eventually(is_queued, "grant") && let_go(&c, first), "released while a client waits");
 	pthread_join(thread, NULL);
 	dlock_nanos granted = second.claim->deadline;
-	check(second.status == DLOCK_OK && second.claim->received && granted < dlock_now() + DLOCK_GRANT_TTL,
+	check(second.status == DLOCK_OK && (!second.claim->received || granted < dlock_now() + DLOCK_GRANT_TTL),
 		"handed over, for a short time");
-	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK
-			&& eventually(has_much_left, second.claim) && dlock_now() < granted,
-		"renewed before the grant expires");
-	check(let_go(&second.client, second.claim), "it is released");
+	check(dlock_renewal_begin(second.claim, &RENEW, &second.client.error) == DLOCK_OK, "renewal begins");
+	bool good = eventually(has_much_left, second.claim) && second.claim->received && dlock_now() < granted;
+	release(&second.client, second.claim);
+	dlock_claim_free(second.claim);
 	client_free(&c);
 	client_free(&second.client);
+	return good;
+}
+
+static void test_grant(void)
+{
+	bool good = false;
+
+	for (int tries = 0; tries < 10 && !good; tries++) {
+		good = renews_grant();
+	}
+	check(good, "renewed before the grant expires");
 }
 
 /* ---- leases side by side ---- */
@@ -224,10 +241,13 @@ static void test_slow_server(void)
 
 	client c = client_at(dsn_by_relay(&relay, server, ""));
 	ward hasty, patient;
-	ward_begin(&hasty, &c, "hasty", 300, 0, RENEW);
-	ward_begin(&patient, &c, "patient", 60000, 1500, RENEW_AND_TELL(&patient));
+	ward_begin(&hasty, &c, "hasty", 60000, 0, RENEW);
+	ward_begin(&patient, &c, "patient", 60000, 20000, RENEW_AND_TELL(&patient));
 	unsigned long before = dlock_renewal_count().failures;
 	atomic_store(&relay.delay_ms, 120);
+	request_ttl(hasty.claim, 300);
+	renew_now(hasty.claim);
+	renew_now(patient.claim);
 	check(failed_since(before, 1), "too slow for a lease of 300 ms");
 	check(eventually(has_much_left, patient.claim) && patient.losses == 0, "not too slow for a lease of 60 s");
 	atomic_store(&relay.delay_ms, 0);
@@ -249,16 +269,20 @@ static void test_ended_under_late_answers(void)
 	for (int i = 0; i < MANY; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "late-%d", i);
-		ward_begin(&wards[i], &c, name, 3000, 0, RENEW);
+		ward_begin(&wards[i], &c, name, 60000, 0, RENEW);
 	}
 	server_freeze(server);
+	for (int i = 0; i < MANY; i++) {
+		request_ttl(wards[i].claim, 2000);
+		renew_now(wards[i].claim);
+	}
 	check(failed_since(before, MANY), "the renewals time out");
 	server_thaw(server);
 	for (int i = 0; i < MANY; i++) {
 		dlock_claim_abandon(wards[i].claim);
 		dlock_claim_free(wards[i].claim);
 	}
-	client_drain(&c);
+	client_settle(&c);
 	check(eventually_nobody(server, "late-0") && eventually_nobody(server, "late-299"),
 		"all leases are released while the answers come");
 	client_free(&c);
@@ -273,7 +297,7 @@ int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
 		TEST(late_answer),
-		TEST(changed_while_renewing), TEST(shorter_unanswered), TEST(grant), TEST(slow_server),
+		TEST(longer_while_renewing), TEST(shorter_unanswered), TEST(grant), TEST(slow_server),
 		TEST(ended_under_late_answers),
 	};
 

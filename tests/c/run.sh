@@ -8,6 +8,7 @@
 #   WRAP="valgrind ..."    a command to run the programs with
 #   DLOCK_TEST_ZK=H:P      a ZooKeeper; without it its tests are left out
 #   DLOCK_TEST_DIR=DIR     for what is built and for the servers' data; otherwise a temporary directory
+#   DLOCK_C_BUILD=DIR      what is built stays there, so that only what changes is built again
 #   JOBS=2                 programs at a time (default: 3; under valgrind better 1)
 #   VERBOSE=1              shows all checks
 set -euo pipefail
@@ -32,14 +33,14 @@ esac
 if [ -n "${DLOCK_TEST_DIR:-}" ]; then
 	mkdir -p "$DLOCK_TEST_DIR"
 	dir=$(cd "$DLOCK_TEST_DIR" && pwd)
-	build=$dir/c-$sanitize
 else
 	dir=$(mktemp -d)
-	build=$dir/build
 	trap 'rm -rf "$dir"' EXIT
 fi
 export DLOCK_TEST_DIR=$dir
-mkdir -p "$build"
+build=${DLOCK_C_BUILD:-$dir/c-$sanitize}
+outputs=$dir/c-$sanitize
+mkdir -p "$build" "$outputs"
 
 # ---- building ------------------------------------------------------------------------------------------------------------
 
@@ -70,7 +71,7 @@ for file in "$here"/@($longest)_test.c "$here"/!($longest)_test.c; do
 done
 [ ${#tests[@]} -gt 0 ] || { echo "run.sh: no test named $only" >&2; exit 2; }
 
-make -s -j"$(nproc)" -C "$here" BUILD="$build" CC="${CC:-cc}" FLAGS="$flags" "${tests[@]}"
+flock "$build" make -s -j"$(nproc)" -C "$here" BUILD="$(realpath "$build")" CC="${CC:-cc}" FLAGS="$flags" "${tests[@]}"
 
 # ---- running -------------------------------------------------------------------------------------------------------------
 
@@ -117,7 +118,7 @@ start() {
 			arguments=("$DLOCK_TEST_ZK") ;;
 	esac
 	arguments+=("${words[@]}")
-	timeout -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$build/$name.out" 2>&1 &
+	timeout -k 5 "$limit" ${WRAP:-} "$build/$name" "${arguments[@]}" > "$outputs/$name.out" 2>&1 &
 	pids[$name]=$!
 	started[$name]=$SECONDS
 }
@@ -127,7 +128,7 @@ finish() {
 	[ -n "${pids[$name]:-}" ] || return 0
 	wait "${pids[$name]}" || status=$?
 	unset "pids[$name]"
-	report "$name" "$status" $((SECONDS - started[$name])) "$build/$name.out"
+	report "$name" "$status" $((SECONDS - started[$name])) "$outputs/$name.out"
 }
 
 queue=("${tests[@]}")

@@ -145,7 +145,7 @@ static void test_found(void)
 
 	check(!dlock_topology_has_slots(asker->topology) && port_found(asker) == 0, "nothing is known at first");
 	check(dlock_pool_topology(&asker->pool, asker->service) == asker->topology, "the service has one topology");
-	check(discover(asker, 5000) == DLOCK_OK, "the master is found (%s)", asker->error.message);
+	check(discover(asker, 60000) == DLOCK_OK, "the master is found (%s)", asker->error.message);
 	const dlock_endpoint *master = dlock_topology_master(asker->topology, 12345);
 	check(master && master->port == fleet_master(&fleet_one)->port, "its address is right");
 	check(master && master->discovery == DLOCK_ENDPOINT_FIXED && master->replicas == 0
@@ -153,12 +153,12 @@ static void test_found(void)
 		"it is a plain server with the service's password");
 	check(closes_at_once(&asker->pool), "a Sentinel's connection is closed at once");
 	check(dlock_topology_answers(asker->topology) == 1, "one answer counts");
-	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_master(asker->topology, 0) == master,
+	check(discover(asker, 60000) == DLOCK_OK && dlock_topology_master(asker->topology, 0) == master,
 		"the second question finds the same server");
 	check(dlock_topology_answers(asker->topology) == 2, "a second answer counts");
 	dlock_nanos start = dlock_now();
 	for (int i = 0; i < 5; i++) {
-		discover(asker, 5000);
+		discover(asker, 60000);
 	}
 	double took = (double) (dlock_now() - start) / DLOCK_MS;
 	check(dlock_topology_answers(asker->topology) == 7 && took > 4 * 40,
@@ -236,7 +236,7 @@ static void test_old_answer(void)
 	}
 	check(dlock_topology_is_asking(asker->topology), "the answer has not been processed");
 	sleep_ms(60);
-	check(discover(asker, 5000) == DLOCK_OK && dlock_topology_answers(asker->topology) == 2,
+	check(discover(asker, 60000) == DLOCK_OK && dlock_topology_answers(asker->topology) == 2,
 		"an old answer does not count: the client asks again");
 	check(is_pool_at_rest(&asker->pool), "nothing stays open");
 	asker_free(asker);
@@ -266,11 +266,11 @@ static void test_dead_first(void)
 	pid_t pid = fake(&ports[1], ADDRESS("1111"));
 	asker *asker = asker_at(ports, 2);
 
-	bool good = discover(asker, 5000) == DLOCK_OK;
+	bool good = discover(asker, 60000) == DLOCK_OK;
 	check(good && port_found(asker) == 1111, "the next Sentinel is asked (%s)", asker->error.message);
 	check(asker->took < SOON, "at once (%.3g ms)", (double) asker->took / DLOCK_MS);
 	unsigned long opened = dlock_pool_opened(&asker->pool);
-	check(discover(asker, 5000) == DLOCK_OK && dlock_pool_opened(&asker->pool) == opened + 1,
+	check(discover(asker, 60000) == DLOCK_OK && dlock_pool_opened(&asker->pool) == opened + 1,
 		"later questions go to that one first");
 	asker_free(asker);
 	end_child(pid);
@@ -285,12 +285,12 @@ static void test_unknown_service(void)
 		ports[i] = fleet_one.sentinels[i].port;
 	}
 	asker *asker = asker_of(sentinel_service(ports, FLEET_SENTINELS, "other"));
-	check(discover(asker, 5000) == DLOCK_CONNECTION && says(asker, "NOAUTH"), "without their password: %s",
+	check(discover(asker, 60000) == DLOCK_CONNECTION && says(asker, "NOAUTH"), "without their password: %s",
 		asker->error.message);
 	asker_free(asker);
 
 	asker = asker_of(fleet_service(&fleet_one, "other", 1));
-	check(discover(asker, 5000) == DLOCK_CONNECTION && says(asker, "master of other"), "unknown: %s",
+	check(discover(asker, 60000) == DLOCK_CONNECTION && says(asker, "master of other"), "unknown: %s",
 		asker->error.message);
 	for (int i = 0; i < FLEET_SENTINELS; i++) {
 		snprintf(label, sizeof label, "127.0.0.1:%d: does not know it", ports[i]);
@@ -321,7 +321,7 @@ static void test_strange_answers(void)
 		int port;
 		pid_t pid = fake(&port, cases[i].answer);
 		asker *asker = asker_at(&port, 1);
-		discover(asker, 5000);
+		discover(asker, 60000);
 		check(says(asker, cases[i].word), "%s", asker->error.message);
 		asker_free(asker);
 		end_child(pid);
@@ -341,32 +341,40 @@ static void test_all_dead(void)
 	asker_free(asker);
 }
 
+static bool is_found(void *asker)
+{
+	return discover(asker, 60000) == DLOCK_OK;
+}
+
 /* The system accepts connections for Sentinels that are stopped. */
 static void test_standing_still(void)
 {
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
 
 	server_freeze(&fleet_one.sentinels[0]);
-	check(discover(asker, 5000) == DLOCK_OK, "the master is found while one Sentinel is stopped (%s)",
+	check(discover(asker, 60000) == DLOCK_OK, "the master is found while one Sentinel is stopped (%s)",
 		asker->error.message);
 	check(asker->took > 100 * DLOCK_MS && asker->took < SOON, "that takes little longer (%.3g ms)",
 		(double) asker->took / DLOCK_MS);
 	check(is_pool_at_rest(&asker->pool), "its connection is closed");
 	asker_free(asker);
 
-	asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
+	dlock_endpoint *service = fleet_service(&fleet_one, "mymaster", 1);
+	service->connect_timeout = service->read_timeout = 2 * DLOCK_SECOND;
+	asker = asker_of(service);
 	server_freeze(&fleet_one.sentinels[1]);
 	server_freeze(&fleet_one.sentinels[2]);
+	dlock_nanos start = dlock_now();
 	bool good = discover(asker, 300) == DLOCK_CONNECTION;
 	check(good && asker->took < SOON && says(asker, "in time") && says(asker, "; 127.0.0.1:"), "all are stopped: %s",
 		asker->error.message);
 	check(dlock_topology_is_asking(asker->topology), "the question continues");
 	good = discover(asker, 60000) == DLOCK_CONNECTION;
-	check(good && asker->took > DLOCK_SECOND && asker->took < SOON, "it fails within the timeouts (%.3g ms)",
+	check(good && dlock_now() - start > DLOCK_SECOND && asker->took < SOON, "it fails within the timeouts (%.3g ms)",
 		(double) asker->took / DLOCK_MS);
 	server_thaw(&fleet_one.sentinels[0]);
 	server_thaw(&fleet_one.sentinels[2]);
-	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) != 0, "it succeeds when they run again (%s)",
+	check(eventually(is_found, asker) && port_found(asker) != 0, "it succeeds when they run again (%s)",
 		asker->error.message);
 	server_thaw(&fleet_one.sentinels[1]);
 	asker_free(asker);
@@ -381,7 +389,7 @@ static void test_stale_answers(void)
 	asker *asker = asker_at(ports, 3);
 
 	for (int i = 0; i < 4; i++) {
-		check(discover(asker, 5000) == DLOCK_OK, "answered");
+		check(discover(asker, 60000) == DLOCK_OK, "answered");
 		found[i] = port_found(asker);
 	}
 	check(found[0] == 1111 && found[1] == 2222 && found[2] == 1111 && found[3] == 2222,
@@ -400,7 +408,7 @@ static void test_flapping(void)
 	dlock_nanos end = dlock_now() + 500 * DLOCK_MS;
 
 	for (; dlock_now() < end; count++) {
-		discover(asker, 5000);
+		discover(asker, 60000);
 	}
 	check(count <= 24, "contradicting Sentinels are not asked all the time (%d times)", count);
 	asker_free(asker);
@@ -432,7 +440,7 @@ static void test_one_behind(void)
 	pid_t pids[] = { fake_naming(&ports[0], old), fake_naming(&ports[1], old), fake_naming(&ports[2], master.port) };
 	asker *asker = asker_at(ports, 3);
 	dlock_masters masters = { .pool = &asker->pool, .topology = asker->topology };
-	check(discover(asker, 5000) == DLOCK_OK && port_found(asker) == old, "the client knows the old master");
+	check(discover(asker, 60000) == DLOCK_OK && port_found(asker) == old, "the client knows the old master");
 	dlock_route_begin(&route, &masters, 0, &error);
 	dlock_status status = dlock_route_ask(&route, dlock_call_command(words, 1));
 	check(status == DLOCK_OK && route.conn->server->port == master.port,
@@ -464,12 +472,12 @@ static void test_fork(void)
 		for (int i = 0; i < FLEET_SENTINELS; i++) {
 			server_thaw(&fleet_one.sentinels[i]);
 		}
-		good = good && discover(asker, 5000) == DLOCK_OK && port_found(asker) != 0;
+		good = good && discover(asker, 60000) == DLOCK_OK && port_found(asker) != 0;
 		asker_free(asker);
 		_exit(!good);
 	}
 	check(exit_of(pid) == 0, "a child asks its own question");
-	check(dlock_topology_is_asking(asker->topology) && discover(asker, 5000) == DLOCK_OK,
+	check(dlock_topology_is_asking(asker->topology) && discover(asker, 60000) == DLOCK_OK,
 		"the parent's question is answered (%s)", asker->error.message);
 	check(dlock_topology_answers(asker->topology) == 1 && port_found(asker) != 0, "one answer counts");
 	asker_free(asker);
@@ -484,7 +492,7 @@ static bool open_to(asker *asker, dlock_endpoint *server)
 	dlock_call *call = dlock_call_command(words, 1);
 
 	dlock_conn_send(conn, call);
-	dlock_pool_drain(&asker->pool, dlock_now() + 2 * DLOCK_SECOND);
+	dlock_pool_drain(&asker->pool, DLOCK_FOREVER);
 	bool good = call->state == DLOCK_CALL_ANSWERED && conn->state == DLOCK_CONN_READY;
 	dlock_call_release(call);
 	return good;
@@ -494,17 +502,17 @@ static void test_fail_over(void)
 {
 	asker *asker = asker_of(fleet_service(&fleet_one, "mymaster", 1));
 
-	check(discover(asker, 5000) == DLOCK_OK, "found (%s)", asker->error.message);
+	check(discover(asker, 60000) == DLOCK_OK, "found (%s)", asker->error.message);
 	dlock_endpoint *old = dlock_endpoint_retain(dlock_topology_master(asker->topology, 0));
 	check(old->port == fleet_master(&fleet_one)->port && open_to(asker, old), "a connection to the master is open");
 	check(fleet_promote(&fleet_one), "another server is promoted");
 	check(port_found(asker) == old->port, "the old master is known until the client asks");
-	check(discover(asker, 5000) == DLOCK_OK, "the client asks (%s)", asker->error.message);
+	check(discover(asker, 60000) == DLOCK_OK, "the client asks (%s)", asker->error.message);
 	dlock_endpoint *new = dlock_topology_master(asker->topology, 0);
 	check(new->port != old->port &&new->port == fleet_master(&fleet_one)->port, "it knows the new master");
 	check(
 		dlock_pool_conn(&asker->pool, old)->state == DLOCK_CONN_CLOSED, "an idle connection to the old one is closed");
-	check(open_to(asker, new) && discover(asker, 5000) == DLOCK_OK
+	check(open_to(asker, new) && discover(asker, 60000) == DLOCK_OK
 			&& dlock_pool_conn(&asker->pool, new)->state == DLOCK_CONN_READY,
 		"the connection to the new one stays open");
 	check(old->references == 2, "only its connection keeps the old one (%u)", old->references);
@@ -515,7 +523,7 @@ static void test_fail_over(void)
 int main(int argc, char **argv)
 {
 	static const tap_test tests[] = {
-		/* the failover before Sentinels are stopped, because they do nothing for 30 s after that */
+		/* the failover before Sentinels are stopped, because older ones do nothing for 30 s after that */
 		TEST(servers),
 		TEST(found),
 		TEST(fail_over),

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../src/lock/renewal_thread.h"
 #include "helpers.h"
 
 void count_loss(void *context)
@@ -14,7 +15,7 @@ void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, in
 {
 	ward->claim = claim_on(client, resource, ttl_ms);
 	atomic_store(&ward->losses, 0);
-	dlock_status status = acquire(client, ward->claim, 5000);
+	dlock_status status = acquire(client, ward->claim, 60000);
 	if (soon_ms > 0) {
 		ward->claim->deadline = dlock_now() + soon_ms * DLOCK_MS;
 	}
@@ -22,6 +23,43 @@ void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, in
 		printf("Bail out! %s: %s\n", resource, client->error.message);
 		exit(2);
 	}
+}
+
+void renew_now(dlock_claim *claim)
+{
+	dlock_renewal_thread_lock();
+	claim->renewal->due = dlock_now();
+	dlock_renewal_thread_wake();
+	dlock_renewal_thread_unlock();
+}
+
+static bool is_renewing(void *claim)
+{
+	dlock_renewal_thread_lock();
+	const dlock_renewal *renewal = ((dlock_claim *) claim)->renewal;
+	bool renewing = renewal->busy && dlock_renewal_is_asking(renewal);
+	dlock_renewal_thread_unlock();
+	return renewing;
+}
+
+bool eventually_renewing(dlock_claim *claim)
+{
+	return eventually(is_renewing, claim);
+}
+
+void request_ttl(dlock_claim *claim, int ttl_ms)
+{
+	dlock_renewal_thread_lock();
+	claim->renewal->ttl = ttl_ms * DLOCK_MS;
+	dlock_renewal_thread_unlock();
+}
+
+void let_expire(dlock_claim *claim)
+{
+	dlock_renewal_thread_lock();
+	atomic_store(&claim->deadline, dlock_now());
+	dlock_renewal_thread_wake();
+	dlock_renewal_thread_unlock();
 }
 
 void make_due(dlock_claim *claim, int left_ms)
@@ -58,6 +96,14 @@ bool failed_since(unsigned long before, unsigned long count)
 	unsigned long least = before + count;
 
 	return eventually(has_failed, &least);
+}
+
+bool renews(dlock_claim *claim)
+{
+	unsigned long before = renewals();
+
+	renew_now(claim);
+	return renewed_since(before, 1);
 }
 
 static bool is_told(void *context)

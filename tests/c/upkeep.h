@@ -23,13 +23,28 @@ void ward_begin(ward *ward, client *client, const char *resource, int ttl_ms, in
 #define RENEW ((dlock_upkeep) { .renew = true })
 void count_loss(void *ward);
 
+/* Lets the thread renew the lease at once. */
+void renew_now(dlock_claim *claim);
+
+/* Waits until the request for a renewal is under way. */
+bool eventually_renewing(dlock_claim *claim);
+
+/* Lets renewals request this lease time, and wait for answers no longer than it allows. */
+void request_ttl(dlock_claim *claim, int ttl_ms);
+
+/* Lets the time on which the holder relies be over. */
+void let_expire(dlock_claim *claim);
+
 /* Sets the time on which the holder relies. The next renewal is due after a third of it. */
 void make_due(dlock_claim *claim, int left_ms);
 
-/* Waits until `count` more renewals were answered (or failed) than `before`, for five seconds at most. */
+/* Waits until `count` more renewals were answered (or failed) than `before`. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
 unsigned long renewals(void);
+
+/* Lets the thread renew the lease at once, and waits for the answer. */
+bool renews(dlock_claim *claim);
 
 bool eventually_lost(ward *ward);
 bool eventually_in_state(dlock_claim *claim, dlock_claim_state state);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../src/zookeeper/lock/claim.h"
 #include "helpers.h"
 #include "tap.h"
 
@@ -79,16 +80,6 @@ client client_new(void)
 	return client_at(zk_hosts, zk_root, NULL);
 }
 
-client client_that_stays(void)
-{
-	dlock_nanos usual = zk_session_timeout;
-
-	zk_session_timeout = 30 * DLOCK_SECOND;
-	client c = client_new();
-	zk_session_timeout = usual;
-	return c;
-}
-
 void client_free(client *c)
 {
 	dlock_backend_release(c->backend);
@@ -120,6 +111,19 @@ dlock_status acquire(client *c, dlock_claim *claim, int ms)
 		note("%s", c->error.message);
 	}
 	return status;
+}
+
+bool passes(client *c, const char *name, int ms)
+{
+	for (dlock_nanos end = dlock_now() + 60 * DLOCK_SECOND; dlock_now() < end;) {
+		dlock_claim *claim = claim_on(c, name);
+		bool passed = acquire(c, claim, ms) == DLOCK_OK && dlock_claim_release(claim, &c->error) == DLOCK_OK;
+		dlock_claim_free(claim);
+		if (passed) {
+			return true;
+		}
+	}
+	return false;
 }
 
 dlock_status release(client *c, dlock_claim *claim)
@@ -160,27 +164,58 @@ int64_t made_at(const char *name)
 	return zoo_exists(zk_observer, path, 0, &stat) == ZOK ? stat.czxid : 0;
 }
 
+typedef struct {
+	const char *name;
+	int number;
+} settlement;
+
+static bool has_settled(void *context)
+{
+	const settlement *expected = context;
+	int now = children(expected->name);
+
+	return now == expected->number || (expected->number == 0 && now == -1);
+}
+
 bool settles_at(const char *name, int number)
 {
-	int now = children(name);
+	return eventually(has_settled, &(settlement) { name, number });
+}
 
-	for (int i = 0; i < 1000 && now != number && !(number == 0 && now == -1); i++) {
-		sleep_ms(10);
-		now = children(name);
-	}
-	return now == number || (number == 0 && now == -1);
+typedef struct {
+	dlock_claim *claim;
+	dlock_claim_state state;
+} expectation;
+
+static bool is_in_state(void *context)
+{
+	const expectation *expected = context;
+
+	return look(expected->claim) == expected->state;
 }
 
 bool becomes(dlock_claim *claim, dlock_claim_state state)
 {
-	for (int i = 0; i < 1000 && look(claim) != state; i++) {
-		sleep_ms(10);
-	}
-	return look(claim) == state;
+	return eventually(is_in_state, &(expectation) { claim, state });
+}
+
+void probe_now(const dlock_claim *claim)
+{
+	dlock_zk_session *session = ((const dlock_zk_claim *) claim)->session;
+
+	pthread_mutex_lock(&session->mutex);
+	session->probe_due = dlock_now();
+	dlock_wakeup_send(&session->thread_wakeup);
+	pthread_mutex_unlock(&session->mutex);
 }
 
 pid_t fork_calmly(void)
 {
-	sleep_ms(50);
+	dlock_nanos start;
+
+	do { /* a machine that stood still leaves the threads with something to do */
+		start = dlock_now();
+		sleep_ms(50);
+	} while (dlock_now() - start > 200 * DLOCK_MS);
 	return fork_child();
 }

@@ -33,7 +33,6 @@ void zk_observe(void);
 
 client client_at(const char *hosts, const char *under, const char *auth);
 client client_new(void);
-client client_that_stays(void); /* its session survives on a busy machine */
 void client_free(client *c);
 
 dlock_claim *claim_on(client *c, const char *name);
@@ -44,12 +43,18 @@ dlock_claim *claim_on_several(client *c, const char *letters);
 /* Waits for `ms` at most; negative: without limit. Prints errors. */
 dlock_status acquire(client *c, dlock_claim *claim, int ms);
 
+/* Acquires and releases the resource. Tries again until both succeed, for a minute at most. */
+bool passes(client *c, const char *name, int ms);
+
 /* Also frees the claim. */
 dlock_status release(client *c, dlock_claim *claim);
 
 dlock_claim_state look(dlock_claim *claim);
 
-/* Waits until the claim is in this state, for ten seconds at most. */
+/* Lets the session's thread probe the session, and look for the nodes of its claims, at once. */
+void probe_now(const dlock_claim *claim);
+
+/* Waits until the claim is in this state, for 30 s at most. */
 bool becomes(dlock_claim *claim, dlock_claim_state state);
 
 /* The number of nodes below the resource's node; -1: that does not exist. */
@@ -57,7 +62,7 @@ int children(const char *name);
 /* The transaction that created the resource's node, which the server deletes when it is empty. 0: there is none. */
 int64_t made_at(const char *name);
 
-/* Waits until `number` nodes are below the resource's node, for ten seconds at most. If none is left, the server
+/* Waits until `number` nodes are below the resource's node, for 30 s at most. If none is left, the server
  * removes the resource's node, maybe at once. */
 bool settles_at(const char *name, int number);
 

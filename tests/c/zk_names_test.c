@@ -28,18 +28,6 @@ static void end(client *c)
 	proxy_stop(&p);
 }
 
-static bool comes_back(client *c)
-{
-	for (dlock_nanos end = dlock_now() + 60 * DLOCK_SECOND; dlock_now() < end;) {
-		dlock_claim *claim = claim_on(c, "names");
-		if (acquire(c, claim, 1000) == DLOCK_OK) {
-			return release(c, claim) == DLOCK_OK;
-		}
-		dlock_claim_free(claim);
-	}
-	return false;
-}
-
 static bool is_away(client *c)
 {
 	for (dlock_nanos end = dlock_now() + 60 * DLOCK_SECOND; dlock_now() < end;) {
@@ -79,11 +67,11 @@ static void test_several(void)
 		names_are("%s", lists[i]);
 		begin("zk.test");
 		client c = client_at(hosts, zk_root, NULL);
-		check(comes_back(&c), "the server is found, list %d", i + 1);
+		check(passes(&c, "names", 1000), "the server is found, list %d", i + 1);
 		p.mode = PROXY_CUT;
 		is_asked("zk.test", 2);
 		p.mode = PROXY_PASS;
-		check(comes_back(&c), "the server is found again");
+		check(passes(&c, "names", 1000), "the server is found again");
 		end(&c);
 	}
 }
@@ -97,12 +85,12 @@ static void test_changes(void)
 	names_are("zk.test 0 127.0.0.1\n");
 	begin("zk.test");
 	client c = client_at(hosts, zk_root, NULL);
-	check(comes_back(&c), "connected before the change");
+	check(passes(&c, "names", 1000), "connected before the change");
 	for (int i = 0; i < (int) (sizeof lists / sizeof *lists); i++) {
 		names_are("zk.test 0 %s\n", lists[i]);
 		if (strstr(lists[i], "127.0.0.1")) {
 			p.mode = PROXY_PASS;
-			check(comes_back(&c), "connected again at %s", lists[i]);
+			check(passes(&c, "names", 1000), "connected again at %s", lists[i]);
 		}
 		p.mode = PROXY_CUT;
 		check(is_away(&c), "not connected with %s", lists[i]);
@@ -111,7 +99,7 @@ static void test_changes(void)
 	is_asked("zk.test", 2);
 	p.mode = PROXY_PASS;
 	names_are("zk.test 0 " NOBODY ",127.0.0.1\n");
-	check(comes_back(&c), "connected again after a time without an address");
+	check(passes(&c, "names", 1000), "connected again after a time without an address");
 	end(&c);
 }
 
@@ -124,13 +112,13 @@ static void test_changes_beside(void)
 	names_are("zk.test 0 127.0.0.1\n");
 	begin("zk.test");
 	client c = client_at(hosts, zk_root, NULL);
-	check(comes_back(&c), "connected before the change");
+	check(passes(&c, "names", 1000), "connected before the change");
 	for (int i = 0; i < 3; i++) {
 		p.mode = PROXY_CUT;
 		names_are(i % 2 ? "zk.test 0 127.0.0.1\n" : "zk.test 0.01 " NOBODY ",127.0.0.1\n");
 		is_asked("zk.test", 12);
 		p.mode = PROXY_PASS;
-		check(comes_back(&c), "connected again, time %d", i + 1);
+		check(passes(&c, "names", 1000), "connected again, time %d", i + 1);
 	}
 	end(&c);
 	zk_session_timeout = usual;
@@ -142,7 +130,7 @@ static void test_hangs(void)
 	names_are("zk.test 0 127.0.0.1\n");
 	begin("zk.test");
 	client c = client_at(hosts, zk_root, NULL);
-	check(comes_back(&c), "connected before the change");
+	check(passes(&c, "names", 1000), "connected before the change");
 	names_are("zk.test " FOR_EVER " 127.0.0.1\n");
 	p.mode = PROXY_CUT;
 	check(is_away(&c), "a call ends in time");
@@ -153,7 +141,7 @@ static void test_hangs(void)
 	check(true, "the session ends in time");
 	names_are("zk.test 0 127.0.0.1\n");
 	p.mode = PROXY_PASS;
-	check(comes_back(&other), "the other client connects when the resolver answers again");
+	check(passes(&other, "names", 1000), "the other client connects when the resolver answers again");
 	end(&other);
 }
 

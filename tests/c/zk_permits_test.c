@@ -60,7 +60,7 @@ static waiter waiter_start(const char *hosts, const char *name, int64_t capacity
 		client own = pool_at(hosts, capacity, NULL);
 		dlock_claim *claim = permits_on(&own, name, permits);
 		char heard;
-		bool good = acquire(&own, claim, 30000) == DLOCK_OK && write(line[1], &me, 1) == 1
+		bool good = acquire(&own, claim, -1) == DLOCK_OK && write(line[1], &me, 1) == 1
 			&& read(w.hear[0], &heard, 1) == 1 && release(&own, claim) == DLOCK_OK;
 		client_free(&own);
 		_exit(!good);
@@ -86,7 +86,7 @@ static bool next_are(const char *expected)
 	struct pollfd ready = { .fd = line[0], .events = POLLIN };
 
 	for (size_t i = 0; i < count; i++) {
-		if (poll(&ready, 1, 20000) != 1 || read(line[0], got + i, 1) != 1) {
+		if (poll(&ready, 1, 60000) != 1 || read(line[0], got + i, 1) != 1) {
 			break;
 		}
 	}
@@ -171,7 +171,7 @@ static void test_leaving(void)
 {
 	client c = pool_of(2), other = pool_of(2);
 	dlock_claim *held = permits_on(&c, "leaving", 1), *large = permits_on(&other, "leaving", 2);
-	dlock_wait wait = { .deadline = dlock_now() + 60 * DLOCK_SECOND, .interrupted = interrupted };
+	dlock_wait wait = { .deadline = DLOCK_FOREVER, .interrupted = interrupted };
 
 	acquire(&c, held, -1);
 	interrupt_on(SIGALRM);
@@ -244,7 +244,7 @@ static void test_readers_and_writers(void)
 	check(waiter_end(&r[1]) && next_are("") && waiter_end(&r[2]) && next_are("") && waiter_end(&r[0]) && next_are("v"),
 		"the second writer is served after the last of them, in whatever order they release");
 	check(acquire(&c, writer, 0) == DLOCK_TIMEOUT, "the second writer holds alone, too");
-	check(waiter_end(&v) && acquire(&c, writer, 5000) == DLOCK_OK, "a third writer holds after it");
+	check(waiter_end(&v) && acquire(&c, writer, 60000) == DLOCK_OK, "a third writer holds after it");
 	release(&c, writer);
 	client_free(&c);
 }
@@ -337,7 +337,7 @@ static void test_foreign(void)
 		}
 		check(acquire(&s, permit, 0) == DLOCK_TIMEOUT && available(&s, "f") == 0, "a semaphore has no permit left");
 		zoo_delete(zk_observer, made, -1);
-		check(acquire(&s, permit, 5000) == DLOCK_OK && release(&s, permit) == DLOCK_OK,
+		check(acquire(&s, permit, 60000) == DLOCK_OK && release(&s, permit) == DLOCK_OK,
 			"a semaphore is granted permits when the node is gone");
 		dlock_claim_free(reader);
 		dlock_claim_free(writer);
@@ -363,7 +363,7 @@ static void test_lost_replies(void)
 	check(acquire(&c, held, -1) == DLOCK_OK, "held");
 	p.op = OP_CREATE2;
 	p.mode = PROXY_LOSE_REPLY;
-	check(acquire(&c, claim, 5000) == DLOCK_OK && p.cuts == 1, "acquired although the reply was lost");
+	check(acquire(&c, claim, 60000) == DLOCK_OK && p.cuts == 1, "acquired although the reply was lost");
 	check(children("p:lost") == 2 && available(&c, "lost") == 0, "one node was created");
 	p.op = OP_DELETE;
 	p.mode = PROXY_LOSE_REPLY;
@@ -373,8 +373,11 @@ static void test_lost_replies(void)
 	check(acquire(&c, claim, -1) == DLOCK_OK, "all are held");
 	waiter w = waiter_start(hosts, "lost", 3, 1, 'a');
 	check(settles_at("p:lost", 3) && next_are(""), "a process waits");
+	int before = p.cuts;
 	p.mode = PROXY_CUT;
-	sleep_ms(100);
+	while (p.cuts < before + 2) {
+		sleep_ms(1);
+	}
 	p.mode = PROXY_PASS;
 	check(becomes(held, DLOCK_CLAIM_HELD) && next_are(""), "it waits while the connection breaks");
 	check(release(&c, held) == DLOCK_OK && next_are("a") && waiter_end(&w), "it is woken after that");

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,7 +30,8 @@ static void proxy_accept(proxy *p)
 				close(server);
 				break;
 			}
-			p->parsers[i] = (proxy_parser) { .at = 0 };
+			memset(p->parsers[i], 0, sizeof p->parsers[i]);
+			p->unheard[i] = 0;
 			p->fds[i][0] = fd;
 			p->fds[i][1] = server;
 			return;
@@ -41,36 +41,101 @@ static void proxy_accept(proxy *p)
 	p->refused++;
 }
 
-/* Follows the requests, which arrive in parts. Does this part complete the head of a request of type `op`? Puts the
- * proxy's session timeout into the handshake. */
-static bool proxy_has(proxy *p, int pair, unsigned char *data, ssize_t len, int op)
+static int32_t number_at(const unsigned char *bytes)
 {
-	proxy_parser *parser = &p->parsers[pair];
+	uint32_t number;
+
+	memcpy(&number, bytes, sizeof number);
+	return (int32_t) ntohl(number);
+}
+
+/* Follows the messages of one direction, which arrive in parts, by one byte. Does it complete a head? */
+static bool proxy_follow(proxy_parser *parser, unsigned char byte)
+{
+	if (parser->at < 12) {
+		parser->head[parser->at] = byte;
+	}
+	parser->at++;
+	bool headed = parser->at == 12 && parser->greeted;
+	if (parser->at >= 4 && parser->at == 4 + (size_t) number_at(parser->head)) {
+		parser->at = 0;
+		parser->greeted = true;
+	}
+	return headed;
+}
+
+/* Does this part complete the head of a request of type `op`? Then *number is its number. Puts the proxy's session
+ * timeout into the handshake. */
+static bool proxy_has(proxy *p, int pair, unsigned char *data, ssize_t len, int32_t *number)
+{
+	proxy_parser *parser = &p->parsers[pair][0];
 	bool found = false;
 
 	for (ssize_t i = 0; i < len; i++) {
-		if (parser->at < 12) {
-			parser->head[parser->at] = data[i];
-		}
 		if (p->session_ms && !parser->greeted && parser->at >= 16 && parser->at < 20) {
 			data[i] = (unsigned char) (p->session_ms >> 8 * (19 - parser->at));
 		}
-		parser->at++;
-		if (parser->at >= 4) {
-			uint32_t size, type;
-			memcpy(&size, parser->head, 4);
-			memcpy(&type, parser->head + 8, 4);
-			if (parser->at == 12) {
-				found = found || (parser->greeted && (int) ntohl(type) == op);
-				p->requests++;
-			}
-			if (parser->at == 4 + ntohl(size)) {
-				parser->at = 0;
-				parser->greeted = true;
-			}
+		bool headed = proxy_follow(parser, data[i]);
+		p->requests += headed;
+		if (headed && number_at(parser->head + 8) == p->op && !found) {
+			found = true;
+			*number = number_at(parser->head + 4);
 		}
 	}
 	return found;
+}
+
+/* Is the reply to this request among these bytes of the server? */
+static bool proxy_answers(proxy *p, int pair, const unsigned char *data, ssize_t len, int32_t number)
+{
+	proxy_parser *parser = &p->parsers[pair][1];
+	bool found = false;
+
+	for (ssize_t i = 0; i < len; i++) {
+		found |= proxy_follow(parser, data[i]) && number != 0 && number_at(parser->head + 4) == number;
+	}
+	return found;
+}
+
+static void proxy_move_request(proxy *p, int pair, unsigned char *data, ssize_t len)
+{
+	int32_t number;
+	bool hit = proxy_has(p, pair, data, len, &number);
+
+	if (hit && (p->mode == PROXY_LOSE || p->mode == PROXY_LOSE_EACH)) {
+		proxy_close(p, pair);
+		if (p->mode == PROXY_LOSE) {
+			p->mode = PROXY_PASS;
+		}
+		return;
+	}
+	if (write(p->fds[pair][1], data, (size_t) len) != len) {
+		proxy_close(p, pair);
+		return;
+	}
+	if (hit && p->mode == PROXY_HOLD_AFTER) {
+		p->mode = PROXY_HOLD;
+	}
+	if (hit && p->mode == PROXY_LOSE_REPLY && !p->unheard[pair]) {
+		p->unheard[pair] = number;
+	}
+}
+
+static void proxy_move_response(proxy *p, int pair, unsigned char *data, ssize_t len)
+{
+	if (proxy_answers(p, pair, data, len, p->unheard[pair])) {
+		proxy_close(p, pair);
+		p->mode = PROXY_PASS;
+		return;
+	}
+	unsigned char *word = p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word)) : NULL;
+	if (word && word + p->offset < data + len) {
+		word[p->offset] = p->byte;
+		p->mode = PROXY_PASS;
+	}
+	if (write(p->fds[pair][0], data, (size_t) len) != len) {
+		proxy_close(p, pair);
+	}
 }
 
 static void proxy_move(proxy *p, int pair, int side)
@@ -80,35 +145,10 @@ static void proxy_move(proxy *p, int pair, int side)
 
 	if (len <= 0) {
 		proxy_close(p, pair);
-		return;
-	}
-	bool hit = side == 0 && proxy_has(p, pair, data, len, p->op);
-	if (hit && (p->mode == PROXY_LOSE || p->mode == PROXY_LOSE_EACH)) {
-		proxy_close(p, pair);
-		if (p->mode == PROXY_LOSE) {
-			p->mode = PROXY_PASS;
-		}
-		return;
-	}
-	unsigned char *word = side == 1 && p->mode == PROXY_ALTER ? memmem(data, (size_t) len, p->word, strlen(p->word))
-															  : NULL;
-	if (word && word + p->offset < data + len) {
-		word[p->offset] = p->byte;
-		p->mode = PROXY_PASS;
-	}
-	if (write(p->fds[pair][!side], data, (size_t) len) != len) {
-		proxy_close(p, pair);
-		return;
-	}
-	if (hit && p->mode == PROXY_HOLD_AFTER) {
-		p->mode = PROXY_HOLD;
-	}
-	if (hit && p->mode == PROXY_LOSE_REPLY) {
-		struct pollfd reply = { .fd = p->fds[pair][1], .events = POLLIN };
-		poll(&reply, 1, 2000);
-		usleep(50000); /* the first bytes may have been the response to an earlier request */
-		proxy_close(p, pair);
-		p->mode = PROXY_PASS;
+	} else if (side == 0) {
+		proxy_move_request(p, pair, data, len);
+	} else {
+		proxy_move_response(p, pair, data, len);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { PROXY_PAIRS = 16, OP_DELETE = 2, OP_SYNC = 9, OP_MULTI = 14, OP_CREATE2 = 15 };
 
@@ -22,7 +23,7 @@ typedef enum {
 } proxy_mode;
 
 typedef struct {
-	unsigned char head[12]; /* length, number, type */
+	unsigned char head[12]; /* length, number, type; of a response: length, number, part of the zxid */
 	size_t at;
 	bool greeted; /* the first message is the handshake, which is different */
 } proxy_parser;
@@ -37,7 +38,8 @@ typedef struct {
 	unsigned char byte;
 	pthread_t thread;
 	int fds[PROXY_PAIRS][2];
-	proxy_parser parsers[PROXY_PAIRS];
+	proxy_parser parsers[PROXY_PAIRS][2];
+	int32_t unheard[PROXY_PAIRS]; /* the number of the request whose reply is to be lost; 0: none */
 } proxy;
 
 void proxy_start(proxy *p, int upstream);
