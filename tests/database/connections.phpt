@@ -31,7 +31,7 @@ foreach ($servers as $kind => $server) {
     array_pop($open);
     $lease = wait_for(function () use ($dsn, &$lock) { // the server frees the place a moment later
         try {
-            $lock = new DistributedLock($dsn, ttl: 6);
+            $lock = new DistributedLock($dsn, ttl: 100);
             return $lock->acquire('r', 0);
         } catch (Dlock\ConnectionException) {
             return null;
@@ -40,6 +40,7 @@ foreach ($servers as $kind => $server) {
     $fill();
     $child = fork_child(fn () => thrown_by(fn () => (new DistributedLock($dsn))->acquire('r', 60))?->getMessage(), [], 'kill');
     holds(str_contains((string) $message = $child->result(), ': raise max_connections; each process that locks has one, and one more'), "$kind: another process", $message);
+    thrown_by(fn () => $lease->refresh(6)); // from now on it is renewed each two seconds
     wait_for(fn () => !$lease->isHeld(), 60, "$kind: the end of a lease whose renewal has no connection");
     same([Dlock\LeaseState::Lost, false], [$lease->state(), $lease->release()], "$kind: it is lost");
 

@@ -36,8 +36,9 @@ foreach (private_databases() as $kind => $server) {
     array_map($server->endSession(...), $ends);
     wait_for(fn () => array_intersect($ends, $server->sessions()) === [], 60, "$kind: their end");
     same(4, $queue(), "$kind: their entries are there");
-    same([true, $first], [$lease->release(), $server->token('Lock:r')], "$kind: handed over to the one that lives");
-    same([$server->grant('Lock:r')['fence'], 0], [$waiter->hear(), $queue()], "$kind: which has it");
+    $server->vouch('Lock:r', $first);
+    same(true, $lease->release(), "$kind: handed over");
+    same([$waiter->hear(), $first, 0], [$server->grant('Lock:r')['fence'], $server->token('Lock:r'), $queue()], "$kind: to the one that lives");
     $waiter->say(null);
     same(true, $waiter->result(), "$kind: release()");
 

@@ -21,7 +21,7 @@ use Dlock\ConnectionException;
 
 $servers = ['pgsql' => new PrivatePostgres(disk_size: 120), 'mysql' => new PrivateMariaDb(disk_size: 200)];
 foreach ($servers as $kind => $server) {
-    $make = fn () => new DistributedLock($server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60'), ttl: 100, renew: false);
+    $make = fn () => new DistributedLock($server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60'), ttl: 280, renew: false);
     [$locks, $other] = [$make(), $make()];
     $held = $locks->acquire('held', 0);
     $server->disk->fill();

@@ -22,6 +22,7 @@ $other = new PrivateMariaDb();
 same('ON', $node->query("SHOW STATUS LIKE 'wsrep_ready'")[0]['Value'], 'a node of a Galera cluster');
 foreach ([$node, $other] as $server) {
     same([true], fork_run(1, fn () => (new DistributedLock($server->dsn()))->lock('made', 0)), 'tables');
+    wait_for(fn () => $server->sessions() === [], 60, 'the end of that session');
 }
 $options = 'guard=300&connect_timeout=60&read_timeout=60';
 $alone = new DistributedLock($node->dsn($options));

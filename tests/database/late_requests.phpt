@@ -16,21 +16,23 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/database.inc';
 
 $server = new PrivatePostgres();
-$other = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 100, renew: false);
+$other = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 280, renew: false);
 $other->isLocked('made');
 
 /** A lock, and the process of the server that has its next request and is stopped. Its second one goes elsewhere. */
-$hang = function (string $timeout) use ($server): array {
+$hang = function (Relays $relay) use ($server): array {
     $before = $server->sessions();
-    $lock = new DistributedLock($server->dsn("guard=300&connect_timeout=60&read_timeout=$timeout"), ttl: 100, renew: false);
+    $dsn = str_replace($server->address(), $relay->address(), $server->dsn('guard=300&connect_timeout=60&read_timeout=60'));
+    $lock = new DistributedLock($dsn, ttl: 280, renew: false);
     wait_for(fn () => thrown_by(fn () => $lock->isLocked('asked')) === null, 60, 'a session');
     [$backend] = array_values(array_diff($server->sessions(), $before));
     posix_kill($backend, SIGSTOP);
     wait_until_stopped($backend);
+    $relay->order(0, ['forsake' => 1]);
     return [$lock, $backend];
 };
-$test = function (string $timeout, callable $do) use ($server, $hang): void {
-    [$lock, $backend] = $hang($timeout);
+$test = function (callable $do) use ($server, $hang): void {
+    [$lock, $backend] = $hang($relay = relay($server->address()));
     $do($lock);
     for ($until = now() + 0.5; now() < $until;) { // more releases in the background have their answers by then
         thrown_by(fn () => $lock->isLocked('asked'));
@@ -41,22 +43,23 @@ $test = function (string $timeout, callable $do) use ($server, $hang): void {
     wait_for(fn () => thrown_by(fn () => $lock->isLocked('asked')) === null && $server->token('Lock:r') === null, 60, 'it to be given back');
 };
 
-$test('3', function (DistributedLock $lock) {
+$test(function (DistributedLock $lock) {
     same(true, $lock->acquire('r', 0)->release(), 'acquired by the second request');
 });
-$test('3.2', function (DistributedLock $lock) {
+$test(function (DistributedLock $lock) {
     $lease = $lock->acquire('r', 0);
     unset($lease);
 });
 $lease = $other->acquire('r', 0);
-$test('3.1', function (DistributedLock $lock) use ($server) {
+$test(function (DistributedLock $lock) use ($server) {
     same(null, $lock->tryAcquire('r', 1), 'the answer to the second request is no');
     $server->query('UPDATE dlock.locks SET expires = clock_timestamp()'); // no other lock of this process asks meanwhile
 });
 
-$child = fork_child(function () use ($hang) {
+$relay = relay($server->address());
+$child = fork_child(function () use ($hang, $relay) {
     ini_set('dlock.shutdown_timeout', '300');
-    [$lock, $backend] = $hang('3.3');
+    [$lock, $backend] = $hang($relay);
     $lock->lock('left', 0); // its end releases it
     return $backend;
 });

@@ -39,8 +39,8 @@ $server->query("GRANT EXECUTE ON shop.* TO app@'%'");
 $fails("$at: *does not exist: run mysql.sql there, or add create=1 to the address", fn () => $try(), 'no procedures');
 $fails("$at: *denied*", fn () => $try('create=1'), 'no right to create them');
 same([true, true, true], fork_run(3, function () use ($server) {
-    $lease = (new DistributedLock($server->dsn('create=1&connect_timeout=20&read_timeout=20')))->acquire('r', 20);
-    $lease->refresh(5);
+    $lease = (new DistributedLock($server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60'), ttl: 100))->acquire('r', 60);
+    $lease->refresh(50);
     return $lease->release();
 }, 'exit'), 'created by several at once');
 // A creation that was cut short: the next session goes on with it.
@@ -49,7 +49,7 @@ foreach (['dlock_acquire_1', $procedures[1][count($procedures[1]) - 2]] as $numb
     foreach (array_slice($procedures[1], 1 + array_search($last, $procedures[1], true)) as $name) {
         $server->query("DROP PROCEDURE $name");
     }
-    $timeout = 30 + $number; // a session of its own
+    $timeout = 62 + $number; // a session of its own
     same(true, (new DistributedLock($server->dsn("create=1&connect_timeout=$timeout")))->acquire('r', 0)->release(), "cut short after $last");
     $there = array_column($server->query("SELECT routine_name AS name FROM information_schema.routines WHERE routine_schema = 'shop'"), 'name');
     same([], array_diff($procedures[1], $there), "procedures that are missing, cut short after $last");
@@ -67,14 +67,14 @@ same([0, []], [$code, $output], 'mysql.sql once more');
 
 // ---- read-only ----
 $server->query('SET GLOBAL read_only = 1');
-$fails("$at: *read-only (read_only, or a replica); name all hosts in the address", fn () => $try('read_timeout=1.6'), 'read-only');
+$fails("$at: *read-only (read_only, or a replica); name all hosts in the address", fn () => $try('read_timeout=61'), 'read-only');
 $server->query('SET GLOBAL read_only = 0');
 same(true, $lock->lock('r2', 0), 'writable again');
 // MariaDB 12.0.1 and later have words for it.
 $words = relay($server->address());
 $said = function (string $word) use ($words, $user) {
     $words->order(0, ['replace' => ['@@global.read_only', str_pad("'$word'", 18)]]);
-    $timeout = 20 + strlen($word); // a session for each
+    $timeout = 65 + strlen($word); // a session for each
     return (new DistributedLock("mysql://$user@{$words->address()}/shop?connect_timeout=$timeout"))->lock('word', 0);
 };
 same(true, $said('OFF'), 'OFF: it takes writes');
@@ -92,18 +92,16 @@ wait_for(function () use ($server, $try, &$many) { // the server may still count
         }
     });
     static $number = 0;
-    return thrown_by(fn () => $try(sprintf('connect_timeout=19.%03d', $number++))); // each has a connection of its own
+    return thrown_by(fn () => $try(sprintf('connect_timeout=59.%03d', $number++))); // each has a connection of its own
 }, 60, 'no more room');
-$fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=20'), 'too many connections');
+$fails("$at: *: raise max_connections; each process that locks has one, and one more while leases are renewed or it waits", fn () => $try('connect_timeout=60'), 'too many connections');
 $many = [];
 // The server may still count closed connections for a moment.
 wait_for(fn () => !thrown_by(fn () => $server->query('SET GLOBAL max_connections = 60')), 60, 'room for a connection');
 
 // ---- a crash keeps leases; another server, as after a failover, begins with the guard ----
-$guard = 3;
-$make = fn () => new DistributedLock($server->dsn("guard=$guard"), ttl: 2.5);
-$kept = new DistributedLock($server->dsn('guard=60'), ttl: 30);
-$lease = $kept->acquire('kept', 0);
+$make = fn () => new DistributedLock($server->dsn('guard=60'), ttl: 50);
+$lease = $make()->acquire('kept', 0);
 $server->crash();
 $server->restart();
 same([null, true, true], [$make()->tryAcquire('kept'), $lease->isHeld(), $lease->release()], 'after a crash');
@@ -113,6 +111,7 @@ $server->query("SET GLOBAL server_id = 7");
 array_map($server->endSession(...), $server->sessions());
 $e = thrown_by(fn () => $make()->acquire('other', 0.1));
 holds($e instanceof AcquireTimeoutException && str_contains($e->getMessage(), "$at crashed or was replaced, and may have forgotten leases: no lock is granted for another "), 'another server', $e?->getMessage());
+$server->settle();
 same(true, $make()->lock('other', 60), 'after the guard');
 
 // ---- the procedures' owner may wake no session: a waiter looks by itself ----

@@ -19,11 +19,12 @@ use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 
 foreach (private_databases() as $kind => $server) {
-    $lock = new DistributedLock($server->dsn(), ttl: 10);
+    $dsn = $server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60');
+    $lock = new DistributedLock($dsn, ttl: 10);
     $lock->lock('lock', 0);
     $lease = $lock->acquire('lease', 0);
-    $limited = $lock->acquire('limited', 0, 1.5);
-    $loss = new DistributedLock($server->dsn(), ttl: 1.5, onLoss: 'throw');
+    $limited = $lock->acquire('limited', 60, 1.5);
+    $loss = new DistributedLock($dsn, ttl: 1.5, onLoss: 'throw');
 
     // ---- a child holds nothing of its parent's, and has sessions of its own ----
     $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease, $server) {
@@ -42,8 +43,7 @@ foreach (private_databases() as $kind => $server) {
     same('', $child->hear(), "$kind: in the child");
     same([false, null], [$lock->lock('own', 0), $lock->tryAcquire('own-renewed')], "$kind: what the child holds");
     foreach (['Lock:own-renewed', 'Lock:lease'] as $name) {
-        wait_for(fn () => $server->grant($name)['left'] < 8, 30, 'time to pass');
-        wait_for(fn () => $server->grant($name)['left'] > 9, 30, 'a renewal');
+        $server->waitForRenewal($name);
     }
     $child->say('go on');
     same('', $child->result(), "$kind: in the child, later");
@@ -60,9 +60,9 @@ foreach (private_databases() as $kind => $server) {
     same([true, true], [$lock->release('lock'), $lease->release()], "$kind: release() after that");
 
     // ---- a lock is taken away, or given to another holder: the next renewal finds out, and the holder is told ----
-    $lease = $loss->acquire('taken', 0);
-    $server->takeAway('Lock:taken');
-    fails(LeaseLostException::class, '*"taken"*', function () {
+    fails(LeaseLostException::class, '*"taken"*', function () use ($loss, $server, &$lease) {
+        $lease = $loss->acquire('taken', 60);
+        $server->takeAway('Lock:taken');
         busy(30);
     }, "$kind: onLoss throw");
     same(LeaseState::Lost, $lease->state(), "$kind: what was taken away");
@@ -70,11 +70,11 @@ foreach (private_databases() as $kind => $server) {
         $server->takeAway('Lock:section');
         busy(30);
     };
-    fails(LeaseLostException::class, 'The lock "section" was lost*', fn () => $loss->synchronized('section', $section, 0), "$kind: in a section");
-    $flag = new DistributedLock($server->dsn('create=1&guard=300'), ttl: 30);
+    fails(LeaseLostException::class, 'The lock "section" was lost*', fn () => $loss->synchronized('section', $section, 60), "$kind: in a section");
+    $flag = new DistributedLock($dsn, ttl: 30);
     [$taken, $given, $expired] = [$flag->acquire('flag taken', 0), $flag->acquire('flag given', 0), $flag->lock('flag lock', 0)];
     array_map($server->takeAway(...), ['Lock:flag taken', 'Lock:flag given', 'Lock:flag lock']);
-    $next = database_holder($server->dsn('guard=300&connect_timeout=60&read_timeout=60'), 'flag given', 100, 60);
+    $next = database_holder($dsn, 'flag given', 100, 60);
     $fence = $next->hear();
     foreach (['taken' => $taken, 'given' => $given] as $how => $lease) {
         wait_for(fn () => !$lease->isHeld(), 60, "$kind: onLoss flag, $how");
@@ -90,8 +90,8 @@ foreach (private_databases() as $kind => $server) {
     same(true, $next->result(), "$kind: its release()");
 
     // ---- a holder is stopped for longer than its lease: it finds it lost, and so does its transaction ----
-    $stopped = fork_child(function (callable $say, callable $hear) use ($server) {
-        $lease = (new DistributedLock($server->dsn(), ttl: 1))->acquire('stopped', 0);
+    $stopped = fork_child(function (callable $say, callable $hear) use ($server, $dsn) {
+        $lease = (new DistributedLock($dsn, ttl: 1))->acquire('stopped', 60);
         $say($lease->fencingToken);
         $hear();
         $pdo = $server->pdo();
@@ -101,7 +101,7 @@ foreach (private_databases() as $kind => $server) {
     });
     $fence = $stopped->hear();
     $stopped->signal(SIGSTOP);
-    $next = (new DistributedLock($server->dsn()))->acquire('stopped', 60);
+    $next = (new DistributedLock($dsn))->acquire('stopped', 60);
     holds($next->fencingToken > $fence, "$kind: after a holder that was stopped");
     $stopped->signal(SIGCONT);
     $stopped->say(null);
@@ -119,18 +119,18 @@ foreach (private_databases() as $kind => $server) {
         foreach ($ends as $end => $ending) {
             $resource = md5("$take $end");
             $whole = str_contains($code, 'END') ? strtr($code, ['END' => $ending, 'OPTIONS' => ', ttl: 60']) : strtr($code, ['OPTIONS' => ', ttl: 60']) . $ending;
-            php_child($whole, [$server->dsn('create=1&guard=60'), $resource])->wait();
+            php_child($whole, [$dsn, $resource], '-d dlock.shutdown_timeout=60')->wait();
             wait_for(fn () => $server->token("Lock:$resource") === null, 30, "$kind: $take, $end: no holder");
             holds($server->grant("Lock:$resource") !== null, "$kind: $take, $end: it was held");
         }
     }
-    php_child('$kept = new DistributedLock($argv[1], releaseOnShutdown: false); $kept->lock("left", 0);', [$server->dsn()])->wait();
+    php_child('$kept = new DistributedLock($argv[1], releaseOnShutdown: false); $kept->lock("left", 0);', [$dsn])->wait();
     same(true, $lock->isLocked('left'), "$kind: releaseOnShutdown: false");
-    $killed = php_child('$l = (new DistributedLock($argv[1], ttl: 1))->acquire("killed", 0); echo "held\n"; fgets(STDIN);', [$server->dsn()]);
+    $killed = php_child('$l = (new DistributedLock($argv[1], ttl: 1))->acquire("killed", 60); echo "held\n"; fgets(STDIN);', [$dsn]);
     same('held', $killed->readLine(), "$kind: one that is to be killed");
     $killed->signal(SIGKILL);
     $killed->wait();
-    same(true, (new DistributedLock($server->dsn()))->lock('killed', 60), "$kind: the lock of a process that was killed");
+    same(true, (new DistributedLock($dsn))->lock('killed', 60), "$kind: the lock of a process that was killed");
     wait_for(fn () => count($server->sessions()) <= 5, 60, 'sessions of processes that have ended');
 
     // ---- what is counted ----

@@ -21,6 +21,7 @@ foreach (private_databases() as $kind => $one) {
     foreach ([$one, $two] as $server) { // MariaDB's administrator may write all the same, and so may procedures that the administrator owns
         $kind === 'mysql' ? $server->query("GRANT ALL ON shop.* TO owner@'%' IDENTIFIED BY 'secret'") : $login = '';
         same([true], fork_run(1, fn () => (new DistributedLock($server->dsn(login: $login)))->lock('made', 0)), "$kind: tables");
+        wait_for(fn () => $server->sessions() === [], 60, 'the end of that session');
     }
     $options = 'guard=300&connect_timeout=60&read_timeout=60';
     $alone = new DistributedLock($one->dsn($options, $login));

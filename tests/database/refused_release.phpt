@@ -19,6 +19,7 @@ require __DIR__ . '/../inc/database.inc';
 
 /** A process that drops its lease while a transaction has the row of the lock. It ends once its release is done. */
 $drop = fn (string $dsn) => fork_child(function (callable $say, callable $hear) use ($dsn) {
+    ini_set('dlock.shutdown_timeout', '60');
     $lock = new DistributedLock($dsn, ttl: 200, renew: false);
     $lease = $lock->acquire('r', 0);
     $say('has it');

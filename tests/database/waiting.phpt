@@ -22,13 +22,14 @@ final class Stop extends Exception
 }
 
 foreach (private_databases() as $kind => $server) {
-    $make = fn (mixed ...$options) => new DistributedLock($server->dsn(), ...$options);
+    $dsn = $server->dsn('create=1&guard=300&connect_timeout=60&read_timeout=60');
+    $make = fn (mixed ...$options) => new DistributedLock($dsn, ...['ttl' => 100, ...$options]);
     $make()->isLocked('r');
     /** Starts a waiter; returns when it is in the queue. The waiter's result says what it acquired. */
     $waiter = function (string $resource, ?float $timeout = 60, float $hold = 0) use ($make, $server) {
         $before = count($server->waiters("Lock:$resource"));
         $child = fork_child(function () use ($make, $resource, $timeout, $hold) {
-            $lease = $make(ttl: 10)->tryAcquire($resource, $timeout);
+            $lease = $make()->tryAcquire($resource, $timeout);
             $got = [$lease?->fencingToken, now()];
             $hold > 0 && pause($hold);
             return [...$got, $lease?->release()];
@@ -39,20 +40,23 @@ foreach (private_databases() as $kind => $server) {
     };
 
     // ---- in turn; a release hands the lock over ----
-    $holder = $make()->acquire('turn', 0);
-    $waiters = [];
-    for ($i = 0; $i < 5; $i++) {
-        $waiters[] = $waiter('turn', 60, 0.02);
-    }
-    same(null, $make()->tryAcquire('turn'), "$kind: one that does not wait");
-    $holder->release();
-    same(null, $make()->tryAcquire('turn'), "$kind: one that does not wait, after the release");
-    $results = array_map(fn ($child) => $child->result(), $waiters);
-    $fences = array_column($results, 0);
-    $sorted = $fences;
-    sort($sorted);
-    same([$sorted, [true, true, true, true, true]], [$fences, array_column($results, 2)], "$kind: each in its turn");
-    wait_for(fn () => $server->waiters('Lock:turn') === [] && $server->token('Lock:turn') === null, 60, 'nothing to be left');
+    in_time(3, function (int $number) use ($kind, $server, $make, $waiter) { // until then no waiter counts as dead
+        $resource = "turn-$number";
+        $holder = $make()->acquire($resource, 0);
+        $waiters = [];
+        for ($i = 0; $i < 5; $i++) {
+            $waiters[] = $waiter($resource, 60, 0.02);
+        }
+        same(null, $make()->tryAcquire($resource), "$kind: one that does not wait");
+        $holder->release();
+        same(null, $make()->tryAcquire($resource), "$kind: one that does not wait, after the release");
+        $results = array_map(fn ($child) => $child->result(), $waiters);
+        $fences = array_column($results, 0);
+        $sorted = $fences;
+        sort($sorted);
+        same([$sorted, [true, true, true, true, true]], [$fences, array_column($results, 2)], "$kind: each in its turn");
+        wait_for(fn () => $server->waiters("Lock:$resource") === [] && $server->token("Lock:$resource") === null, 60, 'nothing to be left');
+    });
 
     // ---- a waiter dies, and another is stopped while the lock is handed to it: the next one acquires it after 3 s
     // ----
@@ -60,6 +64,8 @@ foreach (private_databases() as $kind => $server) {
     [$first, $second, $third] = [$waiter('dead'), $waiter('dead'), $waiter('dead')];
     $second->kill();
     $first->signal(SIGSTOP);
+    wait_until_stopped($first->pid);
+    $server->vouch('Lock:dead', $server->waiters('Lock:dead')[0]['token']); // it stopped just now
     $start = now();
     $holder->release();
     [$fence, $at] = $third->result();
@@ -69,14 +75,15 @@ foreach (private_databases() as $kind => $server) {
     same(true, $first->result()[2], "$kind: the first that was stopped");
 
     // ---- a holder dies: the next one acquires the lock at the end of the lease ----
-    $dead = database_holder($server->dsn(), 'gone', 1.5);
+    $dead = database_holder($dsn, 'gone');
     $dead->hear();
     $next = $waiter('gone');
     $dead->kill();
+    $server->takeAway('Lock:gone');
     same(true, $next->result()[2], "$kind: after a holder that died");
 
     // ---- a wait that times out; what waiters send meanwhile ----
-    $holder = database_holder($server->dsn(), 'r', 10);
+    $holder = database_holder($dsn, 'r', 280);
     $holder->hear();
     foreach ([0.0, 0.01, 0.25] as $timeout) {
         within($timeout, seconds(fn () => same(null, $make()->tryAcquire('r', $timeout), "$kind: tryAcquire() with $timeout s")), SOON, "$kind: its time");
@@ -86,13 +93,13 @@ foreach (private_databases() as $kind => $server) {
     $manager = $make();
     $manager->isLocked('r');
     $before = $server->statements();
-    fork_run(3, fn () => [(new DistributedLock($server->dsn()))->tryAcquire('r', 4.2)], 'exit');
+    fork_run(3, fn () => [$make()->tryAcquire('r', 4.2)], 'exit');
     $sent = $server->statements() - $before;
     within(3 * 3, $sent, 3 * 16, "$kind: statements of three waiters in 4 s, with their login"); // pollers would send hundreds
 
     // ---- signals ----
     pcntl_async_signals(true);
-    $held = $make()->acquire('signals', 0, 10);
+    $held = $make()->acquire('signals', 0);
     $child = fork_child(function (callable $say) use ($make) {
         $count = 0;
         pcntl_signal(SIGUSR1, function () use ($say, &$count) {
@@ -127,18 +134,21 @@ foreach (private_databases() as $kind => $server) {
     same(true, $holder->result(), "$kind: release() of the holder");
 
     // ---- a waiter's session is ended: the waiter returns to its place ----
-    $holder = $make()->acquire('broken', 0);
-    $first = $waiter('broken');
-    $queue = $server->waiters('Lock:broken');
-    foreach (array_diff($server->sessions(), [$server->sessionOf($holder)]) as $session) {
-        $server->endSession($session);
-    }
-    wait_for(fn () => (int) $server->waiters('Lock:broken')[0]['session'] !== (int) $queue[0]['session'], 60, "$kind: it to be back");
-    $second = $waiter('broken');
-    same([$queue[0]['token'], $queue[0]['ticket']], array_slice(array_values($server->waiters('Lock:broken')[0] ?? []), 0, 2), "$kind: the queue");
-    $holder->release();
-    $results = [$first->result(), $second->result()];
-    holds($results[0][0] < $results[1][0] && $results[0][2] && $results[1][2], "$kind: after a session was ended", $results);
+    in_time(3, function (int $number) use ($kind, $server, $make, $waiter) {
+        $resource = "broken-$number";
+        $holder = $make()->acquire($resource, 0);
+        $first = $waiter($resource);
+        $queue = $server->waiters("Lock:$resource");
+        foreach (array_diff($server->sessions(), [$server->sessionOf($holder)]) as $session) {
+            $server->endSession($session);
+        }
+        wait_for(fn () => (int) ($server->waiters("Lock:$resource")[0]['session'] ?? $queue[0]['session']) !== (int) $queue[0]['session'], 60, "$kind: it to be back");
+        $second = $waiter($resource);
+        same([$queue[0]['token'], $queue[0]['ticket']], array_slice(array_values($server->waiters("Lock:$resource")[0] ?? []), 0, 2), "$kind: the queue");
+        $holder->release();
+        $results = [$first->result(), $second->result()];
+        holds($results[0][0] < $results[1][0] && $results[0][2] && $results[1][2], "$kind: after a session was ended", $results);
+    });
 
     // ---- one holder at a time, and each process has its turns ----
     $gate = gate();

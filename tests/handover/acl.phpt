@@ -50,7 +50,7 @@ $scenario = function (string $kind) use ($kinds, $manager): string {
         $manager($kind)->isLocked($resource) || throw new RuntimeException('not locked');
         $waiter = fork_child(function () use ($manager, $kind, $resource, $ended) {
             try {
-                $lease = $manager($kind)->acquire($resource, 4, 30);
+                $lease = $manager($kind)->acquire($resource, 30, 30);
                 return $lease->release() ? '' : 'lost by the waiter';
             } catch (Throwable $e) {
                 return $e::class . ': ' . $e->getMessage();
@@ -61,7 +61,7 @@ $scenario = function (string $kind) use ($kinds, $manager): string {
         wait_for(fn () => $kinds[$kind]->waiting($resource) >= 1 || is_file($ended), 60, 'the waiter to queue');
         $manager($kind)->tryAcquire($resource, 0.02) === null || throw new RuntimeException('two of them hold');
         $manager($kind)->attach($lease->detach())->release() || throw new RuntimeException('not released');
-        return $waiter->result(20);
+        return $waiter->result(60);
     } catch (Throwable $e) {
         return $e::class . ': ' . $e->getMessage();
     } finally {

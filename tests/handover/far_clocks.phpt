@@ -25,7 +25,7 @@ $fences = fn () => array_map(fn (RedisRaw $redis) => (int) $redis->cmd('GET', 'd
 $last = 0;
 /* Another lock can be acquired, and its token is greater than the one before, but not by centuries. */
 $goes_on = function (string $what, int $most = CAP + 1000) use ($locks, &$last, $fences) {
-    $lease = $locks->manager()->acquire('other', 5, 30);
+    $lease = $locks->manager()->acquire('other', 60, 30);
     within($last + 1, $lease->fencingToken, $most, "$what: the fencing token");
     $last = $lease->fencingToken;
     same(true, $lease->release(), "$what: release()");
@@ -37,7 +37,7 @@ $goes_on('at first', $now());
 // A client's clock is wrong.
 $use = <<<'PHP'
     $red = new RedLock(explode(',', $argv[1]), prefix: 'Lock:');
-    foreach (['acquire' => fn () => $red->acquire('x', 1, 30), 'tryAcquire' => fn () => $red->tryAcquire('x'), 'lock' => fn () => $red->lock('x', 1000)] as $name => $do) {
+    foreach (['acquire' => fn () => $red->acquire('x', 60, 30), 'tryAcquire' => fn () => $red->tryAcquire('x'), 'lock' => fn () => $red->lock('x', 60_000)] as $name => $do) {
         try {
             $lease = $do();
             echo "$name: ", $lease instanceof Dlock\Lease ? "$lease->fencingToken " . json_encode($lease->release()) : json_encode($red->unlock($lease)), "\n";
@@ -45,7 +45,7 @@ $use = <<<'PHP'
             echo "$name: ", $e::class, ': ', $e->getMessage(), "\n";
         }
     }
-    $lease = (new DistributedLock(explode(',', $argv[1])[0]))->acquire('y', 1, 30);
+    $lease = (new DistributedLock(explode(',', $argv[1])[0]))->acquire('y', 60, 30);
     echo "DistributedLock: $lease->fencingToken ", json_encode($lease->release()), "\n";
     PHP;
 $by_clock = fn (float $time) => explode("\n", trim(php_child($use, [$dsns], '', wrong_clock($time - time()))->readAll()));
@@ -94,11 +94,11 @@ $goes_on('after all that, again');
 same(1, $redis->cmd('EVAL', script('repair'), 2, 'Lock:z', 'dlock:fence', 'mine', 30000, END - 1), 'repair with the largest');
 $redis->cmd('DEL', 'Lock:z');
 for ($i = 0; $i < 3; $i++) {
-    $lease = $locks->manager()->acquire('other', 5, 30);
+    $lease = $locks->manager()->acquire('other', 60, 30);
     within($last + 1, $lease->fencingToken, CAP + 1000, 'the others go on');
     $last = $lease->fencingToken;
     same(true, $lease->release(), 'the others go on: release()');
-    $lease = (new DistributedLock("redis://{$locks->addresses[0]}"))->acquire('z', 5, 30);
+    $lease = (new DistributedLock("redis://{$locks->addresses[0]}"))->acquire('z', 60, 30);
     within(END + $i, $lease->fencingToken, END + 10, 'it goes on by itself');
     same(true, $lease->release(), 'it goes on by itself: release()');
 }

@@ -29,6 +29,7 @@ $follow = function (string $name, int $ttl, callable $end, bool $queued = true) 
     $resource = unique($name);
     $set = now();
     same('OK', $redis->cmd('SET', Locks::key($resource), 'foreign', 'NX', 'PX', $ttl), "$name: SET");
+    $keeper = $queued ? keep_alive($locks->addresses, Locks::key($resource)) : null;
     $line = $queued ? $locks->line(3, $resource, gate()) : [$locks->waiter($resource, gate())];
     $before = now();
     $end(Locks::key($resource));
@@ -41,6 +42,7 @@ $follow = function (string $name, int $ttl, callable $end, bool $queued = true) 
         $waiter->say('release');
         same(true, $waiter->result(), "$name: release() of waiter $i");
     }
+    $keeper?->kill();
     within(0, end($times) - $times[0], SOON, "$name: seconds until the last one holds");
     $locks->waitUntilQueuesGone($resource);
     return [$times[0] - $set, $times[0] - $before];

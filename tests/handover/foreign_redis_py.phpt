@@ -41,6 +41,7 @@ $python = proc_open(['setpriv', '--pdeathsig', 'KILL', '/usr/bin/python3', "$gat
     [['pipe', 'r'], ['pipe', 'w'], ['redirect', 1]], $pipes);
 same("held\n", fgets($pipes[1]), 'python');
 same(null, $locks->manager()->tryAcquire($resource), 'while python holds');
+$keeper = keep_alive($locks->addresses, Locks::key($resource));
 $line = $locks->line(2, $resource, $gate);
 fwrite($pipes[0], "go on\n");
 $start = now();
@@ -50,6 +51,7 @@ foreach ($line as $i => $waiter) {
     $waiter->say('release');
     same(true, $waiter->result(), "release() of waiter $i");
 }
+$keeper->kill();
 $manager = $locks->manager();
 for ($i = 0; $i < 10; $i++) {
     $manager->synchronized($resource, function () use ($gate) {

@@ -51,7 +51,7 @@ same($type, $redis->cmd('TYPE', Locks::key($resource)), 'the key is still theirs
 $child->writeLine('');
 same('bool(false)', $child->readLine(), 'Symfony, after its release');
 same(0, $child->wait(), 'its exit code');
-same(true, $locks->manager()->acquire($resource, 5)->release(), 'in the end');
+same(true, $locks->manager()->acquire($resource, 60)->release(), 'in the end');
 $locks->waitUntilQueuesGone($resource);
 echo "done\n";
 ?>

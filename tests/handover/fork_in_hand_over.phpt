@@ -16,6 +16,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $name = $locks->name;
     $resource = unique($name);
     $lease = $locks->manager()->acquire($resource, 0, 100);
+    $keeper = keep_alive($locks->addresses, Locks::key($resource));
     // A process forks while it waits, and again while it holds. The children use the same manager, then end in all
     // ways.
     $waiter = fork_child(function (callable $say, callable $hear) use ($locks, $resource) {
@@ -62,6 +63,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     [$at] = $next->hear();
     $next->say('release');
     same(true, $next->result(), "$name: release() of the next");
+    $keeper->kill();
     $locks->waitUntilQueuesGone($resource);
 }
 echo "done\n";

@@ -16,7 +16,7 @@ foreach (['DistributedLock' => 5000, 'RedLock' => 500] as $kind => $count) {
     $locks = private_locks($kind, 3);
     $manager = $locks->manager();
     for ($i = 0; $i < $count; $i++) {
-        $manager->acquire("resource $i", 0, 10)->release() || throw new RuntimeException('the lock was lost');
+        $manager->acquire("resource $i", 0, 60)->release() || throw new RuntimeException('the lock was lost');
     }
     // Contended resources: some processes wait and acquire, some give up.
     fork_run(6, function (int $me) use ($locks, $kind) {

@@ -15,6 +15,7 @@ require __DIR__ . '/../inc/handover.inc';
 foreach ([...shared_locks(), ...shared_pools()] as $locks) {
     $resource = unique($locks->name);
     $lease = $locks->manager()->acquire($resource, 0, 100);
+    $keeper = keep_alive($locks->addresses, Locks::key($resource));
     $line = $locks->line(10, $resource, $gate = gate());
     same(10, $locks->waiting($resource), "$locks->name: in the queue");
     // A client that asks once does not pass the queue.
@@ -27,6 +28,7 @@ foreach ([...shared_locks(), ...shared_pools()] as $locks) {
         $waiter->say('release');
         same(true, $waiter->result(), "$locks->name: release() of waiter $i");
     }
+    $keeper->kill();
     $sorted = $times;
     sort($sorted);
     same($sorted, $times, "$locks->name: times in order of arrival");

@@ -66,7 +66,7 @@ $locks->servers[3]->resume();
 $progress(50, 'with one killed');
 touch("$gate.end");
 foreach ($children as $i => $child) {
-    within(0, $child->result(60), 25, "longest wait of process $i");
+    within(0, $child->result(90), 50, "longest wait of process $i");
 }
 $living = new Locks('RedLock', array_values(array_diff_key($locks->addresses, [1 => 0])));
 $living->waitUntilQueuesGone($resource);

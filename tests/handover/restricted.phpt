@@ -43,7 +43,7 @@ $contend = function (string $user, string $kind) use ($as): string {
         $processes[] = $process = fork_child(function () use ($as, $user, $kind, $resource, $gate, $tokens) {
             $locks = $as($user, $kind);
             for ($round = 0; $round < ROUNDS; $round++) {
-                $lease = $locks->acquire($resource, 30, 30);
+                $lease = $locks->acquire($resource, 60, 30);
                 enter($gate);
                 file_put_contents($tokens, "$lease->fencingToken\n", FILE_APPEND);
                 pause(0.002);
@@ -94,7 +94,7 @@ foreach ($restrictions as $user => $without) {
                 $locks = $as($user, $kind);
                 $locks->tryAcquire($resource, 0.2); // finds out what is refused
                 $say('waits');
-                $lease = $locks->acquire($resource, 20, 30);
+                $lease = $locks->acquire($resource, 60, 30);
                 return [now(), $lease->fencingToken, $lease->release()];
             });
             at_end($waiter->kill(...));
@@ -102,14 +102,14 @@ foreach ($restrictions as $user => $without) {
             pause(0.3);
             $released = now();
             same(true, $lease->release(), "$what: release()");
-            [$at, $token, $had] = $waiter->result(30);
+            [$at, $token, $had] = $waiter->result(90);
             same(true, $had, "$what: the waiter's release()");
             within(0, $at - $released, SOON, "$what: when the waiter had it");
             holds($token > $last, "$what: the waiter's token", $token, $last);
             foreach ($locks->raw() as $redis) {
                 $redis->cmd('DEL', 'dlock:fence'); // the token is lost: the server's clock keeps tokens rising
             }
-            $lease = $manager->acquire($resource, 5, 30);
+            $lease = $manager->acquire($resource, 60, 30);
             holds($lease->fencingToken > $token, "$what: the token after the fence was lost", $lease->fencingToken, $token);
             $last = $lease->fencingToken;
         }

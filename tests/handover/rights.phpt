@@ -40,11 +40,11 @@ $received = function () use ($admin, $inbox) {
 $run = fn (RedisRaw $redis, string $script, string ...$arguments) => $redis->cmd('EVAL', script($script), '4', $lock, 'dlock:fence', $queue, $waiters, ...$arguments);
 $acquire = fn (RedisRaw $redis, bool $grant, bool $queues, bool $counts = false) => $run($redis, 'acquire', TOKEN, (string) TTL, $counts ? '' : ($grant ? '0' : '5000'),
     $grant ? '' : '0', $queues ? 'dlock:inbox:own' : '', $grant || !$queues ? '' : '7', '1', $grant ? '' : WAITER);
-/* Builds the queue, with a waiter ahead that listens, or does not. */
+/* Builds the queue, with a waiter ahead that listens, or does not. Its sign of life stays fresh for a minute. */
 $queue_up = function (bool $listens) use ($admin, $queue, $waiters) {
     [$seconds, $micros] = $admin->cmd('TIME');
     $admin->cmd('ZADD', $queue, 3, AHEAD);
-    $admin->cmd('HSET', $waiters, AHEAD, sprintf('%d%06d 0 9 %s', $seconds, $micros, $listens ? INBOX : 'dlock:inbox:nobody'));
+    $admin->cmd('HSET', $waiters, AHEAD, sprintf('%d%06d 0 9 %s', $seconds + 60, $micros, $listens ? INBOX : 'dlock:inbox:nobody'));
 };
 $situations = [
     'free' => fn () => null,

@@ -25,6 +25,8 @@ foreach ([
     // ---- while a waiter waits for one lock, other clients acquire a free one; then that is kept for the waiter ----
     $locks = $make();
     $lease = $locks->acquire($a, 0, 100);
+    $addresses = array_slice(redis_addresses(), 0, $servers);
+    $keepers = array_map(fn (string $name) => keep_alive($addresses, "Lock:$name"), [$a, $b]);
     $single = fork_child(fn () => $make()->acquire($a, 60, 100)->release());
     at_end($single->kill(...));
     wait_for_parties($locks, $a, 1, 1);
@@ -44,6 +46,7 @@ foreach ([
     $lease->release();
     same(true, $single->result(), "$what: who came first");
     $token = $both->hear();
+    array_map(fn (ForkedChild $keeper) => $keeper->kill(), $keepers);
     holds($token > $last, "$what: its fencing token", $token, $last);
     same([null, null], [$locks->tryAcquire($a), $locks->tryAcquire($b)], "$what: it has both");
     $both->say('go');

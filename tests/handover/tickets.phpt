@@ -47,6 +47,7 @@ for ($round = 0; $round < 3; $round++) {
     // The client does not wait for the third server's answer. A server that had not granted the lock yet would grant it
     // to a waiter, which is in no queue there.
     wait_for(fn () => !in_array(null, array_map(fn ($redis) => $redis->cmd('GET', "Lock:$resource"), $locks->raw())), 60, 'all servers to grant the lock');
+    $keepers = array_map(fn (string $address) => keep_alive([$address], Locks::key($resource)), $locks->addresses); // each server stops at times
     $line = [];
     for ($i = 0; $i < 5; $i++) {
         $stopped = ($round + $i) % 3;
@@ -68,6 +69,7 @@ for ($round = 0; $round < 3; $round++) {
         $waiter->say('release');
         same(true, $waiter->result(), "round $round: release() of waiter $i");
     }
+    array_map(fn (ForkedChild $keeper) => $keeper->kill(), $keepers);
     $sorted = $times;
     sort($sorted);
     same($sorted, $times, "round $round: times in order of arrival");

@@ -50,6 +50,7 @@ $interrupt = function (callable $in_line, callable $handler, callable $wait): ar
 };
 
 pcntl_async_signals(true);
+ini_set('dlock.ttl', '60'); // no lease ends by itself
 $kinds = [];
 foreach (renewed_locks_and_pools() as $name => $locks) {
     $kinds[$name] = [$locks, fn (mixed ...$options) => $locks->manager(...$options)];
@@ -119,7 +120,13 @@ foreach ($kinds as $name => [$locks, $make]) {
         'another' => fn () => $other->acquire("$resource-other", 30)->isHeld(),
     ];
     if ($name !== 'ZkLock') {
-        $takes['a ttl'] = fn () => $other->tryAcquire($resource, 0, 0.5)?->isHeld();
+        $takes['a ttl'] = function () use ($other, $resource, $locks) {
+            $lease = $other->tryAcquire($resource, 0, 100);
+            foreach ($locks->raw() as $redis) { // so it ends soon
+                $locks->setHolder($redis, $resource, $lease->token, 500);
+            }
+            return $lease->isHeld();
+        };
     }
     foreach ($takes as $what => $take) {
         $child = $holder($resource);

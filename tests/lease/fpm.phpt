@@ -14,8 +14,8 @@ $fpm = fpm_start([], 1);
 $all = renewed_locks_and_pools();
 $script = $fpm->script('leases', '
     require_once ' . var_export(dirname(__DIR__) . '/inc/lease.inc', true) . ';
-    $lock = new DistributedLock($_GET["server"], ttl: 12, onLoss: $_GET["loss"]);
-    $red = new RedLock(explode(",", $_GET["servers"]), prefix: "Lock:", ttl: 12, onLoss: $_GET["loss"]);
+    $lock = new DistributedLock($_GET["server"], ttl: $_GET["ttl"]);
+    $red = new RedLock(explode(",", $_GET["servers"]), prefix: "Lock:", ttl: $_GET["ttl"]);
     $kept = [$lock->acquire($_GET["resource"]), $red->acquire($_GET["resource"] . "-red")];
     $lock->lock($_GET["resource"] . "-locked") || exit("not locked");
     $GLOBALS["cycle"] = (object) ["lease" => $lock->acquire($_GET["resource"] . "-cycle")];
@@ -30,26 +30,29 @@ $script = $fpm->script('leases', '
         "fatal" => fatal(),
         "timeout" => reach_time_limit(),
         "section" => $lock->synchronized($_GET["resource"] . "-section", function () { exit; }),
-        "lost" => (function () { take_away(new Locks("DistributedLock", [substr($_GET["server"], 8)]), $_GET["resource"]); while (true) { nap(0.001); } })(),
+        "lost" => (function () {
+            $lost = patiently(fn () => (new DistributedLock($_GET["server"], ttl: 3, onLoss: "throw"))->acquire($_GET["resource"] . "-lost", 60));
+            take_away(new Locks("DistributedLock", [substr($_GET["server"], 8)]), $lost->resource);
+            while (true) { nap(0.001); }
+        })(),
         default => null,
     };
 ');
 $names = fn (string $resource) => ['DistributedLock' => [$resource, "$resource-locked", "$resource-cycle", "$resource-section"], 'RedLock' => ["$resource-red"]];
-$request = function (string $end, float $time) use ($fpm, $script, $all, $names): int {
+$request = function (string $end, float $time, int $ttl = 60) use ($fpm, $script, $all, $names): int {
     $resource = unique("$end-" . bin2hex(random_bytes(4)));
-    $loss = $end === 'lost' ? 'throw' : 'flag';
     $answer = $fpm->request($script, ['server' => redis_server(), 'servers' => implode(',', redis_servers(3)), 'resource' => $resource,
-        'end' => $end, 'time' => $time, 'loss' => $loss]);
+        'end' => $end, 'time' => $time, 'ttl' => $ttl], 60);
     [$pid, $held] = explode(' ', $answer, 2) + ['0', ''];
     holds(str_starts_with($held, '[true,true]'), "$end: held for $time s", $answer);
     if ($end === 'lost') {
         holds(str_contains($answer, 'was lost while it was held'), 'lost: thrown', $answer);
-        clean_up($all['DistributedLock'], $resource);
+        clean_up($all['DistributedLock'], "$resource-lost");
     }
     foreach ($names($resource) as $name => $resources) {
         foreach ($resources as $each) { // within a lease time, which would end them as well
-            $ended = busy_until(fn () => array_filter(values_of($all[$name], $each)) === [], 20);
-            holds($ended !== null && $ended < 6, "$end: $each is released at the end", $ended);
+            $ended = busy_until(fn () => array_filter(values_of($all[$name], $each)) === [], $ttl);
+            holds($ended !== null && $ended < $ttl / 2, "$end: $each is released at the end", $ended);
         }
     }
     return (int) $pid;
@@ -57,7 +60,7 @@ $request = function (string $end, float $time) use ($fpm, $script, $all, $names)
 
 $ends = ['nothing', 'exit', 'exception', 'fatal', 'section', 'lost'];
 foreach ($ends as $end) { // opens all that is opened once
-    $worker = $request($end, $end === 'nothing' ? 5 : 0.4);
+    $worker = $end === 'nothing' ? $request($end, 5, 12) : $request($end, 0.4); // the first one is renewed
 }
 same(2, threads($worker), 'threads of the worker');
 nap(0.5); // php-fpm closes a request's connection a little later
@@ -74,10 +77,14 @@ $same('after the time limit');
 // ---- without requests, the renewal thread rests ----
 $thread = current(array_diff(scandir("/proc/$worker/task"), ['.', '..', (string) $worker]));
 $of_thread = fn () => (int) preg_replace('/.*^voluntary_ctxt_switches:\s*(\d+).*/ms', '$1', file_get_contents("/proc/$worker/task/$thread/status"));
+$request('nothing', 0, 12);
 nap(5); // it has looked once more
-$slept = $of_thread();
-nap(2);
-same($slept, $of_thread(), 'the thread is at rest');
+for ($attempt = 0, $rests = false; $attempt < 5 && !$rests; $attempt++) { // or will, on a machine that stood still
+    $slept = $of_thread();
+    nap(2);
+    $rests = $slept === $of_thread();
+}
+holds($rests, 'the thread is at rest');
 
 // ---- a lock that the request leaves behind is not renewed after it ----
 $left = $fpm->script('left', '

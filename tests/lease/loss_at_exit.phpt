@@ -17,12 +17,12 @@ pcntl_signal(SIGALRM, function () {
     echo "the handler\n";
     exit(3);
 });
-for ($attempt = 0; $attempt < 5; $attempt++) { // a machine that stands still may be told before the call
+for ($attempt = 0; $attempt < 20; $attempt++) { // a machine that stands still may be told before the call
     try {
-        $lease = $locks->manager(onLoss: 'throw')->acquire("$resource-$attempt", 20, 2);
+        $lease = $locks->manager(onLoss: 'throw')->acquire("$resource-$attempt", 60, 2);
         pcntl_alarm(4);
         wait_for_signal();
-    } catch (Dlock\LeaseLostException) {
+    } catch (Dlock\LeaseLostException | Dlock\ConnectionException) {
     }
 }
 CODE;

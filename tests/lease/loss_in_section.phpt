@@ -28,14 +28,14 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     $in_section = '';
     $section = function (callable $do) use ($locks, $manager, $name, &$number, &$in_section) {
         $in_section = $resource = unique("$name-" . ++$number);
-        return fn () => $manager->synchronized($resource, function (Lease $lease) use ($locks, $do) {
+        return fn () => patiently(fn () => $manager->synchronized($resource, function (Lease $lease) use ($locks, $do) {
             return $do($lease, function () use ($locks, $lease) {
                 take_away($locks, $lease->resource);
                 while (true) {
                     nap(0.001);
                 }
             });
-        });
+        }));
     };
     $thrown = function () use (&$in_section) {
         return LeaseLostException::class . ": The lock \"$in_section\" was lost while it was held";
@@ -94,12 +94,12 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     }));
     same(true, in_array(chain($e), [[$told()], [$thrown()]], true), "$name: a section that ends at once");
     $quiet('a section that ended at once');
-    same('a result', $section(fn () => 'a result')(), "$name: a section without a loss");
+    same('a result', $locks->manager(ttl: 60, onLoss: 'throw')->synchronized(unique("$name-kept"), fn () => 'a result'), "$name: a section without a loss");
     $quiet('a section without a loss');
 
     // A section inside another, both lost: the caller is told of both, of the inner one first. The outer loss may be
     // thrown before the inner lock is lost.
-    for ($attempt = 0, $both = false; $attempt < 5 && !$both; $attempt++) {
+    for ($attempt = 0, $both = false; $attempt < 20 && !$both; $attempt++) {
         $inner = unique("$name-inner-$attempt");
         $e = thrown_by($section(function ($lease) use ($manager, $locks, $inner) {
             $manager->synchronized($inner, function () use ($lease, $inner, $locks) {
@@ -139,14 +139,14 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     $before = $signals;
     holds(busy_until(function () use (&$signals, $before) {
         return $signals > $before;
-    }, 20) !== null, "$name: signals are handled after a loss");
+    }, 60) !== null, "$name: signals are handled after a loss");
     $sender->kill();
 
     // A handler throws at the same time: neither exception is forgotten.
     pcntl_signal(SIGUSR2, fn () => throw new DomainException('of the handler'));
     $sent = temporary_directory() . '/sent';
     do { // repeats it if the loss was noticed before the call
-        $lease = $manager->acquire(unique("$name-signal"), 0);
+        $lease = patiently(fn () => $manager->acquire(unique("$name-signal-" . ++$number), 60));
         $e = thrown_by(function () use ($locks, $lease, $parent, $sent) {
             take_away($locks, $lease->resource);
             // Both happen during this call: it is longer than the lease.

@@ -12,6 +12,7 @@ use Dlock\LeaseState;
 $ttl = 30.0;
 $soon = 0.8 * $ttl; // the renewal is due after a third
 $cases = [];
+$begun = now();
 foreach (renewed_locks_and_pools() as $name => $locks) {
     foreach (['steal', 'delete'] as $how) {
         $resource = unique("$name-$how");
@@ -25,7 +26,7 @@ foreach ($cases as [$locks, $resource, $lease, $how]) {
     take_away($locks, $resource, $how);
 }
 foreach ($cases as $name => [$locks, $resource, $lease, $how]) {
-    holds($lease->isHeld(), "$name: no look at the servers before the next renewal");
+    holds($lease->isHeld() || now() - $begun > $ttl / 3, "$name: no look at the servers before the next renewal");
 }
 $start = now();
 foreach ($cases as $name => [$locks, $resource, $lease, $how]) {
@@ -43,7 +44,7 @@ same(count($cases), Dlock\stats()['losses'] - $losses, 'losses');
 // ---- a lost lease is not renewed any more, even if its value returns ----
 foreach (renewed_locks_and_pools() as $name => $locks) {
     $resource = unique("$name-back");
-    $lease = $locks->manager(ttl: 1.0)->acquire($resource, 0);
+    $lease = patiently(fn () => $locks->manager(ttl: 1.0)->acquire($resource, 60));
     take_away($locks, $resource);
     wait_for(fn () => !$lease->isHeld(), 60, "$name: the loss");
     foreach ($locks->raw() as $redis) {
@@ -54,9 +55,9 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
 }
 
 // ---- lock(): release() reports the loss ----
-$lock = new DistributedLock(redis_server(), ttl: 0.6);
+$lock = new DistributedLock(redis_server(), ttl: 60);
 $resource = unique('lock');
-$lock->lock($resource, 0);
+same(true, $lock->lock($resource, 10), 'lock()');
 redis_raw()->cmd('SET', "Lock:$resource", 'somebody-else', 'PX', 60_000);
 same([false, false, false], [$lock->isLocking($resource), $lock->release($resource), $lock->lock($resource, 0)], 'lock()');
 same('somebody-else', redis_raw()->cmd('GET', "Lock:$resource"), 'the other one keeps it');

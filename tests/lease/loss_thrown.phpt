@@ -38,7 +38,7 @@ $is_for = function (?Throwable $e, string $what, string $text = 'was lost while 
 };
 /** $lose() takes a lease, and loses it while $do() runs, which must be told, and does not end otherwise. */
 $loses = function (string $what, callable $lose, callable $do) use ($is_for): ?Throwable {
-    for ($attempt = 0, $begun = false; $attempt < 5 && !$begun; $attempt++) { // a slow machine may be told before $do() has begun, or by $lose()
+    for ($attempt = 0, $begun = false; $attempt < 20 && !$begun; $attempt++) { // a slow machine may be told before $do() has begun, or by $lose()
         $e = thrown_by(function () use ($lose, $do, &$begun) {
             $lose();
             $begun = true;
@@ -228,7 +228,7 @@ CODE;
 $end = <<<'CODE'
 // ---- two at a time ----
 $two = function (callable $do) use ($locks, $take): void {
-    for ($attempt = 0, $begun = false; $attempt < 5 && !$begun; $attempt++) { // the first may be told before the second is gone
+    for ($attempt = 0, $begun = false; $attempt < 20 && !$begun; $attempt++) { // the first may be told before the second is gone
         $caught = [];
         $one = $other = null;
         try { // whatever runs before both are told, since the second may come anywhere
@@ -285,7 +285,7 @@ $quiet('two, one of them into a finally block');
 
 // ---- told otherwise before ----
 foreach (['release' => false, 'refresh' => LeaseLostException::class] as $method => $result) {
-    for ($told = false, $attempt = 0; !$told && $attempt < 5; $attempt++) { // a slow machine may be told by the renewal
+    for ($told = false, $attempt = 0; !$told && $attempt < 20; $attempt++) { // a slow machine may be told by the renewal
         $take();
         $e = thrown_by(function () use ($locks, $lease, $method, &$got) {
             take_away($locks, $lease->resource);
@@ -296,7 +296,7 @@ foreach (['release' => false, 'refresh' => LeaseLostException::class] as $method
     same([true, $result], [$told, $e ? $e::class : $got], "$method() before it is thrown");
     $quiet("$method() before it is thrown");
 }
-for ($told = false, $attempt = 0; !$told && $attempt < 5; $attempt++) {
+for ($told = false, $attempt = 0; !$told && $attempt < 20; $attempt++) {
     $take();
     $told = thrown_by(function () use ($locks, &$lease) {
         take_away($locks, $lease->resource);
@@ -319,7 +319,7 @@ $take_for = function (float $ttl) use ($patiently, $manager, &$lease, &$start): 
     return $lease = $patiently($manager, $ttl);
 };
 foreach ([false, true] as $renewed_as_well) {
-    $renewed = $renewed_as_well ? $locks->manager(ttl: 5, onLoss: 'throw')->acquire("$resource-kept", 10) : null;
+    $renewed = $renewed_as_well ? $locks->manager(ttl: 60, onLoss: 'throw')->acquire("$resource-kept", 60) : null;
     $loses('a ttl', fn () => $take_for(0.5), idle(...));
     within(0.4, now() - $start, SOON, 'a ttl: seconds until it is thrown');
     same(true, $renewed?->release() ?? true, 'the other lease');
@@ -328,7 +328,7 @@ $loses('a ttl that was made shorter', fn () => $take_for(100)->refresh(0.5), idl
 within(0.4, now() - $start, SOON, 'a ttl that was made shorter: seconds until it is thrown');
 $loses('a ttl that was made longer', fn () => $take_for(1)->refresh(1.5), idle(...));
 within(1.3, now() - $start, SOON, 'a ttl that was made longer: seconds until it is thrown');
-for ($released = false, $attempt = 0; !$released && $attempt < 5; $attempt++) { // a slow machine may be told before
+for ($released = false, $attempt = 0; !$released && $attempt < 20; $attempt++) { // a slow machine may be told before
     thrown_by(function () use ($take_for, &$released) {
         $released = $take_for(0.3)->release();
     });
@@ -339,7 +339,7 @@ $quiet('a ttl, released');
 // ---- lock(), attach(), max_hold ----
 if ($locks->name === 'DistributedLock') {
     // Where an answer takes longer than the lease lasts, lock() has nothing to lose, and says false.
-    for ($attempt = 0, $locked = false; $attempt < 5 && !$locked; $attempt++) {
+    for ($attempt = 0, $locked = false; $attempt < 20 && !$locked; $attempt++) {
         $name = $resource . '-' . ++$number;
         $e = thrown_by(function () use ($locks, $manager, $name, &$locked) {
             if ($locked = $manager->lock($name, 0)) {
@@ -363,7 +363,7 @@ ini_set('dlock.max_hold', '0');
 $lease = $patiently($locks->manager(ttl: 0.6));
 take_away($locks, $lease->resource);
 same(null, thrown_by(function () use (&$lease) {
-    busy_until(fn () => !$lease->isHeld(), 20);
+    busy_until(fn () => !$lease->isHeld(), 60);
 }), 'onLoss: "flag"');
 $quiet('onLoss: "flag"');
 
@@ -400,7 +400,7 @@ foreach ($settings as $setting => [$options, $jit]) {
         $children["$name, $setting"] = lease_child($code, $kind, unique("$name-$setting"), [], $options);
     }
     foreach ($children as $name => $child) {
-        for ($output = ''; ($line = $child->readLine(50)) !== null; $output .= "$line\n") {
+        for ($output = ''; ($line = $child->readLine(120)) !== null; $output .= "$line\n") {
             if ($line === 'part' && $child === reset($children)) {
                 echo "$setting, part\n";
             }

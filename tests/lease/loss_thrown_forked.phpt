@@ -21,7 +21,7 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     $manager = $locks->manager(onLoss: 'throw');
     $inherited = [$manager->acquire(unique("$name-a"), 0, 100), $manager->acquire(unique("$name-b"), 0, 100)];
     $child = fork_child(function () use ($manager, $name, $messages) {
-        $lease = $manager->acquire(unique("$name-own"), 20, 2);
+        $lease = patiently(fn () => $manager->acquire(unique("$name-own"), 60, 2));
         return $messages(thrown_by(fn () => busy(20)));
     });
     same(['The lock "' . unique("$name-own") . '" was lost while it was held'], $child->result(), "$name: what a child is thrown");
@@ -33,8 +33,8 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
     pcntl_signal(SIGALRM, function () use (&$child) {
         $child = pcntl_fork();
     });
-    for ($attempt = 0; $child === null && $attempt < 5; $attempt++) { // a machine that stands still may know before the call
-        $lease = $manager->acquire(unique("$name-c"), 20, 2);
+    for ($attempt = 0; $child === null && $attempt < 20; $attempt++) { // a machine that stands still may know before the call
+        $lease = patiently(fn () => $manager->acquire(unique("$name-c"), 60, 2));
         $e = thrown_by(function () {
             pcntl_alarm(4);
             wait_for_signal();

@@ -13,7 +13,7 @@ foreach (['isLocking' => [], 'expire' => [60]] as $method => $arguments) {
     same(true, $locks->lock($told, 10), "$method(): lock()");
     redis_raw()->cmd('DEL', "Lock:$told");
     same(false, $locks->$method($told, ...$arguments), "$method()");
-    $next = $locks->acquire(unique("$method next"), 10, 0.5);
+    $next = patiently(fn () => $locks->acquire(unique("$method next"), 60, 0.5));
     $e = thrown_by(fn () => busy(20));
     same(["The lock \"$next->resource\" was lost while it was held", null], [$e?->getMessage(), $e?->getPrevious()?->getMessage()], "$method(): what is thrown");
 }
@@ -31,7 +31,7 @@ $section = function () use ($inner, &$same) {
         throw $e;
     }
 };
-$e = thrown_by(fn () => $locks->synchronized($outer, $section, 10, 0.5));
+$e = thrown_by(fn () => patiently(fn () => $locks->synchronized($outer, $section, 60, 0.5)));
 same(true, $same, 'the number of the exception');
 same(["The lock \"$outer\" was lost before its critical section ended", "The lock \"$inner->resource\" has been released or detached"],
     [$e?->getMessage(), $e?->getPrevious()?->getMessage()], 'a loss that was caught, and another exception');

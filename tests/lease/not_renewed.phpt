@@ -17,60 +17,61 @@ function of_majority(array $times): int
     return $times[intdiv(count($times), 2)];
 }
 
-// All begin at once, and the test looks from outside until the last has ended. $runs_out says which must expire.
-$ttl = 6.0;
+// All begin at once, and the test looks from outside until those that must expire have ended, and the times of all
+// others have risen.
+$short = 6.0;
+$long = 30.0; // no pause of the machine outlasts it
+ini_set('dlock.ttl', (string) $long);
 $runs_out = [];
 $goes_on = [];
 $keep = [];
 foreach (renewed_locks_and_pools() as $name => $locks) {
-    $begin = function (string $what, bool $ends, callable $do) use ($locks, $name, &$runs_out, &$goes_on, &$keep) {
+    $begin = function (string $what, bool $ends, callable $do) use ($locks, $name, $short, $long, &$runs_out, &$goes_on, &$keep) {
         $resource = unique("$name-$what");
-        $keep[] = [$do($resource), $locks, $resource];
+        $ttl = $ends ? $short : $long;
+        $keep[] = [$do($resource, $ttl, $locks->manager(ttl: $ttl), $locks->manager(ttl: $ttl, renew: true), $locks->manager(ttl: $ttl, renew: false)), $locks, $resource];
         if ($ends) {
             $runs_out["$name: $what"] = [$locks, $resource];
         } else {
             $goes_on["$name: $what"] = [$locks, $resource];
         }
     };
-    $plain = $locks->manager(ttl: $ttl);
-    $always = $locks->manager(ttl: $ttl, renew: true);
-    $never = $locks->manager(ttl: $ttl, renew: false);
 
-    $begin('acquire()', false, fn ($r) => $plain->acquire($r, 0));
-    $begin('tryAcquire()', false, fn ($r) => $plain->tryAcquire($r));
-    $begin('renew: true, no ttl', false, fn ($r) => $always->acquire($r, 0));
-    $begin('renew: true, a ttl', false, fn ($r) => $always->acquire($r, 0, $ttl));
-    $begin('a ttl', true, fn ($r) => $plain->acquire($r, 0, $ttl));
-    $begin('a ttl of tryAcquire()', true, fn ($r) => $plain->tryAcquire($r, 0, $ttl));
-    $begin('renew: false', true, fn ($r) => $never->acquire($r, 0));
-    $begin('renew: false, a ttl', true, fn ($r) => $never->acquire($r, 0, $ttl));
+    $begin('acquire()', false, fn ($r, $ttl, $plain) => $plain->acquire($r, 0));
+    $begin('tryAcquire()', false, fn ($r, $ttl, $plain) => $plain->tryAcquire($r));
+    $begin('renew: true, no ttl', false, fn ($r, $ttl, $plain, $always) => $always->acquire($r, 0));
+    $begin('renew: true, a ttl', false, fn ($r, $ttl, $plain, $always) => $always->acquire($r, 0, $ttl));
+    $begin('a ttl', true, fn ($r, $ttl, $plain) => $plain->acquire($r, 0, $ttl));
+    $begin('a ttl of tryAcquire()', true, fn ($r, $ttl, $plain) => $plain->tryAcquire($r, 0, $ttl));
+    $begin('renew: false', true, fn ($r, $ttl, $plain, $always, $never) => $never->acquire($r, 0));
+    $begin('renew: false, a ttl', true, fn ($r, $ttl, $plain, $always, $never) => $never->acquire($r, 0, $ttl));
     if ($name === 'RedLock') { // its lock() always has a ttl
-        $begin('lock()', true, fn ($r) => $plain->lock($r, (int) ($ttl * 1000)));
+        $begin('lock()', true, fn ($r, $ttl, $plain) => $plain->lock($r, (int) ($ttl * 1000)));
     } elseif ($locks->hasLock()) {
-        $begin('lock()', false, fn ($r) => $plain->lock($r, 0) ? $plain : null);
-        $begin('lock() with a ttl', true, fn ($r) => $plain->lock($r, 0, $ttl) ? $plain : null);
-        $begin('lock(), renew: true, a ttl', false, fn ($r) => $always->lock($r, 0, $ttl) ? $always : null);
-        $begin('lock(), renew: false', true, fn ($r) => $never->lock($r, 0) ? $never : null);
-        $begin('expire()', true, fn ($r) => $plain->lock($r, 0) && $plain->expire($r, $ttl) ? $plain : null);
-        $begin('expire(), renew: true', true, fn ($r) => $always->lock($r, 0) && $always->expire($r, $ttl) ? $always : null);
+        $begin('lock()', false, fn ($r, $ttl, $plain) => $plain->lock($r, 0) ? $plain : null);
+        $begin('lock() with a ttl', true, fn ($r, $ttl, $plain) => $plain->lock($r, 0, $ttl) ? $plain : null);
+        $begin('lock(), renew: true, a ttl', false, fn ($r, $ttl, $plain, $always) => $always->lock($r, 0, $ttl) ? $always : null);
+        $begin('lock(), renew: false', true, fn ($r, $ttl, $plain, $always, $never) => $never->lock($r, 0) ? $never : null);
+        $begin('expire()', true, fn ($r, $ttl, $plain) => $plain->lock($r, 0) && $plain->expire($r, $ttl) ? $plain : null);
+        $begin('expire(), renew: true', true, fn ($r, $ttl, $plain, $always) => $always->lock($r, 0) && $always->expire($r, $ttl) ? $always : null);
     }
-    $begin('refresh()', false, function ($r) use ($plain) {
+    $begin('refresh()', false, function ($r, $ttl, $plain) {
         $lease = $plain->acquire($r, 0);
         $lease->refresh();
         return $lease;
     });
-    $begin('refresh(), a ttl', true, function ($r) use ($plain, $ttl) {
+    $begin('refresh(), a ttl', true, function ($r, $ttl, $plain) {
         $lease = $plain->acquire($r, 0, $ttl);
         $lease->refresh($ttl);
         return $lease;
     });
-    $begin('detach()', true, fn ($r) => $plain->acquire($r, 0)->detach());
-    $begin('attach()', false, fn ($r) => $plain->attach($plain->acquire($r, 0)->detach()));
-    $begin('attach() by another object', false, fn ($r) => $locks->manager()->attach($plain->acquire($r, 0)->detach()));
-    $begin('attach(), a ttl', true, fn ($r) => $plain->attach($plain->acquire($r, 0, $ttl)->detach()));
-    $begin('attach(), a ttl, renew: true', false, fn ($r) => $always->attach($plain->acquire($r, 0, $ttl)->detach()));
-    $begin('attach(), renew: false', true, fn ($r) => $never->attach($plain->acquire($r, 0)->detach()));
-    $begin('attach() in a process', false, function ($r) use ($locks, $plain) {
+    $begin('detach()', true, fn ($r, $ttl, $plain) => $plain->acquire($r, 0)->detach());
+    $begin('attach()', false, fn ($r, $ttl, $plain) => $plain->attach($plain->acquire($r, 0)->detach()));
+    $begin('attach() by another object', false, fn ($r, $ttl, $plain) => $locks->manager()->attach($plain->acquire($r, 0)->detach()));
+    $begin('attach(), a ttl', true, fn ($r, $ttl, $plain) => $plain->attach($plain->acquire($r, 0, $ttl)->detach()));
+    $begin('attach(), a ttl, renew: true', false, fn ($r, $ttl, $plain, $always) => $always->attach($plain->acquire($r, 0, $ttl)->detach()));
+    $begin('attach(), renew: false', true, fn ($r, $ttl, $plain, $always, $never) => $never->attach($plain->acquire($r, 0)->detach()));
+    $begin('attach() in a process', false, function ($r, $ttl, $plain) use ($locks) {
         $handle = $plain->acquire($r, 0)->detach();
         $child = fork_child(function (callable $say, callable $hear) use ($locks, $handle) {
             $lease = $locks->manager()->attach($handle);
@@ -81,17 +82,43 @@ foreach (renewed_locks_and_pools() as $name => $locks) {
         $child->hear();
         return $child;
     });
-    $begin('the end of a process', true, fn ($r) => fork_child(function () use ($locks, $ttl, $r) {
+    $begin('the end of a process', true, fn ($r, $ttl) => fork_child(function () use ($locks, $ttl, $r) {
         $manager = $locks->manager(ttl: $ttl, releaseOnShutdown: false);
         $GLOBALS['lease'] = $manager->acquire($r, 0); // held until the very end
         return null;
     })->result());
+
+    // refresh($ttl) renews with the new time: with a shorter one sooner; with a longer one not after a third of the old one.
+    $begin('refresh() to less', false, function ($r) use ($locks) {
+        $lease = $locks->manager(ttl: 100)->acquire($r, 0);
+        $lease->refresh(12);
+        return $lease;
+    });
+    $longer[$name] = [$locks, unique("$name-longer"), $locks->manager(ttl: 15)->acquire(unique("$name-longer"), 0)];
+    $longer[$name][2]->refresh(100);
+
+    // dlock.max_hold: from then on it is not renewed
+    ini_set('dlock.max_hold', '8');
+    foreach (['', ', attach()'] as $what) {
+        $since = now();
+        $manager = $locks->manager(ttl: 9);
+        $lease = $manager->acquire(unique("$name-hold$what"), 0);
+        $limited["$name$what"] = [$what === '' ? $lease : $manager->attach($lease->detach()), $since];
+    }
+    ini_set('dlock.max_hold', '0');
 }
+$without = (new DistributedLock(redis_server(), ttl: 9))->acquire(unique('no-limit'), 0);
 $begun = now();
-$ended = [];
-while (now() < $begun + 1.5 * $ttl || count($ended) < count($runs_out)) {
-    if (now() > $begun + 60) {
-        echo 'do not end: ', implode(', ', array_diff(array_keys($runs_out), array_keys($ended))), "\n";
+$ended = $lowest = $renewed = $held = [];
+/** Has the time risen? By less it rises if a RedLock confirms what a server has. */
+$rises = function (string $what, int $left) use (&$lowest): bool {
+    $lowest[$what] = min($lowest[$what] ?? $left, $left);
+    return $left > $lowest[$what] + 2500;
+};
+while (count($ended) < count($runs_out) || count($renewed) < count($goes_on) || count($held) < count($limited)) {
+    if (now() > $begun + 90) {
+        echo 'do not end: ', implode(', ', array_keys(array_diff_key($runs_out, $ended))), '; do not rise: ', implode(', ', array_keys(array_diff_key($goes_on, $renewed))),
+            '; no limit: ', implode(', ', array_keys(array_diff_key($limited, $held))), "\n";
         break;
     }
     foreach ($runs_out as $what => [$locks, $resource]) {
@@ -100,9 +127,23 @@ while (now() < $begun + 1.5 * $ttl || count($ended) < count($runs_out)) {
         }
     }
     foreach ($goes_on as $what => [$locks, $resource]) {
-        if (of_majority($times = times_of($locks, $resource)) <= 0) {
+        $times = times_of($locks, $resource);
+        if (of_majority($times) <= 0) {
             echo "$what: not renewed (", shown($times), ")\n";
-            unset($goes_on[$what]);
+            unset($goes_on[$what], $renewed[$what]);
+        } elseif ($rises($what, of_majority($times))) {
+            $renewed[$what] = true;
+        }
+        str_ends_with($what, 'refresh() to less') && holds(max($times) <= 12_000, $what, $times);
+    }
+    foreach ($longer as $name => [$locks, $resource]) {
+        $times = times_of($locks, $resource);
+        holds(max($times) <= 100_000 && of_majority($times) > 0, "$name: refresh() to more", $times);
+        holds(!$rises("$name: to more", of_majority($times)) || now() > $begun + 12, "$name: renewed too soon after refresh() to more", $times);
+    }
+    foreach ($limited as $name => [$lease, $since]) {
+        if (!isset($held[$name]) && !$lease->isHeld()) {
+            $held[$name] = now() - $since;
         }
     }
     nap(0.1);
@@ -120,38 +161,11 @@ foreach ($keep as [$holder, $locks, $resource]) {
         same($goes, $holder->release($resource), "$resource: release()");
     }
 }
-
-// ---- refresh($ttl) renews with the new time ----
-foreach ([[6.0, 30.0], [30.0, 6.0]] as [$first, $then]) {
-    $leases = [];
-    foreach (renewed_locks_and_pools() as $name => $locks) {
-        $leases[$name] = [$locks, unique("$name-refresh-$then"), $locks->manager(ttl: $first)->acquire(unique("$name-refresh-$then"), 0)];
-        $leases[$name][2]->refresh($then);
-    }
-    $renewals = Dlock\stats()['renewals'];
-    for ($until = now() + 8; now() < $until; nap(0.1)) {
-        foreach ($leases as $name => [$locks, $resource]) {
-            $times = times_of($locks, $resource);
-            (max($times) <= $then * 1000 && of_majority($times) > 0) || exit("$name: refresh($then) after a ttl of $first: " . shown($times));
-        }
-    }
-    within($then > $first ? 0 : count($leases), Dlock\stats()['renewals'] - $renewals, $then > $first ? 1 : 100, "renewals after refresh($then)"); // 1: RedLock may have to confirm one
-    foreach ($leases as $name => [, , $lease]) {
-        same([true, true], [$lease->isHeld(), $lease->release()], "$name: isHeld(), release() after refresh($then)");
-    }
+foreach ($longer as $name => [, , $lease]) {
+    same([true, true], [$lease->isHeld(), $lease->release()], "$name: isHeld(), release() after refresh() to more");
 }
-
-// ---- dlock.max_hold ----
-ini_set('dlock.max_hold', '12');
-foreach (renewed_locks_and_pools() as $name => $locks) {
-    $held[$name] = [$locks->manager(ttl: 6.0)->acquire(unique("$name-hold"), 0), now()];
-    $held["$name, attach()"] = [$locks->manager()->attach($locks->manager(ttl: 6.0)->acquire(unique("$name-hold-attached"), 0)->detach()), now()];
-}
-ini_set('dlock.max_hold', '0');
-$without = (new DistributedLock(redis_server(), ttl: 6.0))->acquire(unique('no-limit'), 0);
-foreach ($held as $name => [$lease, $since]) {
-    wait_for(fn () => !$lease->isHeld(), 60, "$name: the limit");
-    within(9, now() - $since, SOON, "$name: seconds held");
+foreach ($limited as $name => [$lease]) {
+    within(9.5, $held[$name] ?? 0, SOON, "$name: seconds held, longer than without a renewal");
     same([Dlock\LeaseState::Lost, false], [$lease->state(), $lease->release()], "$name: after the limit");
 }
 same([true, true], [$without->isHeld(), $without->release()], 'one that was taken without limit');

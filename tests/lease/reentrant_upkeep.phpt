@@ -18,13 +18,13 @@ $kinds = [
 // ---- since when it is held ----
 foreach (['DistributedLock', 'RedLock'] as $name) {
     $resource = unique($name);
-    [$plain, $throwing] = [$kinds[$name](ttl: 2, reentrant: true), $kinds[$name](ttl: 2, reentrant: true, onLoss: 'throw')];
+    [$plain, $throwing] = [$kinds[$name](ttl: 6, reentrant: true), $kinds[$name](ttl: 6, reentrant: true, onLoss: 'throw')];
     $since = fn () => $plain->inspect($resource)->holders[0]?->heldSince;
     $outer = $plain->acquire($resource, 60);
     $first = wait_for($since, 60, "$name: the first renewal");
     $inner = $throwing->acquire($resource, 0);
     $before = Dlock\stats()['renewals'];
-    wait_for(fn () => Dlock\stats()['renewals'] > $before + 1, 60, "$name: renewals");
+    wait_for(fn () => Dlock\stats()['renewals'] > $before, 60, "$name: a renewal");
     same($first, $since(), "$name: since when it is held");
     same([true, true], [$inner->release(), $outer->release()], "$name: released");
 }
@@ -35,8 +35,10 @@ foreach ($kinds as $name => $make) {
     foreach (['flag', 'throw'] as $told) {
         $resource = unique("$name-$told");
         [$locks, $again] = [$make(ttl: 1.5, reentrant: true), $make(ttl: 2, reentrant: true, onLoss: $told)];
-        $outer = $locks->acquire($resource, 60);
-        thrown_by(fn () => wait_for(fn () => [$again->tryAcquire($resource)?->release(), !$outer->isHeld()][1], 60, "$name, $told: the limit"));
+        $outer = patiently(fn () => $locks->acquire($resource, 60));
+        do {
+            $e = thrown_by(fn () => wait_for(fn () => [$again->tryAcquire($resource)?->release(), !$outer->isHeld()][1], 60, "$name, $told: the limit"));
+        } while ($e instanceof Dlock\ConnectionException); // a late answer
         same(Dlock\LeaseState::Lost, $outer->state(), "$name, $told: after the limit");
     }
     $resource = unique($name);

@@ -34,11 +34,12 @@ foreach ($managers as $name => [$new, $prefix]) {
     foreach ($ends as $end => [$code, $exit_code, $output]) {
         $ttl = str_contains($end, 'lost') ? '1' : '1000';
         $child = php_child(str_replace('NEW', $new, '
-            (NEW)->synchronized($argv[3], function (Dlock\Lease $lease) {
+            require ' . var_export(__DIR__ . '/../inc/api.inc', true) . ';
+            patiently(fn () => (NEW)->synchronized($argv[3], function (Dlock\Lease $lease) {
                 echo "inside\n";
                 fgets(STDIN);
                 ' . $code . '
-            }, ttl: ' . $ttl . ');
+            }, ttl: ' . $ttl . '));
             echo "not reached\n";
         '), [redis_server(), implode(',', redis_servers(3)), $resource = unique("$name $end")]);
         $children[] = [$end, $exit_code, $output, $prefix . $resource, $child];

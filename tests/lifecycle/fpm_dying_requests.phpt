@@ -46,13 +46,13 @@ $next = $fpm->script('next', '
     $got = [];
     $start = now();
     foreach (["$key-lock", "$key-lease", "$key-section"] as $resource) {
-        $got[] = $single->tryAcquire($resource, 5)?->isHeld();
+        $got[] = $single->tryAcquire($resource, 20)?->isHeld();
     }
     foreach (["$key-red", "$key-red-lease"] as $resource) {
-        $got[] = $red->tryAcquire($resource, 5)?->isHeld();
+        $got[] = $red->tryAcquire($resource, 20)?->isHeld();
     }
-    $got[] = (new Dlock\Semaphore(5))->tryAcquire("$key-semaphore", 5, 5)?->isHeld();
-    $got[] = (new Dlock\ReadWriteLock())->writeLock()->tryAcquire("$key-read-write", 5)?->isHeld();
+    $got[] = (new Dlock\Semaphore(5))->tryAcquire("$key-semaphore", 5, 20)?->isHeld();
+    $got[] = (new Dlock\ReadWriteLock())->writeLock()->tryAcquire("$key-read-write", 20)?->isHeld();
     echo json_encode([$got, now() - $start, getmypid()]);
 ');
 $servers = implode(',', redis_servers(3));
@@ -68,9 +68,9 @@ for ($round = 0; $round < 3; $round++) {
             continue; // it takes a second
         }
         $key = unique("$round $end");
-        $body = $fpm->request($dying, ['key' => $key, 'servers' => $servers, 'end' => $end]);
+        $body = $fpm->request($dying, ['key' => $key, 'servers' => $servers, 'end' => $end], 60);
         holds(str_starts_with($body, 'locked ') && str_contains($body, $text), "the answer of a request with $end", $body);
-        [$got, $time] = json_decode($fpm->request($next, ['key' => $key, 'servers' => $servers]), true) ?? [null, 0];
+        [$got, $time] = json_decode($fpm->request($next, ['key' => $key, 'servers' => $servers], 150), true) ?? [null, 0];
         same(array_fill(0, 7, true), $got, "the next request after $end");
         // 200 ms for seven locks are enough; a slow machine may take longer, but a lease time would be 1000 s.
         within(0, $time, SOON, "its time after $end");
@@ -102,15 +102,17 @@ wait_until_gone($redis, "Lock:$key");
 unlink("$fpm->dir/go");
 $key = unique('killed');
 $slow = $fpm->script('slow', '
-    $lease = (new DistributedLock())->acquire($_GET["key"], 30, 0.5);
+    $lease = (new DistributedLock())->acquire($_GET["key"], 60, 100);
     file_put_contents($_GET["file"], getmypid());
     pause(60);
 ');
 $request = $fpm->send($slow, ['key' => $key, 'file' => "$fpm->dir/pid"]);
 $pid = wait_for(fn () => (int) @file_get_contents("$fpm->dir/pid"), 60, 'the worker');
 posix_kill($pid, SIGKILL);
-$request->response();
-$got = $fpm->request($fpm->script('late', 'echo (new DistributedLock())->lock($_GET["key"], 30) ? "locked" : "not locked";'), ['key' => $key]);
+$request->response(60);
+same(1, $redis->cmd('EXISTS', "Lock:$key"), 'the lock of a worker that was killed');
+$redis->cmd('PEXPIRE', "Lock:$key", 1); // the end of the lease time
+$got = $fpm->request($fpm->script('late', 'echo (new DistributedLock())->lock($_GET["key"], 60) ? "locked" : "not locked";'), ['key' => $key], 90);
 same('locked', $got, 'a request after the worker was killed');
 echo "done\n";
 ?>

@@ -56,7 +56,7 @@ file_put_contents($script, '<?php
 $command = cgi_command(['-q', '-d', 'enable_dl=1', '-d', "extension_dir=$module[1]", '-d', 'display_errors=1', '-d', 'dlock.connect_timeout=10', '-T', '4', $script]);
 $resource = unique();
 // Without the test's environment, which names the test as the script.
-exec("env -i MODULE=$module[2] ADDRESS=" . redis_addresses()[0] . " RESOURCE=$resource timeout 60 $command 2>&1", $lines, $code);
+exec("env -i MODULE=$module[2] ADDRESS=" . redis_addresses()[0] . " RESOURCE=$resource timeout 180 $command 2>&1", $lines, $code);
 $lines = array_values(array_filter($lines, fn (string $line) => $line !== '' && !str_starts_with($line, 'Elapsed time')));
 $each = array_chunk($lines, 5);
 same(0, $code, 'exit code');

@@ -31,15 +31,17 @@ function interrupted(array $servers, int $signal, callable $do): ?Throwable
     $parent = getmypid();
     array_map(fn (PrivateRedis $server) => $server->pause(), $servers);
     $child = fork_child(function () use ($servers, $signal, $parent) {
-        pause(0.3);
+        pause(0.1);
+        wait_for(fn () => preg_match('/^State:\s+S/m', file_get_contents("/proc/$parent/status")), 60, 'the wait for the answer');
         posix_kill($parent, $signal);
+        wait_for(fn () => !preg_match('/^S[ih][gd]Pnd:\s+0*[1-9a-f]/m', file_get_contents("/proc/$parent/status")), 60, 'the signal');
         pause(0.1);
         array_map(fn (PrivateRedis $server) => $server->resume(), $servers);
     });
     try {
         return thrown_by($do);
     } finally {
-        $child->result(20);
+        $child->result(90);
     }
 }
 

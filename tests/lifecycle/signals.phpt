@@ -48,7 +48,7 @@ foreach ($managers as $name => [$make, $wait]) {
         }
         $lease->release();
         same([true, 5], $child->result(), "$name: after five signals");
-        $lease = $make()->acquire($resource, 30, 1000);
+        $lease = $make()->acquire($resource, 60, 1000);
     }
 
     // The time limit stays the same, however many signals come. They come until the wait ends.

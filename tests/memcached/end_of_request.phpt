@@ -26,7 +26,7 @@ foreach ($takes as $take => $code) {
         foreach ($i === 0 ? $ends : array_slice($ends, 1, 1) as $end => $end_code) {
             $resource = 'r-' . md5("$take $i $end");
             $code_of = str_contains($code, 'END') ? str_replace(['OPTIONS', 'END'], [$options, $end_code], $code) : str_replace('OPTIONS', $options, $code) . $end_code;
-            php_child($code_of, [$server->dsn(), $resource], $ini)->wait();
+            php_child($code_of, [$server->dsn(), $resource], "$ini -d dlock.shutdown_timeout=60")->wait();
             same($left && $take !== 'a section', $raw->get("Lock:$resource") !== null, "$take, settings $i, $end: is it left?");
         }
     }
@@ -45,7 +45,7 @@ same(true, (new DistributedLock($server->dsn()))->lock('killed', 60), 'the lock 
 
 // If the server does not answer, a request ends nevertheless.
 $child = php_child('
-    $lock = new DistributedLock($argv[1] . "?connect_timeout=0.5&read_timeout=0.5");
+    $lock = new DistributedLock($argv[1] . "?connect_timeout=60&read_timeout=60");
     $lease = $lock->acquire("r", 0, 1000);
     echo "held\n";
     fgets(STDIN);

@@ -19,8 +19,9 @@ $raw = $server->raw();
 $lock = new DistributedLock($server->dsn());
 $lock->lock('lock', 0, 1000);
 $lease = $lock->acquire('lease', 0, 1000);
-$renewed = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('renewed', 0);
+$renewed = (new DistributedLock($server->dsn(), ttl: 15))->acquire('renewed', 0);
 
+ini_set('dlock.shutdown_timeout', '60');
 $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease, $renewed) {
     ob_start();
     same([false, false, false], [$lock->release('lock'), $lock->isLocking('lock'), $lock->expire('lock', 5)], 'the parent\'s lock() in the child');
@@ -32,7 +33,7 @@ $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease,
     }
     same([false, null, true], [$lock->lock('lock', 0), $lock->tryAcquire('lease'), $lock->isLocked('lease')], 'what the parent holds');
     same([true, true], [$lock->lock('own', 0, 1000), $lock->isLocking('own')], 'a lock of the child\'s own');
-    $own = (new DistributedLock($GLOBALS['server']->dsn(), ttl: MEMCACHED_TTL))->acquire('own-renewed', 0);
+    $own = (new DistributedLock($GLOBALS['server']->dsn(), ttl: 15))->acquire('own-renewed', 0);
     $say(ob_get_clean());
     $hear();
     ob_start();
@@ -42,7 +43,7 @@ $child = fork_child(function (callable $say, callable $hear) use ($lock, $lease,
 });
 same('', $child->hear(), 'in the child');
 same([false, true], [$lock->lock('own', 0), $raw->get('Lock:own') !== null], 'what the child holds');
-pause(1.5 * MEMCACHED_TTL); // both renew
+array_map($server->waitForRenewal(...), ['Lock:renewed', 'Lock:own-renewed']);
 $child->say('go on');
 same('', $child->result(), 'in the child, later');
 same([null, null, null], [$raw->get('Lock:own'), $raw->get('Lock:own-renewed'), $raw->get('Lock:left')], 'what the child held');

@@ -69,13 +69,14 @@ $redis = (new DistributedLock(redis_server()))->acquire(unique(), 0, 100);
 fails(ValueError::class, '*attach(): Argument #1 ($handle)*', fn () => $manager->attach($redis->detach()), 'of a lock on Redis');
 
 // The lease is renewed after attach(), too.
-$lease = (new DistributedLock($server->dsn(), ttl: MEMCACHED_TTL))->acquire('renewed');
+$lease = (new DistributedLock($server->dsn(), ttl: 15))->acquire('renewed');
 $lease = $manager->attach($lease->detach());
-pause(1.5 * MEMCACHED_TTL);
+$server->waitForRenewal('Lock:renewed');
 same([true, true], [$lease->isHeld(), $lease->release()], 'one that is renewed');
 
 // A lease that has expired.
-$handle = $manager->acquire('short', 0, MEMCACHED_TTL)->detach();
+$handle = $manager->acquire('short', 0, 100)->detach();
+$raw->say('touch Lock:short 1');
 wait_for(fn () => $raw->get('Lock:short') === null, 60, 'the end of the key');
 fails(LeaseLostException::class, '*"short"*', fn () => $manager->attach($handle), 'too late');
 echo "done\n";

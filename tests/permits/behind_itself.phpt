@@ -25,8 +25,10 @@ function stranger(string $key, int $capacity, callable $acquire): ForkedChild
     return $child;
 }
 
+ini_set('dlock.ttl', '60');
 foreach (['phase', 'fifo'] as $fairness) {
     $resource = unique($fairness);
+    $keeper = keep_alive([redis_addresses()[0]], "ReadWriteLock:$resource");
     $reads = (new ReadWriteLock(redis_server(), fairness: $fairness))->readLock();
     $held = $reads->acquire($resource);
     same(true, $reads->acquire($resource, 30)->release(), "$fairness: a nested reader, while nobody waits");
@@ -34,10 +36,12 @@ foreach (['phase', 'fifo'] as $fairness) {
     within(0, seconds(fn () => fails(DeadlockException::class, MESSAGE, fn () => $reads->acquire($resource, 60))), SOON, "$fairness: behind a writer");
     same(1, counts_of("ReadWriteLock:$resource", ALL_PERMITS)['waiting'], 'it does not wait any more');
     same([true, true], [$held->release(), $writer->result()], 'then it is the writer\'s turn');
+    $keeper->kill();
 }
 
 // With a semaphore it is a deadlock only if this process' permits are too many for the waiter before it.
 $resource = unique('semaphore');
+$keeper = keep_alive([redis_addresses()[0]], "Semaphore:$resource", grants: false);
 $semaphore = new Semaphore(5, redis_server());
 $held = $semaphore->acquire($resource, 1);
 $others = fork_child(function (callable $say, callable $hear) use ($resource) {

@@ -184,8 +184,8 @@ function operations(): array
     return $all;
 }
 
-$sentinels = new SentinelSet(1);
-$cluster = new ClusterSet(3, 3);
+$sentinels = new SentinelSet(1, downAfter: 60_000);
+$cluster = new ClusterSet(3, 3, timeout: 60_000);
 // If replicas acknowledge, servers grant locks half a minute after the first request. All keys are in one slot, so this
 // wait comes once.
 $guarded = ['replicas' => 1, 'guard' => 30];

@@ -16,7 +16,7 @@ require_once __DIR__ . '/../inc/lease.inc';
 use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 
-$set = new SentinelSet();
+$set = new SentinelSet(downAfter: 60_000);
 $dsn = $set->dsn(['guard' => 6]);
 $semaphore = new Semaphore(3, $dsn, ttl: 6);
 $lock = new ReadWriteLock($dsn, ttl: 6);

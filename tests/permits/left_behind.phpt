@@ -13,8 +13,8 @@ require __DIR__ . '/../inc/permits.inc';
 use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 
-// Dead readers: 1,000 whose leases ended in the last minutes, and one whose lease ended a second ago, which may still
-// renew it.
+// Dead readers: 1,000 whose leases ended in the last minutes, and one whose lease has just ended, which may still renew
+// it.
 $resource = unique('dead');
 $key = "ReadWriteLock:$resource";
 $reads = (new ReadWriteLock(redis_server()))->readLock();
@@ -24,11 +24,11 @@ redis_raw()->cmd('EVAL', <<<'LUA'
     for i = 1, 1000 do
         redis.call('ZADD', KEYS[1], now - 5000 - i, 'hdead' .. i)
     end
-    redis.call('ZADD', KEYS[1], now - 1000, 'hlate')
+    redis.call('ZADD', KEYS[1], now - 1, 'hlate')
     redis.call('ZINCRBY', KEYS[1], 1001, '$used')
     LUA, 1, $key);
 $acquire = function () use ($key, $resource, $reads): void {
-    redis_raw()->cmd('EVAL', 'local t = redis.call("TIME")[1] * 1000 redis.call("ZADD", KEYS[1], "XX", t - 1000, "hlate")', 1, $key); // it ended a second ago
+    redis_raw()->cmd('EVAL', 'local t = redis.call("TIME")[1] * 1000 redis.call("ZADD", KEYS[1], "XX", t - 1, "hlate")', 1, $key); // it has just ended
     $reads->acquire($resource, ttl: 1000)->release();
 };
 for ($i = 0; $i < 1000 && redis_raw()->cmd('ZSCORE', $key, 'hdead1') !== null; $i++) {
@@ -49,6 +49,7 @@ same(true, $held->release(), 'and gives it back');
 $resource = unique('lower');
 [$small, $large] = [new Semaphore(3, redis_server()), new Semaphore(10, redis_server())];
 $held = $large->acquire($resource, 3, ttl: 1000);
+$keeper = keep_alive([redis_addresses()[0]], "Semaphore:$resource");
 $waiter = fork_child(fn () => (new Semaphore(3, redis_server()))->acquire($resource, 1, 60, 1000)->release());
 at_end($waiter->kill(...));
 wait_for(fn () => counts_of("Semaphore:$resource", 3)['waiting'] === 1, 60, 'the waiter');

@@ -9,6 +9,7 @@ skip_unless_functions('pcntl_fork');
 <?php
 declare(strict_types=1);
 require __DIR__ . '/../inc/permits.inc';
+require __DIR__ . '/../inc/lease.inc';
 
 use Dlock\Semaphore;
 
@@ -18,10 +19,11 @@ const CAPACITY = 10;
 function waiter(string $server, string $resource, int $permits): ForkedChild
 {
     $child = fork_child(function (callable $say, callable $hear) use ($server, $resource, $permits) {
-        $lease = (new Semaphore(CAPACITY, $server))->acquire($resource, $permits, 60, 100);
-        $say([$lease->fencingToken, $lease->permits, $lease->isHeld()]);
+        $lease = (new Semaphore(CAPACITY, $server))->acquire($resource, $permits, 600, 100);
+        $lasts = lasts($lease);
+        $say([$lease->fencingToken, $lease->permits, $lease->isHeld() || !$lasts]);
         $hear();
-        return $lease->release();
+        return $lease->release() || !$lasts;
     });
     at_end($child->kill(...));
     return $child;
@@ -48,6 +50,7 @@ function served(array $line): array
 $semaphore = new Semaphore(CAPACITY, redis_server());
 $resource = unique('hundred');
 $holders = array_map(fn () => $semaphore->acquire($resource, ttl: 100), range(1, CAPACITY));
+$keeper = keep_alive([redis_addresses()[0]], "Semaphore:$resource");
 $line = line($resource, array_fill(0, 100, 1));
 $release = fn (int $i) => $i < CAPACITY ? $holders[$i]->release() : ($line[$i - CAPACITY]->say('release') ?? $line[$i - CAPACITY]->result());
 $fences = [];
@@ -64,11 +67,13 @@ same($sorted, $fences, 'fencing tokens in the order of tickets');
 for ($i = 100; $i < 110; $i++) {
     same(true, $release($i), "release $i");
 }
+$keeper->kill();
 same(['all' => CAPACITY, 'available' => CAPACITY, 'held' => 0, 'waiting' => 0], counts_of("Semaphore:$resource", CAPACITY), 'in the end');
 
 // ---- a client gets no permits before a living waiter that asked earlier, even if it wants less, which would fit ----
 $resource = unique('large');
 $holder = $semaphore->acquire($resource, 6, ttl: 100);
+$keeper = keep_alive([redis_addresses()[0]], "Semaphore:$resource");
 [$large, $small] = $line = line($resource, [CAPACITY, 1]);
 same([null, 4], [$semaphore->tryAcquire($resource), $semaphore->availablePermits($resource)], 'one that does not wait does not overtake either');
 pause(0.2); // time for a mistake
@@ -82,17 +87,19 @@ foreach ($line as $child) {
     $child->say('release');
     same(true, $child->result(), 'release()');
 }
+$keeper->kill();
 
 // ---- a release or an expiry grants permits to all first waiters that now fit, in one step, with one message each ----
 $private = redis_private();
 $semaphore = new Semaphore(CAPACITY, 'redis://' . $private->address());
-foreach (['a release' => 100, 'an expiry' => 2.5] as $what => $ttl) {
+foreach (['a release', 'an expiry'] as $what) {
     $resource = unique($what);
-    $holder = $semaphore->acquire($resource, CAPACITY, ttl: $ttl);
+    $holder = $semaphore->acquire($resource, CAPACITY, ttl: 100);
+    $keeper = keep_alive([$private->address()], "Semaphore:$resource");
     $line = line($resource, [3, 4, 2, 3, 1], $private);
     $messages = fn () => command_counts($private->raw())['publish'] ?? 0;
     $before = $messages();
-    $what === 'a release' ? $holder->release() : wait_for(fn () => !$holder->isHeld(), 60, 'the end of the lease');
+    $what === 'a release' ? $holder->release() : $private->raw()->cmd('ZADD', "Semaphore:$resource", 'XX', (int) (wall_ms() - 1), "h$holder->token");
     same([3, 4, 2], array_map(fn (ForkedChild $child) => $child->hear()[1], array_slice($line, 0, 3)), "$what: those that fit are served");
     pause(0.1);
     same([], served(array_slice($line, 3)), "$what: the fourth does not fit, and the fifth would");
@@ -105,6 +112,7 @@ foreach (['a release' => 100, 'an expiry' => 2.5] as $what => $ttl) {
         same(true, $child->result(), "$what: release() of waiter $i");
     }
     unset($holder);
+    $keeper->kill();
 }
 echo "done\n";
 ?>

@@ -18,10 +18,11 @@ use Dlock\ReadWriteLock;
 function waiter(string $side, string $resource, string $fairness): ForkedChild
 {
     $child = fork_child(function (callable $say, callable $hear) use ($side, $resource, $fairness) {
-        $lease = (new ReadWriteLock(redis_server(), fairness: $fairness))->{"{$side}Lock"}()->acquire($resource, 60, 100);
-        $say([$lease->isHeld(), $lease->fencingToken]);
+        $lease = (new ReadWriteLock(redis_server(), fairness: $fairness))->{"{$side}Lock"}()->acquire($resource, 600, 100);
+        $lasts = lasts($lease);
+        $say([$lease->isHeld() || !$lasts, $lease->fencingToken]);
         $hear();
-        return $lease->release();
+        return $lease->release() || !$lasts;
     });
     at_end($child->kill(...));
     return $child;
@@ -59,6 +60,7 @@ function release(array $children, string $what): void
 $resource = unique('among');
 $lock = new ReadWriteLock(redis_server());
 $before = array_map(fn () => $lock->readLock()->acquire($resource, ttl: 100), range(1, 25));
+$keeper = keep_alive([redis_addresses()[0]], "ReadWriteLock:$resource");
 $line = line(['write', ...array_fill(0, 25, 'read'), 'write'], $resource, 'phase');
 same(null, $lock->readLock()->tryAcquire($resource), 'a reader that does not wait');
 [$writer, $last] = [array_shift($line), array_pop($line)];
@@ -82,6 +84,7 @@ same([], served([$last]), 'the second writer, while they read');
 release($line, 'the readers');
 same(true, $last->hear()[0], '"after readers the first writer"');
 release([$last], 'the second writer');
+$keeper->kill();
 
 // ---- readers and writers that come in turn ----
 $sides = ['read', 'write', 'read', 'write', 'read', 'write', 'read'];
@@ -92,6 +95,7 @@ $orders = [
 foreach ($orders as $fairness => $phases) {
     $resource = unique($fairness);
     $holder = (new ReadWriteLock(redis_server(), fairness: $fairness))->writeLock()->acquire($resource, ttl: 100);
+    $keeper = keep_alive([redis_addresses()[0]], "ReadWriteLock:$resource");
     $line = line($sides, $resource, $fairness);
     same(true, $holder->release(), "$fairness: the holder");
     foreach ($phases as $phase) {
@@ -104,6 +108,7 @@ foreach ($orders as $fairness => $phases) {
             "$fairness: who is served beside " . implode(', ', $phase));
         release($now, $fairness);
     }
+    $keeper->kill();
 }
 
 // ---- neither side starves: readers that overlap without end, and writers that do ----

@@ -118,7 +118,7 @@ fails(ValueError::class, 'DistributedLock::attach(): Argument #1 ($handle) must 
 fails(ValueError::class, 'Dlock\ReadWriteLockSide::attach(): *; this one is for Dlock\Semaphore', fn () => $sides->readLock()->attach($handle));
 fails(ValueError::class, 'Dlock\Semaphore::attach(): *; this one is for DistributedLock', fn () => $semaphore->attach($lock->acquire($resource, ttl: 100)->detach()));
 fails(ValueError::class, 'Dlock\Semaphore::attach(): *; this one is for writeLock() of Dlock\ReadWriteLock',
-    fn () => $semaphore->attach($sides->writeLock()->acquire($resource, ttl: 1)->detach()));
+    fn () => $semaphore->attach($sides->writeLock()->acquire($resource, ttl: 100)->detach()));
 same(true, $semaphore->attach($handle)->release(), 'its own handle');
 $lock->isLocked($resource) && redis_raw()->cmd('DEL', "Lock:$resource");
 

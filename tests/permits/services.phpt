@@ -14,7 +14,7 @@ require __DIR__ . '/../inc/replicated.inc';
 use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 
-foreach (['cluster' => new ClusterSet(3, 0), 'Sentinels' => new SentinelSet(0)] as $name => $set) {
+foreach (['cluster' => new ClusterSet(3, 0, timeout: 60_000), 'Sentinels' => new SentinelSet(0, downAfter: 60_000)] as $name => $set) {
     $dsn = $set->dsn(['replicas' => 0]);
     // Each resource is in one hash slot; the resources are in many slots.
     for ($i = 0; $i < 12; $i++) {
@@ -51,7 +51,7 @@ foreach (['cluster' => new ClusterSet(3, 0), 'Sentinels' => new SentinelSet(0)] 
 }
 
 // ---- if replicas acknowledge, a failover grants no permit twice ----
-$set = new SentinelSet(1);
+$set = new SentinelSet(1, downAfter: 60_000);
 $dsn = $set->dsn(['guard' => 30]);
 $semaphore = new Semaphore(3, $dsn, ttl: 30.0);
 $lock = new ReadWriteLock($dsn, ttl: 30.0);

@@ -37,7 +37,7 @@ function run_until(Closure $condition, string $what): void
     holds($condition(), $what);
 }
 
-$servers = ['one server' => null, 'Sentinels' => new SentinelSet(1), 'cluster' => new ClusterSet(3, 0), 'memory' => null];
+$servers = ['one server' => null, 'Sentinels' => new SentinelSet(1, downAfter: 60_000), 'cluster' => new ClusterSet(3, 0, timeout: 60_000), 'memory' => null];
 $dsns = ['one server' => redis_server(), 'Sentinels' => $servers['Sentinels']->dsn(), 'cluster' => $servers['cluster']->dsn(['replicas' => 0]), 'memory' => 'memory://baskets'];
 foreach ($dsns as $name => $dsn) {
     $prefix = '{' . unique('baskets') . '}:';

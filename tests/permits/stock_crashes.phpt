@@ -24,7 +24,7 @@ function counts(): array
 $stock->restock('shoe', 2);
 $buyer = fork_child(function (callable $say) use ($server) {
     $stock = new Stock($server->dsn());
-    $stock->reserve('shoe', 'ann', 'r1', ttl: 1.0);
+    $stock->reserve('shoe', 'ann', 'r1');
     $say($stock->reserve('shoe', 'ann', 'r2')->fencingToken);
     block_for_ever();
 });
@@ -37,7 +37,9 @@ function block_for_ever(): never
 $token = $buyer->hear();
 $buyer->kill();
 same([0, 2, 0, 0], counts(), 'killed: both are reserved');
-$bob = $stock->reserve('shoe', 'bob', 'r1', 20);
+$ends = $server->raw()->cmd('TIME')[0] * 1000 + 1000; // the time of one is over soon
+$server->raw()->cmd('ZADD', 'Stock:shoe', $ends, 'hann/r1', -$ends, '$next');
+$bob = $stock->reserve('shoe', 'bob', 'r1', 60);
 same(['shoe' => 1], $bob->items, 'the one whose time is over goes to the first waiter');
 same(true, $stock->reservation('shoe', 'ann', 'r2')->confirm(), 'the other is bought by another process');
 same([0, 1, 1, 0], counts(), 'one reserved, one sold');

@@ -127,9 +127,9 @@ function all_of_it(string $where, string $dsn, string $prefix): void
 
 all_of_it('memory', 'memory://', 'orders:');
 all_of_it('one server', redis_server(), unique('orders') . ':');
-$sentinels = new SentinelSet(1);
+$sentinels = new SentinelSet(1, downAfter: 60_000);
 all_of_it('Sentinels', $sentinels->dsn([]), 'orders:');
-$cluster = new ClusterSet(3, 0);
+$cluster = new ClusterSet(3, 0, timeout: 60_000);
 all_of_it('a cluster', $cluster->dsn(['replicas' => 0]), '{orders}:');
 $many = new Stock($cluster->dsn(['replicas' => 0]), 'many:');
 foreach (['a', 'b', 'c', 'd'] as $i => $sku) {

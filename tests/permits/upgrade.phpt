@@ -30,6 +30,7 @@ foreach (['phase', 'fifo'] as $fairness) {
 
         // ---- the only reader ----
         $name = unique("$where-$fairness");
+        $keeper = $where === 'redis' ? keep_alive([redis_addresses()[0]], "ReadWriteLock:$name") : null;
         $lease = $read->acquire($name, 60);
         [$token, $fence] = [$lease->token, $lease->fencingToken];
         same(null, $lease->upgrade(0), "$what: upgrade()");
@@ -165,6 +166,7 @@ foreach (['phase', 'fifo'] as $fairness) {
         $lease->release();
         fails(LeaseLostException::class, '*', fn () => $lease->upgrade(0), "$what: released");
         fails(LeaseLostException::class, '*', fn () => $lease->downgrade(), "$what: released");
+        $keeper?->kill();
     }
 }
 

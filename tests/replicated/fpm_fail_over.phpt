@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-$set = new SentinelSet();
+$set = new SentinelSet(downAfter: 60_000);
 $fpm = fpm_start(['dlock.server' => '"' . $set->dsn(['guard' => 1, 'connect_timeout' => 20, 'read_timeout' => 20]) . '"', 'dlock.ttl' => '1', 'dlock.restart_guard' => '1'], 1);
 $look = $fpm->script('look', '
     $begin = now();
@@ -29,9 +29,8 @@ $sell = $fpm->script('sell', '
 ');
 
 [$first] = $fpm->json($sell);
-$old = $set->master();
-$old->kill();
-$set->waitForFailOver($old);
+$set->master()->kill();
+$set->failOver();
 [$ms, $locked, $connections] = $fpm->json($look);
 holds(!$locked, 'the first request', [$ms, $locked]);
 [$token] = $fpm->json($sell);

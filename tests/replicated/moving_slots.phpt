@@ -17,7 +17,7 @@ $locks = (int) (getenv('DLOCK_MOVING_LOCKS') ?: 200);
 define('PROCESSES', max(4, intdiv($locks, 600)));
 const NAMES = 40, LIMIT = 4.0, MOVES = 10;
 
-$set = new ClusterSet();
+$set = new ClusterSet(timeout: 60_000);
 $names = array_map(fn (int $i) => "sku-$i", range(1, NAMES));
 $slots = array_map(fn (string $name) => key_slot("Lock:$name"), $names);
 $record = redis_private();

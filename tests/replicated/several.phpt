@@ -39,8 +39,8 @@ function several(string $what, DistributedLock $locks): void
     same([false, false, false], $locked(), "$what: all are free");
 }
 
-$set = new SentinelSet();
-$cluster = new ClusterSet();
+$set = new SentinelSet(downAfter: 60_000);
+$cluster = new ClusterSet(timeout: 60_000);
 $guarded = ['guard' => 10];
 $replicated = new DistributedLock($set->dsn($guarded), ttl: 10, renew: true);
 $clustered = new DistributedLock($cluster->dsn($guarded), ttl: 10, renew: true);

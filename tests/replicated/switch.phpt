@@ -42,7 +42,7 @@ function goes_on_as_master(ReplicatedRedis $server, callable $say): bool
 }
 
 // Behind Sentinels.
-$set = new SentinelSet();
+$set = new SentinelSet(downAfter: 60_000);
 $dsn = $set->dsn(['guard' => 3]);
 $from = $set->master()->address();
 $watcher = fork_child(goes_on_as_master(...), [$set->master()]);
@@ -58,7 +58,7 @@ $server = $set->at((int) explode(':', $from)[1]);
 same('10', $server->raw()->cmd('CONFIG', 'GET', 'repl-ping-replica-period')[1], 'the setting is as before');
 
 // In a cluster.
-$cluster = new ClusterSet();
+$cluster = new ClusterSet(timeout: 60_000);
 $dsn = $cluster->dsn(['guard' => 3]);
 $master = $cluster->masterOf(0);
 $replica = $cluster->replicaOf($master);

@@ -63,7 +63,7 @@ $master = new ReplicatedRedis([...$data, ...$tls], 'of-servers');
 $replica = new ReplicatedRedis([...$data, ...$tls], 'of-servers');
 $replica->raw()->cmd('REPLICAOF', '127.0.0.1', $port($master));
 wait_for(fn () => is_replica_in_sync($replica->raw()), 60, 'the replica');
-$sentinel = new ReplicatedRedis(['sentinel monitor shop 127.0.0.1 ' . $port($master) . ' 1', 'sentinel down-after-milliseconds shop 2000',
+$sentinel = new ReplicatedRedis(['sentinel monitor shop 127.0.0.1 ' . $port($master) . ' 1', 'sentinel down-after-milliseconds shop 60000',
     'sentinel auth-pass shop of-servers', 'requirepass of-sentinels', ...$tls], 'of-sentinels', true);
 hasten_sentinel($sentinel->raw(), 200);
 wait_for(fn () => is_sentinel_content($sentinel->raw(), 'shop', 1, 1), 60, 'the Sentinel');
@@ -76,7 +76,7 @@ $changes_places($master, $replica, fn () => $sentinel->raw()->cmd('SENTINEL', 'F
 holds($works('Sentinel, after a fail-over', $dsn(), $replica) > $before, 'the fencing token after a fail-over', $before);
 
 // ---- a cluster ----
-$nodes = array_map(fn () => new ReplicatedRedis([...$data, ...$tls, 'cluster-enabled yes', 'cluster-port %bus%', 'tls-cluster yes', 'cluster-node-timeout 1000',
+$nodes = array_map(fn () => new ReplicatedRedis([...$data, ...$tls, 'cluster-enabled yes', 'cluster-port %bus%', 'tls-cluster yes', 'cluster-node-timeout 60000',
     'cluster-replica-validity-factor 0'], 'of-servers'), [0, 1]);
 [$master, $replica] = $nodes;
 $master->raw()->cmd('CLUSTER', 'ADDSLOTSRANGE', 0, REDIS_SLOTS - 1);

@@ -12,7 +12,7 @@ require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-$set = new SentinelSet();
+$set = new SentinelSet(downAfter: 60_000);
 $lock = new DistributedLock($set->dsn(['guard' => 10]), ttl: 10.0);
 $timed_out = function () use ($lock): string {
     try {
@@ -45,9 +45,8 @@ same([false, true, true], $child->result(), 'a child has its own connections and
 holds($lease->isHeld(), 'the parent keeps it', $lease->state());
 
 same([true, false], [$lease->release(), $lock->isLocked('sale')], 'release()');
-$master = $set->master();
-$master->kill();
-$set->waitForFailOver($master);
+$set->master()->kill();
+$set->failOver();
 wait_for(fn () => $timed_out() === 'granted', 60, 'a new master to grant locks');
 echo "done\n";
 ?>

@@ -129,7 +129,7 @@ foreach (['DistributedLock' => shared_locks()[0], 'Semaphore' => shared_pools()[
         $other = $locks->manager()->acquire("$resource-other", 0, 100);
         strands(function () use ($locks, $manager, $resource, $waits, $now) {
             try {
-                $lease = $manager->acquire($resource, 0);
+                $lease = $manager->acquire($resource, 30);
                 $locks->steal($locks->raw()[0], $resource);
                 $waits ? $locks->manager()->acquire("$resource-other", 30) : Strands::until(fn () => false, 30);
             } catch (Dlock\LeaseLostException $e) {
@@ -146,7 +146,7 @@ foreach (['DistributedLock' => shared_locks()[0], 'Semaphore' => shared_pools()[
     // The lease of a strand that has ended.
     $lease = null;
     strands(function () use ($manager, $name, &$lease) {
-        $lease = $manager->acquire(unique($name), 0);
+        $lease = $manager->acquire(unique($name), 30);
     });
     $locks->steal($locks->raw()[0], $lease->resource);
     for ($until = now() + 20; $lease->isHeld() && now() < $until; pause(0.01));

@@ -83,10 +83,10 @@ function storm(Closure $make, string $prefix, float $until, string $gates, int $
 
 $server = redis_private();
 $kinds = [
-    'DistributedLock' => fn () => new DistributedLock($server->dsn(), ttl: 4, renew: true),
-    'Semaphore' => fn () => new OnePermit(new Dlock\Semaphore(1, $server->dsn(), 'Lock:', ttl: 4, renew: true)),
-    'RedLock' => fn () => new RedLock([$server->dsn(), ...array_slice(redis_servers(3), 1)], prefix: 'Lock:', ttl: 4, renew: true),
-    'ZkLock' => fn () => new ZkLock(zk_hosts()),
+    'DistributedLock' => fn () => new DistributedLock($server->dsn(), ttl: 30, renew: true),
+    'Semaphore' => fn () => new OnePermit(new Dlock\Semaphore(1, $server->dsn(), 'Lock:', ttl: 30, renew: true)),
+    'RedLock' => fn () => new RedLock([$server->dsn(), ...array_slice(redis_servers(3), 1)], prefix: 'Lock:', ttl: 30, renew: true),
+    'ZkLock' => fn () => new ZkLock(zk_hosts(), sessionTimeout: 30),
 ];
 foreach ($kinds as $name => $make) {
     $prefix = unique($name);
@@ -116,7 +116,7 @@ foreach ($kinds as $name => $make) {
     $left = $make();
     for ($i = 1; $i <= RESOURCES; $i++) {
         wait_for(fn () => !$left->isLocked("$prefix-$i"), 60, "$name: $prefix-$i to be free (seed $seed)");
-        $name === 'ZkLock' ? wait_for_nodes(zk_raw(), 0, "$prefix-$i") : same(true, $left->acquire("$prefix-$i", timeout: 20)->release(), "$name: and to be had");
+        $name === 'ZkLock' ? wait_for_nodes(zk_raw(), 0, "$prefix-$i") : same(true, $left->acquire("$prefix-$i", timeout: 60)->release(), "$name: and to be had");
     }
 }
 echo "done\n";

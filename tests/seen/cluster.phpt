@@ -13,7 +13,7 @@ require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/seen.inc';
 require __DIR__ . '/../inc/replicated.inc';
 
-$set = new ClusterSet(3, 0);
+$set = new ClusterSet(3, 0, timeout: 60_000);
 $dsn = $set->dsn(['replicas' => 0]);
 $make = fn () => new DistributedLock($dsn);
 $locks = $make();

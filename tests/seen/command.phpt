@@ -28,7 +28,7 @@ $lease->release();
 same(0, dlock([$server, 'wait', $resource])->status, 'wait');
 
 // The loss of the lock ends the command.
-$child = fork_child(fn () => dlock([$server, 'run', $resource, '--ttl=2', '--', 'sh', '-c', 'trap "echo told; kill \$!; exit 1" TERM; tail -f /dev/null & wait']));
+$child = fork_child(fn () => dlock([$server, 'run', $resource, '--ttl=6', '--', 'sh', '-c', 'trap "echo told; kill \$!; exit 1" TERM; tail -f /dev/null & wait']));
 $seen = wait_for_parties($locks, $resource, 1, 0);
 same("run sh", wait_for(fn () => $locks->inspect($resource)->holders[0]->label ?? 'run sh', SOON), 'the label of run');
 redis_raw()->cmd('DEL', "Lock:$resource");

@@ -46,7 +46,10 @@ foreach (private_databases() as $kind => $server) {
     }
     $token = $claimants[0]->hear();
 
-    $run = $dlock('show', 'r', '--json');
+    $run = wait_for(function () use ($dlock) {
+        $run = $dlock('show', 'r', '--json');
+        return $run->status !== 0 || json_decode($run->output)->waiting === 2 ? $run : null; // not before a slow waiter's sign of life
+    }, 60, "$kind: show");
     $shown = json_decode($run->output, true);
     same([0, '', array_slice($pids, 1), 2], [$run->status, $run->errors, array_column($shown['waiters'], 'pid'), $shown['waiting']], "$kind: show");
     $id = substr($token, 0, 24);

@@ -23,7 +23,7 @@ foreach ([str_repeat('x', 121), "a\nb", "\x7f", "\u{85}", "\xff", "\xc3"] as $la
 }
 setLabel(null);
 
-$locks = new DistributedLock(redis_server());
+$locks = new DistributedLock(redis_server(), ttl: 60);
 $lease = $locks->acquire(unique());
 
 /** What other processes see of a waiter with these settings: its label and its host. $code runs before the wait. */

@@ -11,6 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/seen.inc';
+require __DIR__ . '/../inc/handover.inc';
 require __DIR__ . '/../inc/openmetrics.inc';
 
 /** The resources that "dlock ls" lists. @return list<string> */
@@ -64,6 +65,7 @@ $lease->release();
 // Queues and stocks as metrics.
 $make = fn () => new DistributedLock(redis_server(), $prefix, ttl: 60);
 $resource = "quoted \"\\ \e \xff";
+$keeper = keep_alive([redis_addresses()[0]], $prefix . $resource);
 $claimants = [];
 for ($i = 0; $i < 3; $i++) {
     $claimants[] = claimant($make, $resource, 'x');
@@ -83,6 +85,7 @@ same([], array_diff($asked[0], array_map(fn (string $sample) => strtok($sample, 
 holds($samples["dlock_server_queue_wait_seconds$label"] >= 0 && $samples['dlock_server_oldest_hold_seconds'] >= $samples["dlock_server_queue_wait_seconds$label"],
     'times', $samples);
 same([7.0, 3.0, 0.0, 0.0], array_map(fn ($what) => $samples["dlock_stock_$what{product=\"$sku\"}"], ['available', 'reserved', 'sold', 'waiting']), 'the stock');
+$keeper->kill();
 foreach ($claimants as $claimant) {
     $claimant->say('go');
     same(true, $claimant->result(), 'released');

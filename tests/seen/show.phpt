@@ -11,6 +11,7 @@ declare(strict_types=1);
 require __DIR__ . '/../inc/servers.inc';
 require __DIR__ . '/../inc/api.inc';
 require __DIR__ . '/../inc/seen.inc';
+require __DIR__ . '/../inc/handover.inc';
 
 $kinds = [
     'DistributedLock' => [fn () => new DistributedLock(redis_server(), ttl: 9), ['--server=' . redis_server()]],
@@ -29,6 +30,8 @@ foreach ($kinds as $name => [$make, $options]) {
     $holder = claimant($make, $resource, 'order 17');
     $holder_pid = $holder->hear();
     $tokens = [$holder->hear()];
+    $key = ($name === 'Semaphore' ? 'Semaphore:' : 'Lock:') . $resource;
+    $keeper = keep_alive(array_slice(redis_addresses(), 0, $name === 'RedLock' ? 3 : 1), $key, grants: false);
     $waiters = [];
     foreach (['GET /cart', 'ü'] as $i => $label) {
         $waiters[] = $waiter = claimant($make, $resource, $label);
@@ -77,6 +80,7 @@ foreach ($kinds as $name => [$make, $options]) {
     holds(!preg_match('/[0-9a-f]{32}/', $everything), "$name: no more than ids are shown", $everything);
 
     // A waiter that is killed disappears.
+    $keeper->kill();
     $waiters[0]->kill();
     $after = wait_for_parties($locks, $resource, 1, 1);
     same($pids[$name][1], $after->waiters[0]->pid, "$name: the other one stays");

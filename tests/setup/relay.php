@@ -12,6 +12,7 @@
  * {"link": 0, "cut": true}               closes all connections
  * {"link": 0, "swallow": true}           from now on: the server receives a request and answers, the relay drops the
  *                                        answer and closes the connection; with a number, for that many connections
+ * {"link": 0, "forsake": 1}              for that many requests: forwards one, and closes the connection at once
  * {"link": 0, "replace": ["a", "b"]}     writes b where the client wrote a; both have the same length
  * {"link": 0, "target": "host:port"}     where new connections go
  *
@@ -46,7 +47,7 @@ final class Connection
 
 final class Relay
 {
-    private const NORMAL = ['up' => true, 'down' => true, 'only' => null, 'delay' => null, 'cut' => false, 'swallow' => false, 'replace' => null];
+    private const NORMAL = ['up' => true, 'down' => true, 'only' => null, 'delay' => null, 'cut' => false, 'swallow' => false, 'forsake' => 0, 'replace' => null];
     /** @var list<resource> */
     private array $listeners = [];
     /** @var list<array> */
@@ -193,6 +194,10 @@ final class Relay
                 $flow->pieces[] = [microtime(true) + ($mode['delay'] ? $this->between(...$mode['delay']) : 0), $bytes];
             }
             if (!$this->flush($flow, microtime(true))) {
+                return false;
+            }
+            if ($mode['forsake'] > 0 && $flow->up && $connection->asked) {
+                $this->modes[$connection->link]['forsake']--;
                 return false;
             }
         }

@@ -1,5 +1,5 @@
 --TEST--
-ZkLock holds a lock through three session timeouts during which PHP never looks up
+ZkLock holds a lock through two session timeouts during which PHP never looks up
 --SKIPIF--
 <?php
 require __DIR__ . '/../inc/skipif.inc';
@@ -11,7 +11,7 @@ skip_unless_functions('pcntl_fork', 'posix_kill');
 declare(strict_types=1);
 require __DIR__ . '/../inc/zk.inc';
 
-$timeout = 5.0;
+$timeout = 7.0;
 $zk = zk_raw();
 $resource = unique();
 $lock = new ZkLock(zk_hosts(), sessionTimeout: $timeout);

@@ -41,7 +41,7 @@ foreach (['lock()' => '$held = $lock->lock($argv[2], 0);', 'a Lease' => '$lease 
                 echo 'ends at ', now(), \"\\n\"; // before anything is released
             });
             $code
-        ", [zk_hosts(), $resource], '-d dlock.shutdown_timeout=5'); // by default it does not wait for a machine that stands still
+        ", [zk_hosts(), $resource], '-d dlock.shutdown_timeout=60'); // by default it does not wait for a machine that stands still
         same('held', $child->readLine(), "$way, $end");
         same(1, count(zk_nodes($zk, $resource)), "nodes of $way, $end");
         $child->writeLine('go');
@@ -58,29 +58,38 @@ foreach (['lock()' => '$held = $lock->lock($argv[2], 0);', 'a Lease' => '$lease 
 }
 
 // SIGKILL: the server does not know until the session expires. Then its waiter is next.
-$resource = unique('killed');
 $timeout = 2.0;
-$child = php_child('
-    $lock = new ZkLock($argv[1], sessionTimeout: (float) $argv[3]);
-    echo $lock->lock($argv[2]) ? "held" : "not held", "\n";
-    fgets(STDIN);
-', [zk_hosts(), $resource, (string) $timeout]);
-same('held', $child->readLine(), 'the one to be killed');
 $lock = new ZkLock(zk_hosts());
-same(true, $lock->isLocked($resource), 'isLocked()');
-$child->signal(SIGKILL);
-$start = now();
-same(128 + SIGKILL, $child->wait(), 'its end');
-same(false, $lock->lock($resource, 0), 'right after SIGKILL');
+for ($late = true, $attempt = 1; $late && $attempt <= 10; $attempt++) { // only while its session is new
+    $child = php_child('
+        $lock = new ZkLock($argv[1], sessionTimeout: (float) $argv[3]);
+        $lock->isLocked($argv[2]); // connects
+        echo "ready\n";
+        fgets(STDIN);
+        echo $lock->lock($argv[2]) ? "held" : "not held", "\n";
+        fgets(STDIN);
+    ', [zk_hosts(), $resource = unique("killed-$attempt"), (string) $timeout]);
+    $child->readLine();
+    $begin = now();
+    $child->writeLine('go');
+    $said = $child->readLine();
+    $is_locked = $lock->isLocked($resource);
+    $child->signal(SIGKILL);
+    $start = now();
+    $child->wait();
+    $at_once = $lock->lock($resource, 0);
+    $late = now() - $begin > $timeout / 4;
+}
+same(['held', true, false], [$said, $is_locked, $at_once], 'the one to be killed, isLocked(), and lock() right after SIGKILL');
 same(true, $lock->lock($resource, 60), 'after the session timeout');
-// The server last heard of it up to a quarter of the timeout before, and checks sessions tick by tick.
+// The server checks sessions tick by tick.
 within(0.5 * $timeout, now() - $start, SOON, 'seconds until it was free');
 same(true, $lock->release($resource), 'release()');
 
 // A killed waiter blocks those behind it only until its session ends.
 $holder = zk_waiter(zk_hosts(), $resource);
 $holder->hear();
-$killed = zk_waiter(zk_hosts(), $resource, 1);
+$killed = zk_waiter(zk_hosts(), $resource, 3.5);
 wait_for_nodes($zk, 2, $resource);
 $behind = zk_waiter(zk_hosts(), $resource);
 wait_for_nodes($zk, 3, $resource);

@@ -16,13 +16,14 @@ $relay = relay(zk_hosts());
 foreach (['flag', 'throw'] as $on_loss) {
     $lock = new ZkLock($relay->address(), sessionTimeout: $timeout, onLoss: $on_loss);
     $resource = unique($on_loss);
-    $lost = $lock->acquire($resource, 30);
-    wait_for_nodes($zk, 1, $resource);
-    $relay->cut();
     // With "throw" the holder need not ask.
-    $seen = fn () => $on_loss === 'flag' && $lost->state() === Dlock\LeaseState::Lost;
-    $thrown = thrown_by(fn () => wait_for($seen, 60, fn () => 'the loss: ' . shown([$lost->state(), $lost->remaining()])
-        . "; the relay: {$relay->activity()}; the server's sessions: " . zk_ask('cons', zk_hosts())));
+    $thrown = thrown_by(function () use ($lock, $resource, $relay, $zk, $on_loss, &$lost) {
+        $lost = $lock->acquire($resource, 30);
+        wait_for_nodes($zk, 1, $resource);
+        $relay->cut();
+        wait_for(fn () => $on_loss === 'flag' && $lost->state() === Dlock\LeaseState::Lost, 60, fn () => 'the loss: ' . shown([$lost->state(), $lost->remaining()])
+            . "; the relay: {$relay->activity()}; the server's sessions: " . zk_ask('cons', zk_hosts()));
+    });
     same($on_loss === 'flag' ? null : Dlock\LeaseLostException::class, $thrown ? $thrown::class : null, "$on_loss: thrown ({$thrown?->getMessage()})");
     $relay->mend();
     same(true, $lock->lock("$resource-2", 30), "$on_loss: another lock, when there is a connection again");

@@ -15,7 +15,7 @@ limit_descriptors(200);
 // A session needs a handful of descriptors; each number of missing ones fails at another place.
 $refused = 0;
 for ($left = 0; $left < 8; $left++) {
-    $locks = new ZkLock(zk_hosts(), sessionTimeout: 3 + $left / 100);
+    $locks = new ZkLock(zk_hosts(), sessionTimeout: 10 + $left / 100);
     $held = with_descriptors($left, function () use ($locks, $left) {
         $time = seconds(function () use ($locks, $left, &$held) {
             $e = thrown_by(function () use ($locks, $left, &$held) {
@@ -35,7 +35,7 @@ for ($left = 0; $left < 8; $left++) {
 within(1, $refused, 7, 'refused');
 
 // The chroot must be created, which needs a session outside of it.
-$locks = new ZkLock(zk_hosts() . '/' . unique('chroot'), sessionTimeout: 4); // others than above
+$locks = new ZkLock(zk_hosts() . '/' . unique('chroot'), sessionTimeout: 9); // others than above
 $locks->isLocked('x'); // connects
 foreach ([0, 1] as $left) {
     fails('Dlock\ConnectionException', 'ZooKeeper at ' . zk_hosts() . ': no session could be started: Too many open files',

@@ -53,12 +53,17 @@ same(true, $lock->release($resource), 'release() of that');
 // ---- reported as onLoss says, in code that never looks; lock() and permits as well ----
 $throwing = new ZkLock(zk_hosts(), sessionTimeout: 20, onLoss: 'throw');
 $resource = unique('thrown');
-$lease = $throwing->acquire($resource, 0);
-$zk->delete($path($resource));
-same("The lock \"$resource\" was lost while it was held", thrown_by(fn () => busy(60))?->getMessage(), 'onLoss: "throw"');
-same(true, $throwing->lock($resource = unique('locked'), 0), 'lock()');
-$zk->delete($path($resource));
-same("The lock \"$resource\" was lost while it was held", thrown_by(fn () => busy(60))?->getMessage(), 'onLoss: "throw", lock()');
+same("The lock \"$resource\" was lost while it was held", thrown_by(function () use ($throwing, $resource, $zk, $path) {
+    $lease = $throwing->acquire($resource, 0);
+    $zk->delete($path($resource));
+    busy(60);
+})?->getMessage(), 'onLoss: "throw"');
+$resource = unique('locked');
+same("The lock \"$resource\" was lost while it was held", thrown_by(function () use ($throwing, $resource, $zk, $path) {
+    same(true, $throwing->lock($resource, 0), 'lock()');
+    $zk->delete($path($resource));
+    busy(60);
+})?->getMessage(), 'onLoss: "throw", lock()');
 $semaphore = new Dlock\Semaphore(2, 'zookeeper://' . zk_hosts());
 $permits = [$semaphore->acquire($resource = unique('permits'), 1, 0), $semaphore->acquire($resource, 1, 0)];
 $parent = array_values(preg_grep('/Semaphore.*' . preg_quote($resource, '/') . '/', $zk->getChildren('/locks')))[0];

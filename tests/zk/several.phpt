@@ -17,7 +17,7 @@ use Dlock\DlockException;
 use Dlock\LeaseLostException;
 use Dlock\LeaseState;
 
-const SHORT = 2.0, LONG = 30.0; // sessions of processes that are killed, and of the others
+const SHORT = 3.5, LONG = 30.0; // sessions of processes that are killed, and of the others
 
 $zk = zk_raw();
 $locks = new ZkLock(zk_hosts(), sessionTimeout: LONG);
@@ -125,9 +125,11 @@ same([false, true], [$lease->release(), $kept->release()], 'release(), and of an
 $other->say('release');
 same([true, [0, 0, 0]], [$other->result(), $nodes($a, $b, $c)], "release() of the other's");
 $throwing = new ZkLock(zk_hosts(), sessionTimeout: 20, onLoss: 'throw');
-$lease = $throwing->acquire([$a, $b], 0);
-$zk->delete("/locks/$b/" . zk_nodes($zk, $b)[0]);
-same("The lock \"$a, $b\" was lost while it was held", thrown_by(fn () => busy(60))?->getMessage(), 'onLoss: "throw"');
+same("The lock \"$a, $b\" was lost while it was held", thrown_by(function () use ($throwing, $a, $b, $zk) {
+    $lease = $throwing->acquire([$a, $b], 0);
+    $zk->delete("/locks/$b/" . zk_nodes($zk, $b)[0]);
+    busy(60);
+})?->getMessage(), 'onLoss: "throw"');
 wait_for_nodes($zk, 0, $a);
 // The release itself finds out.
 $lease = $locks->acquire([$a, $b, $c], 0);
@@ -175,7 +177,7 @@ same([false, false, null], fork_child(fn () => [$lease->isHeld(), $lease->releas
 same([true, [1, 1, 0], true], [$lease->isHeld(), $nodes($a, $b, $c), $lease->release()], 'in its parent');
 foreach (['' => 'the end', 'exit(3);' => 'exit', 'throw new Exception("x");' => 'an exception'] as $code => $end) {
     $child = php_child("\$lease = (new ZkLock(\$argv[1], sessionTimeout: 50))->acquire([\$argv[2], \$argv[3]], 0); echo \"held\\n\"; fgets(STDIN); $code",
-        [zk_hosts(), $a, $b], '-d dlock.shutdown_timeout=5');
+        [zk_hosts(), $a, $b], '-d dlock.shutdown_timeout=60');
     same(['held', [1, 1]], [$child->readLine(), $nodes($a, $b)], "$end: held");
     $child->writeLine('go');
     $child->wait();

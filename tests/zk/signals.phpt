@@ -104,7 +104,7 @@ wait_for_nodes($zk, 0, $resource);
 // Ctrl-C ends a script that waits, and its end frees its place in line.
 $lock = new ZkLock(zk_hosts());
 $lock->lock($resource, 10);
-$script = php_child('(new ZkLock($argv[1], sessionTimeout: 1))->lock($argv[2]);', [zk_hosts(), $resource]);
+$script = php_child('(new ZkLock($argv[1], sessionTimeout: 3.5))->lock($argv[2]);', [zk_hosts(), $resource]);
 wait_for_nodes($zk, 2, $resource);
 $script->signal(SIGINT);
 same(128 + SIGINT, $script->wait(), 'the end of a script by Ctrl-C');

@@ -69,7 +69,11 @@ same([], zk_nodes($zk, $resource), 'nodes at the end');
 // A waiter in the middle dies, and another gives up: those behind them neither pass others nor lose their place.
 $holder = zk_waiter($server->hosts(), $resource, 60);
 $holder->hear();
-$giving_up = fork_child(fn () => (new ZkLock($server->hosts()))->lock($resource, 5));
+$giving_up = fork_child(function () use ($server, $resource) {
+    pcntl_async_signals(true);
+    pcntl_signal(SIGUSR1, fn () => throw new LogicException('gives up'));
+    return thrown_by(fn () => (new ZkLock($server->hosts()))->lock($resource, 60))?->getMessage();
+});
 wait_for_nodes($zk, 2, $resource);
 $dying = zk_waiter($server->hosts(), $resource, 6);
 wait_for_nodes($zk, 3, $resource);
@@ -78,7 +82,8 @@ wait_for_nodes($zk, 4, $resource);
 $last = zk_waiter($server->hosts(), $resource, 60);
 wait_for_nodes($zk, 5, $resource);
 $dying->kill();
-same(false, $giving_up->result(), 'the one that gives up');
+$giving_up->signal(SIGUSR1);
+same('gives up', $giving_up->result(), 'the one that gives up');
 wait_for_nodes($zk, 3, $resource);
 $nodes = zk_nodes($zk, $resource);
 $expected = array_map(fn ($node) => "/locks/$resource/$node", array_slice($nodes, 0, 2));
