@@ -93,7 +93,7 @@ static bool is_dropped(size_t number, int n, bool *good, bool *in_time)
 	if (cases[number].taken) {
 		*good = release(&other, holder) == DLOCK_OK && !holder->handed_over && *good;
 	}
-	*good = passes(&other, "dropped", LONG_WAIT) && *good;
+	*good = passes(&other, "dropped", 20000) && *good;
 	dlock_claim_free(holder);
 	client_free(&other);
 	client_free(&c);

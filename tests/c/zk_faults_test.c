@@ -551,7 +551,7 @@ static void test_release_without_server(void)
 	proxy p;
 	client c;
 
-	proxied(&p, &c);
+	proxied_for(&p, &c, 60, 30);
 	dlock_claim *claim = claim_on(&c, "unreleased");
 	check(acquire(&c, claim, -1) == DLOCK_OK, "held");
 	p.mode = PROXY_CUT;
