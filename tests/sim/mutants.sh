@@ -82,7 +82,7 @@ all_mutants() {
 		src/redis/script/lua/seen/break.lua 's/ or id_of\(holder\) ~= ARGV\[1\]//'
 	mutant break_shortens single "a broken lock ends before the deadline that its holder knows" \
 		src/redis/script/lua/seen/break.lua "s/math\.max\(left, 1\)/math.ceil(left \/ 2)/"
-	mutant waits_on_alone c:redis_waiting "only the timeout of each step limits the last attempt of a wait" \
+	mutant waits_on_alone c:redis_connection "only the timeout of each step limits the last attempt of a wait" \
 		src/redis/lock/wait.c 's/return dlock_longest_attempt\(/return DLOCK_FOREVER + 0 * dlock_longest_attempt(/'
 	mutant waits_on_for_votes c:quorum_stragglers "after a wait's timeout the votes have their full time, and then the agreement on them" \
 		src/redis/redlock/quorum_acquire.c 's/own->longest = longest_attempt\(own\);/own->longest = DLOCK_FOREVER + 0 * longest_attempt(own);/'
