@@ -39,10 +39,11 @@ $script = $fpm->script('leases', '
     };
 ');
 $names = fn (string $resource) => ['DistributedLock' => [$resource, "$resource-locked", "$resource-cycle", "$resource-section"], 'RedLock' => ["$resource-red"]];
-$request = function (string $end, float $time, int $ttl = 60) use ($fpm, $script, $all, $names): int {
+const TTL = 30; // the same for all: the renewal thread's connections are those of a lease time
+$request = function (string $end, float $time) use ($fpm, $script, $all, $names): int {
     $resource = unique("$end-" . bin2hex(random_bytes(4)));
     $answer = $fpm->request($script, ['server' => redis_server(), 'servers' => implode(',', redis_servers(3)), 'resource' => $resource,
-        'end' => $end, 'time' => $time, 'ttl' => $ttl], 60);
+        'end' => $end, 'time' => $time, 'ttl' => TTL], 60);
     [$pid, $held] = explode(' ', $answer, 2) + ['0', ''];
     holds(str_starts_with($held, '[true,true]'), "$end: held for $time s", $answer);
     if ($end === 'lost') {
@@ -51,8 +52,8 @@ $request = function (string $end, float $time, int $ttl = 60) use ($fpm, $script
     }
     foreach ($names($resource) as $name => $resources) {
         foreach ($resources as $each) { // within a lease time, which would end them as well
-            $ended = busy_until(fn () => array_filter(values_of($all[$name], $each)) === [], $ttl);
-            holds($ended !== null && $ended < $ttl / 2, "$end: $each is released at the end", $ended);
+            $ended = busy_until(fn () => array_filter(values_of($all[$name], $each)) === [], TTL);
+            holds($ended !== null && $ended < TTL / 2, "$end: $each is released at the end", $ended);
         }
     }
     return (int) $pid;
@@ -60,7 +61,7 @@ $request = function (string $end, float $time, int $ttl = 60) use ($fpm, $script
 
 $ends = ['nothing', 'exit', 'exception', 'fatal', 'section', 'lost'];
 foreach ($ends as $end) { // opens all that is opened once
-    $worker = $end === 'nothing' ? $request($end, 5, 12) : $request($end, 0.4); // the first one is renewed
+    $worker = $request($end, $end === 'nothing' ? TTL / 3 + 1 : 0.4); // the first one is renewed
 }
 same(2, threads($worker), 'threads of the worker');
 nap(0.5); // php-fpm closes a request's connection a little later
@@ -77,8 +78,7 @@ $same('after the time limit');
 // ---- without requests, the renewal thread rests ----
 $thread = current(array_diff(scandir("/proc/$worker/task"), ['.', '..', (string) $worker]));
 $of_thread = fn () => (int) preg_replace('/.*^voluntary_ctxt_switches:\s*(\d+).*/ms', '$1', file_get_contents("/proc/$worker/task/$thread/status"));
-$request('nothing', 0, 12);
-nap(5); // it has looked once more
+nap(TTL / 3 + 1); // it has looked once more
 for ($attempt = 0, $rests = false; $attempt < 5 && !$rests; $attempt++) { // or will, on a machine that stood still
     $slept = $of_thread();
     nap(2);
