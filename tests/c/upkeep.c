@@ -62,13 +62,6 @@ void let_expire(dlock_claim *claim)
 	dlock_renewal_thread_unlock();
 }
 
-void make_due(dlock_claim *claim, int left_ms)
-{
-	dlock_renewal_pause(claim);
-	claim->deadline = dlock_now() + left_ms * DLOCK_MS;
-	dlock_renewal_resume(claim);
-}
-
 unsigned long renewals(void)
 {
 	return dlock_renewal_count().renewals;

@@ -35,9 +35,6 @@ void request_ttl(dlock_claim *claim, int ttl_ms);
 /* Lets the time on which the holder relies be over. */
 void let_expire(dlock_claim *claim);
 
-/* Sets the time on which the holder relies. The next renewal is due after a third of it. */
-void make_due(dlock_claim *claim, int left_ms);
-
 /* Waits until `count` more renewals were answered (or failed) than `before`. */
 bool renewed_since(unsigned long before, unsigned long count);
 bool failed_since(unsigned long before, unsigned long count);
