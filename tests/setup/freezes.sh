@@ -7,9 +7,9 @@ set -euo pipefail
 export LC_ALL=C
 
 [ $# -eq 2 ] || { echo "usage: freezes.sh DIR LONGEST: see the top of the file" >&2; exit 2; }
-needle=DLOCK_TEST_DIR=$(realpath -m "$1")
+dir=$(realpath -m "$1")
 longest_ms=$(awk -v s="$2" 'BEGIN { print int(s * 1000) }')
-readonly programs='redis-server|valkey-server|memcached|java|php[0-9.]*|php-(cgi|fpm)[0-9.]*|mariadbd|postgres|.*_test'
+readonly programs='(redis|valkey)-(server|check-rdb)|memcached|java|php[0-9.]*|php-(cgi|fpm)[0-9.]*|mariadbd|postgres|.*_test'
 declare -A homes=() # pid => its cgroup
 
 if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
@@ -42,8 +42,12 @@ nap() { sleep "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))"; }
 
 candidates() {
 	local file pid
-	{ grep -lzFx -- "$needle" /proc/[0-9]*/environ 2> /dev/null || true; } | while read -r file; do
-		pid=${file#/proc/} pid=${pid%/environ}
+	# Redis and PostgreSQL write their titles over their environment, but they work in their directories.
+	{
+		grep -lzFx -- "DLOCK_TEST_DIR=$dir" /proc/[0-9]*/environ 2> /dev/null || true
+		find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$dir/*" 2> /dev/null || true
+	} | sort -u -t / -k 3,3n | while read -r file; do
+		pid=${file#/proc/} pid=${pid%/*}
 		[[ ! $(readlink "/proc/$pid/exe") =~ /($programs)$ ]] || echo "$pid"
 	done
 }
