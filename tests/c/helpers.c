@@ -98,6 +98,40 @@ bool eventually(bool (*condition)(void *context), void *context)
 	return true;
 }
 
+bool proven_in_time(bool (*attempt)(void))
+{
+	for (int tries = 0; tries < 10; tries++) {
+		if (attempt()) {
+			return true;
+		}
+	}
+	return false;
+}
+
+dlock_claim_state look(dlock_claim *claim)
+{
+	dlock_nanos left;
+
+	return dlock_claim_refresh(claim, &left);
+}
+
+typedef struct {
+	dlock_claim *claim;
+	dlock_claim_state state;
+} expectation;
+
+static bool is_in_state(void *context)
+{
+	const expectation *expected = context;
+
+	return look(expected->claim) == expected->state;
+}
+
+bool eventually_in_state(dlock_claim *claim, dlock_claim_state state)
+{
+	return eventually(is_in_state, &(expectation) { claim, state });
+}
+
 static volatile sig_atomic_t pending;
 
 static void on_signal(int signal)

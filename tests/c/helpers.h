@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../../src/base/clock.h"
+#include "../../src/lock/claim.h"
 
-/* What several tests need besides checks: child processes, time, shared memory. */
+/* What several tests need besides checks: child processes, time, shared memory, the state of a claim. */
 
 void sleep_ms(int ms);
 
@@ -30,6 +30,14 @@ pid_t signal_later(pid_t target, int signal, int ms);
 
 /* Asks every few milliseconds until the condition is true, for 30 s at most. */
 bool eventually(bool (*condition)(void *context), void *context);
+
+/* Repeats an attempt, up to ten times, until it returns true. False: this machine stood still for too long, and the
+ * attempt proves nothing. */
+bool proven_in_time(bool (*attempt)(void));
+
+/* The state of a claim, without asking the server; and waits until it is this one. */
+dlock_claim_state look(dlock_claim *claim);
+bool eventually_in_state(dlock_claim *claim, dlock_claim_state state);
 
 /* For dlock_wait: true after a signal that was given to interrupt_on(), or after interrupt_now(). */
 bool interrupted(void *context);

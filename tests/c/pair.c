@@ -199,17 +199,6 @@ bool waits_for_guard(client *client, test_server *master, const char *resource, 
 	return refused && left >= guard && end_guard(master) && passes(client, resource, LONG_WAIT);
 }
 
-/* The third field of an epoch is when it settles, see end_guard(). */
-static void prolong_guard(test_server *master)
-{
-	static const char script[]
-		= "local id, guard, rest = string.match(redis.call('GET', KEYS[1]) or '', '^(%x+) (%d+) [1-9]%d* (.*)$')\n"
-		  "local now = redis.call('TIME')[1] * 1000\n"
-		  "return id and redis.call('SET', KEYS[1], table.concat({id, guard, now + guard, rest}, ' '))";
-
-	server_text(master, "EVAL %s 1 " DLOCK_EPOCH_KEY, script);
-}
-
 /* A client waits so long for the answers of the nodes, and asks them again so long after it began to. */
 enum { SURVEY_MS = 500 };
 
@@ -217,7 +206,7 @@ bool passes_at_once(client *client, test_server *master, const char *resource)
 {
 	for (int i = 0; i < 5 * MOST_CALLS; i++) {
 		dlock_nanos since = dlock_now();
-		prolong_guard(master);
+		end_guard_in(master, GUARD);
 		if (passes(client, resource, 0)) {
 			return true;
 		}

@@ -239,13 +239,6 @@ long left_ms(dlock_claim *claim)
 	return (long) (left / DLOCK_MS);
 }
 
-dlock_claim_state look(dlock_claim *claim)
-{
-	dlock_nanos left;
-
-	return dlock_claim_refresh(claim, &left);
-}
-
 bool explains(const client *client, const char *label, const char *word)
 {
 	const char *message = client->error.message;
@@ -332,13 +325,18 @@ void settle_known_epoch(test_server *master, int guard, int replicas, int skew)
 	write_epoch(master, guard, replicas, seen);
 }
 
-bool end_guard(test_server *master)
+bool end_guard_in(test_server *master, int ms)
 {
 	/* The third field is when it settles. A zero in front: the opening is not replicated yet. */
 	static const char script[]
 		= "local id, guard, rest = string.match(redis.call('GET', KEYS[1]) or '', '^(%x+) (%d+) [1-9]%d* (.*)$')\n"
 		  "local now = redis.call('TIME')[1] * 1000\n"
-		  "return id and redis.call('SET', KEYS[1], table.concat({id, guard, now, rest}, ' '))";
+		  "return id and redis.call('SET', KEYS[1], table.concat({id, guard, now + ARGV[1], rest}, ' '))";
 
-	return !strcmp(server_text(master, "EVAL %s 1 " DLOCK_EPOCH_KEY, script), "OK");
+	return !strcmp(server_text(master, "EVAL %s 1 " DLOCK_EPOCH_KEY " %d", script, ms), "OK");
+}
+
+bool end_guard(test_server *master)
+{
+	return end_guard_in(master, 0);
 }

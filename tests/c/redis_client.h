@@ -83,7 +83,6 @@ bool warm(client *client);
 
 /* Time left in ms, without asking the server; 0 if the claim does not hold. */
 long left_ms(dlock_claim *claim);
-dlock_claim_state look(dlock_claim *claim);
 
 /* Does the last error contain the word, name that server and show no password? */
 #define SECRET "s3cr3t"
@@ -108,7 +107,8 @@ void settle_epoch(test_server *master, int guard, int replicas);
 /* The same for an epoch that has all leases of this moment. Clocks differ by `skew` ms. */
 void settle_known_epoch(test_server *master, int guard, int replicas, int skew);
 
-/* Lets the guard of the open epoch be over. False: no epoch waits for its guard. */
+/* Lets the guard of the open epoch be over, now or after `ms`. False: no epoch waits for its guard. */
 bool end_guard(test_server *master);
+bool end_guard_in(test_server *master, int ms);
 
 #endif

@@ -478,12 +478,7 @@ static bool shortens_in_time(void)
 
 static void test_shorter_before_the_end(void)
 {
-	bool in_time = false;
-
-	for (int tries = 0; tries < 10 && !in_time; tries++) {
-		in_time = shortens_in_time();
-	}
-	check(in_time, "it does not wait until the lease ends");
+	check(proven_in_time(shortens_in_time), "it does not wait until the lease ends");
 }
 
 static void reset(void)

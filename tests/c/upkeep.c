@@ -109,23 +109,6 @@ bool eventually_lost(ward *ward)
 	return eventually(is_told, ward);
 }
 
-typedef struct {
-	dlock_claim *claim;
-	dlock_claim_state state;
-} expectation;
-
-static bool is_in_state(void *context)
-{
-	expectation *expected = context;
-
-	return look(expected->claim) == expected->state;
-}
-
-bool eventually_in_state(dlock_claim *claim, dlock_claim_state state)
-{
-	return eventually(is_in_state, &(expectation) { claim, state });
-}
-
 static bool has_threads(void *count)
 {
 	return count_threads() == *(int *) count;

@@ -44,7 +44,6 @@ unsigned long renewals(void);
 bool renews(dlock_claim *claim);
 
 bool eventually_lost(ward *ward);
-bool eventually_in_state(dlock_claim *claim, dlock_claim_state state);
 
 /* The number of threads of this process. */
 bool eventually_threads(int count); /* a joined thread stays in /proc for a moment */

@@ -134,13 +134,6 @@ dlock_status release(client *c, dlock_claim *claim)
 	return status;
 }
 
-dlock_claim_state look(dlock_claim *claim)
-{
-	dlock_nanos remaining;
-
-	return dlock_claim_refresh(claim, &remaining);
-}
-
 int children(const char *name)
 {
 	struct String_vector names;
@@ -180,23 +173,6 @@ static bool has_settled(void *context)
 bool settles_at(const char *name, int number)
 {
 	return eventually(has_settled, &(settlement) { name, number });
-}
-
-typedef struct {
-	dlock_claim *claim;
-	dlock_claim_state state;
-} expectation;
-
-static bool is_in_state(void *context)
-{
-	const expectation *expected = context;
-
-	return look(expected->claim) == expected->state;
-}
-
-bool becomes(dlock_claim *claim, dlock_claim_state state)
-{
-	return eventually(is_in_state, &(expectation) { claim, state });
 }
 
 void probe_now(const dlock_claim *claim)

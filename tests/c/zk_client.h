@@ -49,13 +49,8 @@ bool passes(client *c, const char *name, int ms);
 /* Also frees the claim. */
 dlock_status release(client *c, dlock_claim *claim);
 
-dlock_claim_state look(dlock_claim *claim);
-
 /* Lets the session's thread probe the session, and look for the nodes of its claims, at once. */
 void probe_now(const dlock_claim *claim);
-
-/* Waits until the claim is in this state, for 30 s at most. */
-bool becomes(dlock_claim *claim, dlock_claim_state state);
 
 /* The number of nodes below the resource's node; -1: that does not exist. */
 int children(const char *name);

@@ -232,7 +232,7 @@ static void test_part_of_several(void)
 	own = (dlock_zk_claim *) claim;
 	check(zoo_delete(zk_observer, own->parts[2].node, -1) == ZOK, "a part is deleted");
 	probe_now(claim);
-	check(becomes(claim, DLOCK_CLAIM_LOST), "the claim is lost");
+	check(eventually_in_state(claim, DLOCK_CLAIM_LOST), "the claim is lost");
 	check(has_nodes(0) && release(&c, claim) == DLOCK_LOST, "the other nodes are deleted");
 	client_free(&c);
 	proxy_stop(&p);
@@ -320,9 +320,9 @@ static void test_disconnection(void)
 	dlock_claim *held = claim_on(&c, "disconnection");
 	check(acquire(&c, held, -1) == DLOCK_OK, "held");
 	p.mode = PROXY_CUT;
-	check(becomes(held, DLOCK_CLAIM_UNCERTAIN), "disconnected: uncertain");
+	check(eventually_in_state(held, DLOCK_CLAIM_UNCERTAIN), "disconnected: uncertain");
 	p.mode = PROXY_PASS;
-	check(becomes(held, DLOCK_CLAIM_HELD), "reconnected: held");
+	check(eventually_in_state(held, DLOCK_CLAIM_HELD), "reconnected: held");
 	check(release(&c, held) == DLOCK_OK, "released");
 	client_free(&c);
 	proxy_stop(&p);
@@ -360,7 +360,7 @@ static void test_expiry(void)
 	unsigned long opened = dlock_zk_pool_sessions_opened(c.pool);
 	check(acquire(&other, waiter, 60000) == DLOCK_OK, "the next waiter acquires it when the session expires");
 	check(dlock_now() > until, "the first holder did not rely on it any more");
-	check(becomes(held, DLOCK_CLAIM_LOST), "without an answer it is lost");
+	check(eventually_in_state(held, DLOCK_CLAIM_LOST), "without an answer it is lost");
 	p.session_ms = 30000;
 	p.mode = PROXY_PASS;
 	check(look(held) == DLOCK_CLAIM_LOST && release(&c, held) == DLOCK_LOST, "a release reports the loss");
@@ -487,7 +487,7 @@ static void test_late_answer(void)
 	check(eventually(is_holding, &p) && p.cuts == 0, "its answer is late, and the next probe follows");
 	check(dlock_now() - answered >= pause, "a quarter of the session timeout lies between the two");
 	p.mode = PROXY_PASS;
-	check(becomes(claim, DLOCK_CLAIM_HELD) && release(&c, claim) == DLOCK_OK, "released");
+	check(eventually_in_state(claim, DLOCK_CLAIM_HELD) && release(&c, claim) == DLOCK_OK, "released");
 	client_free(&c);
 	proxy_stop(&p);
 }
@@ -555,7 +555,7 @@ static void test_release_without_server(void)
 	dlock_claim *claim = claim_on(&c, "unreleased");
 	check(acquire(&c, claim, -1) == DLOCK_OK, "held");
 	p.mode = PROXY_CUT;
-	check(becomes(claim, DLOCK_CLAIM_UNCERTAIN), "disconnected");
+	check(eventually_in_state(claim, DLOCK_CLAIM_UNCERTAIN), "disconnected");
 	dlock_zk_session *session = ((dlock_zk_claim *) claim)->session;
 	pthread_mutex_lock(&session->mutex);
 	session->timeout = dlock_now() - session->lived + 5 * DLOCK_SECOND;
