@@ -221,19 +221,24 @@ static void wake(int signal)
 
 static pthread_t asking;
 
-/* Lets the read timeout pass after each answer that is lost, and wakes the client, so that it looks at its clock. */
+/* Lets the read timeout pass after each answer that is lost, and wakes the client, so that it looks at its clock. The
+ * client counts from when it has written its request. If it stood still just then, the timeout passes again, 5 s later.
+ */
 static void *let_time_pass(void *stop)
 {
-	int passed = 0;
+	enum { NAP = 2, AGAIN = 5000 }; /* ms */
+	int passed = 0, waited = 0;
 
 	while (!atomic_load((_Atomic int *) stop)) {
 		int last = atomic_load(&losses);
-		if (last != passed && has_swallowed(&network)) {
+		if ((last != passed || waited > AGAIN) && has_swallowed(&network)) {
 			passed = last;
+			waited = 0;
 			dlock_clock_travel(READ_TIMEOUT);
 		}
 		pthread_kill(asking, SIGUSR1);
-		sleep_ms(2);
+		sleep_ms(NAP);
+		waited += NAP;
 	}
 	return NULL;
 }
