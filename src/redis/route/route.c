@@ -98,7 +98,7 @@ typedef enum {
 	ANSWER_ASK,      /* the slot's keys are moving to another address */
 	ANSWER_LATER,    /* no server serves the slot at the moment */
 	ANSWER_UNSERVED, /* no master has the slot */
-	ANSWER_REPLICA,  /* the server is no master */
+	ANSWER_REPLICA,  /* the server is no master, or may be none soon */
 	ANSWER_NONE
 } answer;
 
@@ -122,8 +122,9 @@ static answer read_answer(const dlock_call *call, const char **address)
 {
 	/* If these come from a script, some versions put more text around them. */
 	static const char *const later[] = { "TRYAGAIN ", "NOREPLICAS " };
-	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "CLUSTERDOWN ", "MASTERDOWN ",
-		"with replica instances" };
+	/* BUSY: Sentinels replace a master that a script keeps busy. */
+	static const char *const replica[] = { "READONLY ", "UNBLOCKED ", "LOADING ", "BUSY ", "CLUSTERDOWN ",
+		"MASTERDOWN ", "with replica instances" };
 	static const char unserved[] = "Hash slot not served";
 	const char *text = call->reply->str;
 
