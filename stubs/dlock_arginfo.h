@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 8d91a7e363708380ef0d342207bf2ab74183f085 */
+ * Stub hash: 7b8c6be4b7ef2f8dbcfa0a73ccb79bcc7ac15a79 */
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_Dlock_setLabel, 0, 1, IS_STRING, 1)
 	ZEND_ARG_TYPE_INFO(0, label, IS_STRING, 1)

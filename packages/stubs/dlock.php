@@ -1477,7 +1477,7 @@ namespace {
          * @param string|array $servers "h1:2181,h2:2181/chroot", or ['host' => …, 'port' => …]. Default port 2181
          * @param string $root Absolute path of the node that contains all locks. Created when needed
          * @param float $sessionTimeout 0.1 to 86,400 s. The servers raise or lower it to their own limits
-         * @param string|null $auth "digest:user:password": only this user can access the nodes
+         * @param string|null $auth "digest:user:password": only this user can access the nodes of its locks
          * @param float|null $timeout Longest wait of acquire() and synchronized(), 0 to 1 year; does not apply to
          *         lock(). null: dlock.timeout
          * @param string $onLoss "flag": after a loss, Lease::isHeld() returns false. "throw": also throw

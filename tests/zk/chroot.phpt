@@ -36,6 +36,11 @@ foreach (['existing', 'missing', 'missing/é/deep'] as $name) {
     $zk->deleteAll($chroot);
     same([true, true], [$lock->lock('x', 0), $lock->release('x')], "lock() after the chroot $name was deleted");
 }
+// Those who have no credentials share the chroot of a user, and cannot take it away.
+$chroot = '/' . unique('shared');
+same(true, (new ZkLock(zk_hosts() . $chroot, auth: 'digest:alice:secret'))->acquire('x', 0)->release(), 'lock() of a user below a missing chroot');
+same(ZkError::NO_AUTH, thrown_by(fn () => $zk->setAcl($chroot, [['perms' => 1, 'scheme' => 'world', 'id' => 'anyone']]))?->getCode(), 'setAcl() of the chroot');
+same(true, (new ZkLock(zk_hosts() . $chroot))->acquire('y', 0)->release(), 'lock() of others below it');
 // The chroot "/" works, too.
 same([true, true], [($lock = new ZkLock(zk_hosts() . '/'))->lock(unique(), 0), $lock->release(unique())], 'the chroot "/"');
 echo "done\n";

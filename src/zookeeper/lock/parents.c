@@ -18,11 +18,15 @@ static dlock_status make(dlock_zk_session *session, const char *path, const stru
 }
 
 /* Creates every component of `path`, from the top. A component may exist even if the client has no right to create it:
- * the next request shows that. *rc is the last result. */
+ * the next request shows that. *rc is the last result. Other users share these nodes, but must not take the rights to
+ * them from those who made them. */
 static dlock_status make_path(dlock_zk_session *session, const char *path, const dlock_wait *wait, int *rc,
 	dlock_error *error)
 {
 	dlock_status status = DLOCK_OK;
+	struct ACL shared[] = { { ZOO_PERM_ALL, ZOO_AUTH_IDS },
+		{ ZOO_PERM_READ | ZOO_PERM_CREATE | ZOO_PERM_DELETE, ZOO_ANYONE_ID_UNSAFE } };
+	const struct ACL_vector own = { 2, shared }, *acl = session->auth ? &own : &ZOO_OPEN_ACL_UNSAFE;
 	char *part = strdup(path);
 	bool refused = false;
 
@@ -33,7 +37,7 @@ static dlock_status make_path(dlock_zk_session *session, const char *path, const
 	for (size_t end = 1; status == DLOCK_OK && path[end];) {
 		end += strcspn(path + end, "/");
 		part[end] = '\0';
-		status = make(session, part, &ZOO_OPEN_ACL_UNSAFE, ZOO_PERSISTENT, wait, rc, error);
+		status = make(session, part, acl, ZOO_PERSISTENT, wait, rc, error);
 		refused |= *rc == ZNOAUTH;
 		if (*rc != ZOK && *rc != ZNODEEXISTS && *rc != ZNOAUTH) {
 			*rc = refused && *rc == ZNONODE ? ZNOAUTH : *rc;
