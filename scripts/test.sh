@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Tests all that a change may break, in five minutes on two processors. Installs what is missing, builds, starts private
-# servers, and runs the simulator (tests/sim), the C unit tests and the .phpt tests at the same time. The last line is
-# the result: "N passed, N failed". Passed tests are counted, not listed. For failed tests it shows at the end how their
-# output differs from what was expected. All other output is in build/last-logs. scripts/test-all.sh has what takes
-# longer.
+# Tests all that a change may break, in five to eight minutes on two processors. Installs what is missing, builds,
+# starts private servers, and runs the simulator (tests/sim), the C unit tests and the .phpt tests at the same time. The
+# last line is the result: "N passed, N failed". Passed tests are counted, not listed. For failed tests it shows at the
+# end how their output differs from what was expected. All other output is in build/last-logs. scripts/test-all.sh has
+# what takes longer.
 #
 #   scripts/test.sh [file or directory below tests/ …]    only these .phpt tests
 #
