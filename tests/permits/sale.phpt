@@ -39,11 +39,11 @@ same([], array_diff($by_outcome('bought'), array_keys($bought)), 'told that it w
 same([], array_intersect($by_outcome('cancelled'), array_keys($bought)), 'told that it was given back, and it was bought');
 same([], array_intersect($by_outcome('expired'), array_keys($bought)), 'told that it was lost, and it was bought');
 holds(($outcomes['cancelled'] ?? 0) > 0 && ($outcomes['limited'] ?? 0) > 0 && ($outcomes['none'] ?? 0) > 0, 'all of it has happened', $outcomes);
-holds($sale->killed > 0 && $sale->replaced > $sale->killed && $sale->restarts > 0, 'buyers and the server were killed', $sale->killed, $sale->restarts);
+holds($sale->killed > 0 && $sale->killedThemselves > 0 && $sale->restarts > 0, 'buyers and the server were killed', $sale->killed, $sale->killedThemselves, $sale->restarts);
 if (getenv('DLOCK_SALE_REPORT')) {
     file_put_contents(getenv('DLOCK_SALE_REPORT'), sprintf("%d pieces, %d requests of %d processes, in %.0f s: %s; %d buyers were killed by others, %d by themselves between reserve and"
         . " confirm, the server %d times; the watcher looked %d times\n", $pieces, $requests, $processes, $took, json_encode($outcomes), $sale->killed,
-        $sale->replaced - $sale->killed, $sale->restarts, $sale->looks));
+        $sale->killedThemselves, $sale->restarts, $sale->looks));
 }
 echo "done\n";
 ?>
