@@ -62,13 +62,16 @@ foreach ($managers as $name => [$make, $wait]) {
             $manager = $make();
             $manager->isLocked($resource);
             $say('waits');
+            wait_for(function () use (&$count) {
+                return $count > 0;
+            }, 60, 'a signal');
             $start = now();
             $got = $wait($manager, $resource, 0.5);
             return [$got, now() - $start, $count];
         });
         same('waits', $child->hear(), $name);
         $signals = fork_child(function () use ($child) {
-            for ($i = 0; $i < 20_000 && posix_kill($child->pid, SIGUSR1); $i++) {
+            for ($i = 0; $i < 60_000 && posix_kill($child->pid, SIGUSR1); $i++) {
                 pause(0.001);
             }
         });
@@ -76,7 +79,6 @@ foreach ($managers as $name => [$make, $wait]) {
         $signals->kill();
         same(false, $got, "$name: the wait");
         within(0.5, $time, SOON, "$name: its time, with $count signals");
-        holds($count > 0, "$name: signals came");
     }
 
     // A handler that throws ends the wait at once, and nothing stays behind.

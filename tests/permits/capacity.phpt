@@ -57,7 +57,6 @@ function contend(string $what, int $processes, float $seconds, int $capacity, ca
     touch($path);
     $start = fn () => fork_child(function () use ($acquire, $path, $stop, $capacity) {
         $tally = new Tally($path);
-        $sections = 0;
         while (!file_exists($stop)) {
             [$lease, $permits] = $acquire();
             if ($lease !== null) {
@@ -66,11 +65,10 @@ function contend(string $what, int $processes, float $seconds, int $capacity, ca
                 pause(random_int(0, 2000) / 1e6);
                 $tally->set(0, 0);
                 $lease->release();
-                $sections++;
+                file_put_contents("$path.sections", '.', FILE_APPEND);
             }
             clearstatcache();
         }
-        return $sections;
     });
     $children = [];
     for ($i = 0; $i < $processes; $i++) {
@@ -78,7 +76,7 @@ function contend(string $what, int $processes, float $seconds, int $capacity, ca
     }
     $until = now() + $seconds;
     $killed = 0;
-    while (now() < $until || $killed < 4) {
+    while (now() < $until || $killed < 4 || strlen((string) @file_get_contents("$path.sections")) <= 20) {
         pause(0.4);
         $i = array_rand($children);
         holds(!$children[$i]->hasSaid(), "$what: nobody has ended");
@@ -87,11 +85,9 @@ function contend(string $what, int $processes, float $seconds, int $capacity, ca
         $killed++;
     }
     touch($stop);
-    $sections = 0;
     foreach ($children as $child) {
-        $sections += $child->result();
+        $child->result();
     }
-    holds($sections > 20, "$what: something happened", $sections);
 }
 
 // ---- never more than $limit permits are out at once, by the leases in which holders believe ----
