@@ -52,6 +52,38 @@ foreach ([
     $both->say('go');
     same(true, $both->result(), "$what: its release()");
 
+    // ---- a waiter for several locks gives up: the one that was kept for it is offered to the next waiter ----
+    $lease = $locks->acquire($a, 0, 100);
+    $keepers = array_map(fn (string $name) => keep_alive($addresses, "Lock:$name"), [$a, $b]);
+    $both = fork_child(function () use ($make, $a, $b) {
+        pcntl_async_signals(true);
+        pcntl_signal(SIGUSR1, fn () => throw new DomainException('enough'));
+        return get_debug_type(thrown_by(fn () => $make()->acquire([$a, $b], 60, 100)));
+    });
+    at_end($both->kill(...));
+    wait_for_parties($locks, $b, 0, 1);
+    $single = fork_child(fn () => $make()->acquire($b, 60, 100)->release());
+    at_end($single->kill(...));
+    wait_for_parties($locks, $b, 0, 2);
+    $inboxes = [];
+    for ($i = 0; $i < $servers; $i++) {
+        $redis = redis_raw($i);
+        $name = wait_for(function () use ($redis, $b, &$waiters) {
+            $waiters = $redis->cmd('HGETALL', Locks::waiters($b));
+            return array_values(preg_grep('/^[0-9a-f]{32}/', $waiters))[0] ?? null;
+        }, 60, 'the next waiter');
+        $redis->cmd('SUBSCRIBE', explode(' ', $waiters[array_search($name, $waiters, true) + 1])[3]);
+        $inboxes[] = [$name, $redis];
+    }
+    $both->signal(SIGUSR1);
+    same(DomainException::class, $both->result(), "$what: it gives up");
+    foreach ($inboxes as [$name, $inbox]) {
+        same($name, explode(' ', $inbox->reply()[2])[0], "$what: to whom its lock is offered");
+    }
+    same(true, $single->result(), "$what: who acquires it");
+    array_map(fn (ForkedChild $keeper) => $keeper->kill(), $keepers);
+    same(true, $lease->release(), "$what: the other lock");
+
     // ---- some clients want one of three all the time, one wants all three: no two holders, and each has its turns
     // ----
     $file = temporary_directory() . '/turns';
