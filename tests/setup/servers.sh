@@ -78,9 +78,9 @@ stop_all() {
 }
 
 # Kills programs that still run, because the test that started them was killed, for example. They have DLOCK_TEST_DIR in
-# their environment.
+# their environment, or are servers of the contract tests.
 kill_clients() {
-	local file found
+	local file found pid
 	for _ in 1 2 3 4 5; do # one of them may start another meanwhile
 		found=0
 		for file in /proc/[0-9]*/environ; do
@@ -88,6 +88,9 @@ kill_clients() {
 				file=${file%/environ}
 				kill -KILL "${file#/proc/}" 2> /dev/null && found=1
 			fi
+		done
+		for pid in $(find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$1/contract.*" 2> /dev/null | cut -d/ -f3); do
+			kill -KILL "$pid" 2> /dev/null && found=1
 		done
 		[ "$found" -eq 1 ] || return 0
 	done

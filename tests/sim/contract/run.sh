@@ -3,6 +3,7 @@
 #
 #   DLOCK_TEST_REDIS_SERVER=valkey-server   the real servers are this one
 #   DLOCK_SIM_DIR=DIR                       for what is built; otherwise build/sim of the checkout
+#   DLOCK_TEST_DIR=DIR                      for the servers' data; otherwise a temporary directory
 set -euo pipefail
 export LC_ALL=C
 
@@ -13,7 +14,7 @@ mkdir -p "$build"
 build=$(cd "$build" && pwd)
 flock "$build" make -s -j"$(nproc)" -C "$root" -f tests/sim/Makefile BUILD="$build" contract >&2
 
-dir=$(mktemp -d)
+dir=$(mktemp -d "${DLOCK_TEST_DIR:-${TMPDIR:-/tmp}}/contract.XXXXXX")
 export CONTRACT_ACT=$here/servers.sh CONTRACT_SERVERS # one directory for each conversation's servers
 jobs=()
 stop() {
