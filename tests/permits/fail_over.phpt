@@ -17,20 +17,21 @@ use Dlock\ReadWriteLock;
 use Dlock\Semaphore;
 
 $set = new SentinelSet(downAfter: 60_000);
-$dsn = $set->dsn(['guard' => 6]);
-$semaphore = new Semaphore(3, $dsn, ttl: 6);
-$lock = new ReadWriteLock($dsn, ttl: 6);
-fails(ValueError::class, '*must be between 0.003 and 6 seconds*', fn () => new Semaphore(3, $dsn, ttl: 6.1));
+const GUARD = 20; // s: a busy machine needs some for a failover
+$dsn = $set->dsn(['guard' => GUARD]);
+$semaphore = new Semaphore(3, $dsn, ttl: GUARD);
+$lock = new ReadWriteLock($dsn, ttl: GUARD);
+fails(ValueError::class, '*must be between 0.003 and 20 seconds*', fn () => new Semaphore(3, $dsn, ttl: 20.1));
 
 $took = seconds(function () use ($semaphore, &$held) {
-    $held = $semaphore->acquire('sale', 2, 30);
+    $held = $semaphore->acquire('sale', 2, 60);
 });
-holds($took > 5.9, 'nothing is granted before the epoch is settled', $took);
-$reader = $lock->readLock()->acquire('page', 30);
+holds($took > GUARD - 0.1, 'nothing is granted before the epoch is settled', $took);
+$reader = $lock->readLock()->acquire('page', 60);
 same([2, 1], [$held->permits, $semaphore->availablePermits('sale')], 'two of three');
 $child = fork_child(function (callable $say, callable $hear) use ($semaphore, $lock) {
     $say('waits');
-    $lease = $semaphore->acquire('sale', 3, 60);
+    $lease = $semaphore->acquire('sale', 3, 120);
     $writer = $lock->writeLock()->acquire('page', 60);
     return [$lease->fencingToken, $writer->isHeld(), $lease->release(), $writer->release()];
 });
@@ -39,7 +40,7 @@ wait_for(fn () => counts_of('Semaphore:sale', 3, $set->master()->raw())['waiting
 
 $set->failOver();
 // Longer than the lease and the guard.
-for ($i = 0; $i < 90; $i++) {
+for ($i = 0; $i < 15 * GUARD; $i++) {
     nap(0.1);
     holds($held->isHeld() && $reader->isHeld(), 'held over a fail-over', [$i, $held->state(), $reader->state()]);
 }
@@ -50,9 +51,9 @@ same([true, true, true, true], [$token > $held->fencingToken, $isHeld, $semaphor
 same(3, $semaphore->availablePermits('sale'), 'in the end');
 
 // A program whose capacity is lower than the permits in use attaches a handle: its own capacity did not grant them.
-$large = new Semaphore(5, $dsn, ttl: 6);
+$large = new Semaphore(5, $dsn, ttl: GUARD);
 [$held, $other] = [$large->acquire('caps', 4, 60), $large->acquire('caps', 1, 60)];
-$attached = (new Semaphore(2, $dsn, ttl: 6))->attach($other->detach());
+$attached = (new Semaphore(2, $dsn, ttl: GUARD))->attach($other->detach());
 same([1, true, true, true], [$attached->permits, $attached->isHeld(), $attached->release(), $held->release()], 'attach() with a lower capacity');
 
 // A repeated request finds its grant, unless more permits are out than the capacity of the last grant. Then restored
