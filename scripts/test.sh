@@ -77,16 +77,8 @@ end_freezes() {
 	freezes_pid=
 }
 
-# Processes with this run's environment, which tests have started and not ended; and the servers of the contract tests,
-# which write over their environment.
-leftovers() {
-	local file
-	for file in /proc/[0-9]*/environ; do
-		# A process may end meanwhile.
-		! grep -qzFx "DLOCK_TEST_DIR=$run" "$file" 2> /dev/null || { file=${file%/environ}; echo "${file#/proc/}"; }
-	done
-	find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$run/contract.*" 2> /dev/null | cut -d/ -f3 || true
-}
+# Processes which tests have started and not ended.
+leftovers() { env -u DLOCK_TEST_DIR tests/setup/servers.sh clients "$run"; }
 
 clean_up() {
 	local code=$? pids

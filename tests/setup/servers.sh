@@ -3,7 +3,8 @@
 #
 #   servers.sh start DIR [PID]          seven Redis servers and one ZooKeeper; writes DIR/env, to be sourced
 #   servers.sh memcached-start DIR      one more memcached; prints its host:port
-#   servers.sh kill-clients DIR         kills every process that has DLOCK_TEST_DIR=DIR in its environment
+#   servers.sh clients DIR              prints the processes that tests with DLOCK_TEST_DIR=DIR have started
+#   servers.sh kill-clients DIR         kills them
 #   servers.sh stop DIR                 kills the servers below DIR that are still alive
 #   servers.sh ensemble-start DIR [PID] three ZooKeepers; writes DIR/ensemble: one "number host:port" per line
 #   servers.sh ensemble-leader DIR      prints the number of the leader (waits until there is one)
@@ -77,22 +78,24 @@ stop_all() {
 	return "$failed"
 }
 
-# Kills programs that still run, because the test that started them was killed, for example. They have DLOCK_TEST_DIR in
-# their environment, or are servers of the contract tests.
+# Programs that tests have started and that still run: they have DLOCK_TEST_DIR in their environment, or are servers of
+# the contract tests, which write over theirs.
+clients() {
+	local file
+	for file in /proc/[0-9]*/environ; do
+		# A process may end meanwhile.
+		! grep -qzFx "DLOCK_TEST_DIR=$1" "$file" 2> /dev/null || { file=${file%/environ}; echo "${file#/proc/}"; }
+	done
+	find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$1/contract.*" 2> /dev/null | cut -d/ -f3 || true
+}
+
+# Because the test that started them was killed, for example.
 kill_clients() {
-	local file found pid
+	local pids
 	for _ in 1 2 3 4 5; do # one of them may start another meanwhile
-		found=0
-		for file in /proc/[0-9]*/environ; do
-			if grep -qzFx "DLOCK_TEST_DIR=$1" "$file" 2> /dev/null; then
-				file=${file%/environ}
-				kill -KILL "${file#/proc/}" 2> /dev/null && found=1
-			fi
-		done
-		for pid in $(find /proc/[0-9]* -maxdepth 1 -name cwd -lname "$1/contract.*" 2> /dev/null | cut -d/ -f3); do
-			kill -KILL "$pid" 2> /dev/null && found=1
-		done
-		[ "$found" -eq 1 ] || return 0
+		pids=$(clients "$1")
+		# shellcheck disable=SC2086 # several pids
+		[ -n "$pids" ] && kill -KILL $pids 2> /dev/null || return 0
 	done
 }
 
@@ -396,6 +399,7 @@ main() {
 		memcached-start) memcached_start "$dir" ;;
 		kill-clients) kill_clients "$dir" ;;
 		stop) stop_all "$dir" ;;
+		clients) clients "$dir" ;;
 		watch) watch "$dir" "$3" ;;
 		ensemble-start) start_or_stop ensemble_start "$dir" "${3-}" ;;
 		ensemble-leader) ensemble_leader "$dir" ;;
